@@ -1,4 +1,4 @@
-"""The cache directory, for files that can be recomputed: decoded data, architectures, staged copies."""
+"""The cache directory, for files that can be computed again: decoded data, shapes, digests, staged copies."""
 
 import os
 import shutil
@@ -13,15 +13,12 @@ from platformdirs import user_cache_path
 
 from harness.errors import UserError, writing
 
-#: Environment variable that names the cache.
+#: Environment variable with the path of the cache.
 VARIABLE = "PGDL_CACHE"
 
 
 def cache_directory(name: str) -> Path:
-    """Return the cache's subdirectory `name`, created if necessary.
-
-    Raises `UserError` if it cannot be created.
-    """
+    """Return the cache's subdirectory `name`, created if necessary; raises `UserError` if that is not possible."""
     directory = cache_root() / name
     with writing(directory, problem="cannot be created", remedy=f"name another cache by {VARIABLE}"):
         directory.mkdir(parents=True, exist_ok=True)
@@ -29,7 +26,7 @@ def cache_directory(name: str) -> Path:
 
 
 def cache_file(directory: str, name: str) -> Path | None:
-    """Return the path of a file in a subdirectory; None if no cache can be created, which boards do not need."""
+    """Return the path of a file in a subdirectory of the cache; None if the subdirectory cannot be created."""
     try:
         return cache_directory(directory) / name
     except UserError:
@@ -38,7 +35,7 @@ def cache_file(directory: str, name: str) -> Path | None:
 
 @contextmanager
 def any_cache() -> Iterator[None]:
-    """Use a temporary cache within the context if the user's cannot be written, for work whose result is printed."""
+    """Use a temporary cache within the context if the user's cache cannot be written."""
     with ExitStack() as stack:
         if cache_file("", "") is None or not os.access(cache_root(), os.W_OK):
             temporary = stack.enter_context(tempfile.TemporaryDirectory(prefix="pgdl-cache-"))
@@ -48,7 +45,7 @@ def any_cache() -> Iterator[None]:
 
 
 def _name_cache(directory: str | None) -> None:
-    """Set the variable of the cache for this process and its children; None removes it."""
+    """Set `VARIABLE` for this process and its children; None removes the variable."""
     if directory is None:
         os.environ.pop(VARIABLE, None)
     else:
@@ -56,9 +53,9 @@ def _name_cache(directory: str | None) -> None:
 
 
 def cache_root() -> Path:
-    """Return the path of the cache: `PGDL_CACHE`, by default `pgdl-harness` in the user's cache directory.
+    """Return the path of the cache: `VARIABLE`, by default `pgdl-harness` in the user's cache directory.
 
-    An empty variable counts as unset: the current directory may be a stranger's.
+    An empty variable counts as unset, since the current directory may be untrusted.
     """
     if named := os.environ.get(VARIABLE):
         return Path(named).absolute()
@@ -67,13 +64,13 @@ def cache_root() -> Path:
 
 
 def runs_programs() -> bool:
-    """Whether the file system of the cache allows the execution of programs, which fast starts need."""
+    """Whether the file system of the cache allows the execution of programs, which the sandbox `fast` needs."""
     return not os.statvfs(cache_root()).f_flag & os.ST_NOEXEC
 
 
 @contextmanager
 def home_needed(variable: str) -> Iterator[None]:
-    """Turn the lack of a home directory, as in some containers, into a `UserError` that names a `variable` instead."""
+    """Raise `UserError` with the remedy to set `variable` if the context finds no home directory, as in containers."""
     try:
         yield
     except RuntimeError as error:
@@ -82,22 +79,22 @@ def home_needed(variable: str) -> Iterator[None]:
 
 @contextmanager
 def locked(file: Path) -> Iterator[None]:
-    """Hold a lock that one process at a time can have; `file` is created, and remains."""
+    """Hold the lock of a file, which one process at a time can have; the file is created, and remains."""
     with file.open("wb") as stream:
         lock_descriptor(stream.fileno())
         yield
 
 
 def link_or_copy(source: Path, target: Path) -> None:
-    """Make a file available under another name: as a link, or on another file system as a copy."""
+    """Create `target` as a hard link to `source`, or as a copy if no link is possible."""
     try:
         os.link(source, target)
-    except OSError:  # another file system, or without links
+    except OSError:  # on another file system, or on a file system without links
         shutil.copyfile(source, target)
 
 
 def write_whole(entry: Path, content: bytes) -> None:
-    """Write a file atomically: another harness may be reading it. A full disk leaves only the earlier file."""
+    """Write a file atomically: another process may be reading it, and after an error the earlier file remains."""
     temporary = entry.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
     try:
         temporary.write_bytes(content)

@@ -1,11 +1,11 @@
-"""The only module that starts processes.
+"""Starts all processes of the harness.
 
-A process starts in the root directory, and its interpreter is isolated: neither the user's current directory nor
-Python's environment variables decide what it imports. A submission's or a repository's files may lie in that directory.
+A process starts in the root directory, and its interpreter is isolated: neither the user's current directory, which may
+hold files of a submission, nor Python's environment variables decide what it imports.
 
-Some processes talk to the harness over a socket, and are killed together with their descendants. On POSIX, the socket
-is their standard input. Windows waits for sockets only, and its processes inherit files and pipes only:
-there, they talk through standard input and output, and threads copy between pipes and sockets.
+Some processes exchange messages with the harness over a socket, and are killed together with their descendants. On
+POSIX, the socket is their standard input. On Windows, processes cannot inherit sockets and selectors cannot wait for
+pipes, so threads copy between the socket and pipes at standard input and output.
 """
 
 import os
@@ -19,7 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, cast
 
-#: Number of bytes per copy.
+#: Maximum number of bytes that a thread copies at once.
 CHUNK = 64 * 1024
 
 #: A process with binary pipes.
@@ -31,10 +31,10 @@ ROOT = Path(sys.executable).anchor
 #: The directory of the package `harness`.
 HOME = str(Path(__file__).parents[1])
 
-#: Beginning of a program that imports the harness, wherever it is installed; the first argument is `HOME`.
+#: Beginning of a program that imports the harness; its first argument is `HOME`.
 _FIND_HARNESS = "import sys; home = sys.argv.pop(1); home in sys.path or sys.path.insert(0, home); "
 
-#: The user's environment variables that processes keep: of the machine, of the network, and paths of files.
+#: The user's environment variables that processes keep: for proxies, for the machine, and paths of files.
 _KEPT_PROXIES = {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"}
 _KEPT = {
     "PATH", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES",
@@ -51,25 +51,22 @@ OWN_GROUP: dict[str, Any] = {"start_new_session": True}
 
 
 def interpreter(program: str, *arguments: str, options: Sequence[str] = ()) -> list[str]:
-    """Return the command that runs a program in an isolated interpreter.
+    """Return the command that runs the source code `program` in an isolated interpreter with further `options`.
 
-    Args:
-        program: its source.
-        arguments: the program finds them in `sys.argv[1:]`.
-        options: further options of the interpreter.
+    The program finds the arguments in `sys.argv[1:]`.
     """
     return [sys.executable, "-I", "-X", "utf8", *options, "-c", program, *arguments]
 
 
 def harness_interpreter(program: str, *arguments: str, options: Sequence[str] = ()) -> list[str]:
-    """Return the command of `interpreter` for a program that imports the harness."""
+    """Return the same as `interpreter`, for a program that imports the harness."""
     return interpreter(_FIND_HARNESS + program, HOME, *arguments, options=options)
 
 
 def user_environment(*, downloads: bool) -> dict[str, str]:
-    """Return the user's environment without variables that could change a value, run code, or hold a password.
+    """Return the user's environment variables that cannot change a value, run code, or hold a password.
 
-    The password of a proxy is kept if `downloads`.
+    With `downloads`, proxies are included, which may hold a password.
     """
     names = _KEPT | _KEPT_PROXIES if downloads else _KEPT
     kept = {name: value for name, value in os.environ.items() if name.upper() in names}
@@ -82,8 +79,8 @@ def popen(command: Sequence[str], environment: Mapping[str, str], **streams: Any
 
     Args:
         command: program and arguments; paths among them are absolute.
-        environment: all of its environment variables.
-        streams: further arguments of `subprocess.Popen`; no standard input by default.
+        environment: all environment variables of the program.
+        streams: further arguments of `subprocess.Popen`; standard input is empty by default.
     """
     return subprocess.Popen(command, env=environment, cwd=ROOT, **{"stdin": subprocess.DEVNULL, **streams})
 
@@ -91,17 +88,14 @@ def popen(command: Sequence[str], environment: Mapping[str, str], **streams: Any
 def run(
     command: Sequence[str], environment: Mapping[str, str], *, seconds: float, content: bytes | None = None, **more: Any
 ) -> "subprocess.CompletedProcess[bytes]":
-    """Run a program in the root directory to its end, and return what it has printed.
+    """Run a program in the root directory to its end, and return its exit status and what it has printed.
 
     Args:
         command: as for `popen`.
-        environment: all of its environment variables.
-        seconds: time limit.
-        content: the bytes of its standard input; none by default.
+        environment: as for `popen`.
+        seconds: time limit, at which the program is killed and `subprocess.TimeoutExpired` is raised.
+        content: standard input; None: empty.
         more: further arguments of `subprocess.run`.
-
-    Raises:
-        subprocess.TimeoutExpired: it was killed at the time limit.
     """
     source = {"stdin": subprocess.DEVNULL} if content is None else {"input": content}
     return subprocess.run(
@@ -122,27 +116,27 @@ if sys.platform != "win32":
         """Start a process in a group of its own.
 
         Args:
-            command: program and arguments.
-            control: descriptor of its end of a socket.
-            output: descriptor of the process' output.
-            environment: all of its environment variables.
-            answers: whether its standard output is for the harness, and only its errors are printed.
+            command: as for `popen`.
+            control: descriptor of the socket that becomes standard input.
+            output: descriptor for what the process prints.
+            environment: as for `popen`.
+            answers: whether standard output goes to the socket, and only standard error to `output`.
         """
         stdout = control if answers else output
         return popen(command, environment, stdin=control, stdout=stdout, stderr=output, **OWN_GROUP)
 
     def kill(child: Child) -> None:
-        """Kill a process that has not been waited for, and all processes of its group."""
-        with suppress(ProcessLookupError, PermissionError):  # macOS refuses it if all have ended
+        """Kill the process group of a process that has not been waited for."""
+        with suppress(ProcessLookupError, PermissionError):  # macOS refuses if all have ended
             os.killpg(child.pid, signal.SIGKILL)
 
     def open_output() -> tuple[IO[bytes], int]:
-        """Return a stream of the output of processes, for which a selector can wait, and their end of it."""
+        """Return a stream for which selectors can wait, and the descriptor through which processes write to it."""
         source, sink = os.pipe()
         return os.fdopen(source, "rb", buffering=0), sink
 
     def never_wait(stream: IO[bytes] | socket.socket) -> None:
-        """Let reads from a stream return immediately if there is nothing to read."""
+        """Let reads from a stream return at once if there is nothing to read."""
         os.set_blocking(stream.fileno(), False)
 
 else:
@@ -153,7 +147,7 @@ else:
 
         job: WindowsJob
 
-    OWN_GROUP = {"creationflags": subprocess.CREATE_NO_WINDOW}  # and without a console, whose window could be closed
+    OWN_GROUP = {"creationflags": subprocess.CREATE_NO_WINDOW}  # a user could close a console
 
     def start(
         command: Sequence[str],
@@ -161,9 +155,9 @@ else:
         output: int,
         environment: Mapping[str, str],
         *,
-        answers: bool = False,  # noqa: ARG001 - they always do
+        answers: bool = False,  # noqa: ARG001 - always so on Windows
     ) -> Child:
-        """Start a process whose standard input and output are connected with a socket, see above."""
+        """Start a process, and threads that connect its standard input and output with the socket `control`."""
         child = InJob(
             command, env=environment, cwd=ROOT, bufsize=0,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=output, **OWN_GROUP,
@@ -175,12 +169,12 @@ else:
         return child
 
     def kill(child: Child) -> None:
-        """Kill a process and its descendants, including orphans."""
+        """Kill a process and all its descendants."""
         assert isinstance(child, InJob)
         child.job.kill()
 
     def open_output() -> tuple[IO[bytes], int]:
-        """Return a stream of the output of processes, for which a selector can wait, and their end of it."""
+        """Return a stream for which selectors can wait, and the descriptor through which processes write to it."""
         source, sink = os.pipe()
         ours, theirs = socket.socketpair()
         pipe = os.fdopen(source, "rb", buffering=0)
@@ -189,19 +183,19 @@ else:
             return cast(IO[bytes], ours.makefile("rb", buffering=0)), sink
 
     def never_wait(stream: IO[bytes] | socket.socket) -> None:
-        """Let reads from a stream return immediately if there is nothing to read."""
+        """Let reads from a stream return at once if there is nothing to read."""
         with socket.socket(fileno=socket.dup(stream.fileno())) as same:
             same.setblocking(False)
 
 
 def connect(end: socket.socket, sink: IO[bytes], source: IO[bytes]) -> None:
-    """Copy from a socket to an unbuffered pipe, and from another pipe to the socket; closes all at the end."""
+    """Copy from a socket to an unbuffered pipe, and from another pipe to the socket, in threads which close them."""
     _copy(end.recv, sink.write, sink.close)
     _copy(source.read, end.sendall, source.close, lambda: _hang_up(end))
 
 
 def _copy(read: Callable[[int], bytes], write: Callable[[bytes], object], *close: Callable[[], object]) -> None:
-    """Copy in a thread until the source ends, or the target is closed; then close the given ends."""
+    """Copy in a thread until the source ends or the target is closed, and then call each of `close`."""
 
     def run() -> None:
         with suppress(OSError):
@@ -215,6 +209,6 @@ def _copy(read: Callable[[int], bytes], write: Callable[[bytes], object], *close
 
 
 def _hang_up(end: socket.socket) -> None:
-    """Close a socket, from which another thread may be reading."""
+    """Close a socket, and end the read of another thread."""
     with end, suppress(OSError):  # the other end is closed
         end.shutdown(socket.SHUT_RDWR)

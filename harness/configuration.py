@@ -1,4 +1,4 @@
-"""The settings shared by all calls behind one score."""
+"""The configuration: settings that all calls behind a score have in common."""
 
 import hashlib
 import json
@@ -11,10 +11,10 @@ from harness.text import is_line
 
 MIB, GIB = 1024**2, 1024**3
 
-#: The start of workers: a suffix of the name of a sandbox in records, on which no value depends.
+#: Ways to start a worker: suffixes of the name of a sandbox in records. No value depends on the way.
 WAYS = ("fast", "fresh")
 
-#: The isolation of results that were made without isolation, and never rank.
+#: The isolation of calls without a sandbox, whose results never rank.
 UNSANDBOXED = "none"
 
 #: Upper bound of a time limit: 30 days, in seconds.
@@ -25,16 +25,16 @@ LONGEST_S = 30 * 24 * 3600
 class Configuration:
     """The settings of a run that may affect values and failures.
 
-    All calls behind a score have the same configuration: a score may not mix seeds or limits.
+    All calls behind a score have the same configuration: a score never mixes seeds or limits.
     """
 
-    run_seed: int  #: of the run; every call derives its own
-    runtime: str  #: name of the framework's runtime
+    run_seed: int  #: seed of the run, from which the seeds of calls are derived
+    runtime: str  #: name of the runtime, such as `tensorflow`
     time_limit_s: float
     time_budget: str  #: `each` or `average`
     memory_limit_bytes: int
-    isolation: str  #: kind of sandbox; results with `none` never rank
-    versions: str  #: of the libraries that affect values, e.g. "keras 3.12.0, numpy 2.3.5"
+    isolation: str  #: isolation of the sandbox; results with `UNSANDBOXED` never rank
+    versions: str  #: versions of libraries that affect values, e.g. "keras 3.12.0, numpy 2.3.5"
     harness_version: str
     loader: str  #: digest of the harness' own code that loads and calls (`harness.execution.settings`)
 
@@ -45,27 +45,27 @@ class Configuration:
 
     @property
     def is_sandboxed(self) -> bool:
-        """Whether calls are isolated."""
+        """Whether calls run in a sandbox."""
         return self.isolation != UNSANDBOXED
 
     @property
     def settings(self) -> "Configuration":
-        """The user's choices: the configuration without versions, which the user does not choose."""
+        """The user's choices: the configuration with empty versions."""
         return replace(self, versions="", harness_version="", loader="")
 
     @property
     def software(self) -> str:
-        """The versions, which the user does not choose, for readers."""
+        """The versions of harness and libraries, for readers."""
         return f"pgdl-harness {self.harness_version} ({self.loader[:8]}), {self.versions}"
 
     def to_json(self) -> str:
-        """Return all fields as JSON, for `configuration_from`."""
+        """Return all fields as JSON, which `configuration_from` parses."""
         return json.dumps(asdict(self))
 
 
 @lru_cache(maxsize=1024)  # requests have few different configurations
 def configuration_from(text: str) -> Configuration:
-    """Return the configuration in `Configuration.to_json`; raises `ValueError` for any other text."""
+    """Return the configuration in a text of `Configuration.to_json`. Raise `ValueError` for any other text."""
     found = parse_json(text)
     types = get_type_hints(Configuration)
     if not isinstance(found, dict) or found.keys() != types.keys():

@@ -1,11 +1,11 @@
-"""The processors that this process may use, and variables that let libraries use fewer."""
+"""The processor cores that this process may use, and variables that bound the threads of libraries."""
 
 import os
 
-#: Environment variables that bound the threads of products of matrices, in NumPy's OpenBLAS and elsewhere.
+#: Environment variables that bound the threads of matrix products, in OpenMP and in NumPy's OpenBLAS.
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 
 def available_cores() -> int:
-    """Return the number of processors for this process; on systems without affinities, of the machine."""
+    """Return the number of cores that this process may use; without affinities, the number of the machine's cores."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

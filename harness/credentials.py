@@ -1,4 +1,4 @@
-"""Addresses of databases and servers that may hold a password or a key, and names of values that may be secrets.
+"""Addresses of databases and servers with a password or a key, and names of values that may be secrets.
 
 A secret is never printed, written or published.
 """
@@ -10,19 +10,19 @@ from urllib.parse import quote, unquote, unquote_plus, urlsplit
 from harness.errors import UserError
 from harness.text import HIDDEN, without_passwords
 
-#: The location of the records, if none is given.
+#: The default file of the records.
 RESULTS = "results.db"
 
 #: Words in the names of values that may be secrets, also in the plural.
 _SECRETS = {"apikey", "auth", "authorization", "bearer", "cookie", "key", "passcode", "passw", "pwd", "secret"}
 
-#: Ends of such words: `dbpassword`, `MYTOKEN`.
+#: Ends of words in the names of values that may be secrets: `dbpassword`, `MYTOKEN`.
 _ENDS = ("accesskey", "credential", "passphrase", "passwd", "password", "privatekey", "secretkey", "token")
 
-#: The words of a name, in any of Python's styles: API_KEY, api_key, ApiKey, apiKey2.
+#: The words of a name in any of Python's styles: API_KEY, api_key, ApiKey, apiKey2.
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
-#: An address whose other parts escape all delimiters, so that every library reads it in the same way.
+#: An address in which all delimiters inside a part are escaped, so that every library splits the address alike.
 _URL = re.compile(
     r"(?P<scheme>[A-Za-z][\w+.-]*)://"
     r"(?:(?P<user>[^\s@:/?#\[\]]*)(?P<colon>:(?P<password>[^@/?#\[\]]*))?@)?"
@@ -31,17 +31,17 @@ _URL = re.compile(
     r"(?:\?(?P<query>[^@#]*))?(?:#(?P<fragment>[^@]*))?"
 )
 
-#: Addresses of files, in whose names most characters mean themselves, and addresses on the web.
+#: Addresses of files, in whose names most characters need no escape, and schemes of addresses on the web.
 _OF_FILE = re.compile(r"(?P<start>sqlite(?:\+\w+)?:///?|file://)(?P<path>[^?]*)(?:\?(?P<query>.*))?", re.DOTALL)
 _WEB = ("http", "https")
 
 #: A percent sign that begins no escape.
 _HALF = re.compile("%(?![0-9A-Fa-f]{2})")
 
-#: The name of a database on a server, and users whose name may be shown.
+#: Names of databases on a server, and names of users that may be shown.
 _NAME, _USER = re.compile(r"[\w.~%+/ -]*"), re.compile(r"[\w.+%-]*")
 
-#: Parameters in place of an address, such as `host=db user=me`; no address may hold a password in this form.
+#: Parameters in place of an address, such as `host=db user=me`, and parameters with a password.
 _PARAMETERS = re.compile(
     r"(?:^|[\s;])(?:data source|database|dbname|host|hostaddr|port|server|service|uid|user|username)\s*=", re.IGNORECASE
 )
@@ -57,22 +57,17 @@ _PATH = re.compile(r"/(?!/)|\.{1,2}/|[A-Za-z]:[\\/]")
 class Address:
     """The address of a database, a server or a file.
 
-    Its text form shows no secret, however it is printed, formatted or written: neither a password nor parameters, which
-    may be secret. Addresses on the web also hide the user, which may suffice to read a file.
+    The text form shows neither a password nor parameters, which may be secret, however the object is printed, formatted
+    or written. Addresses on the web also hide the user, whose name may suffice to read a file.
     """
 
     __slots__ = ("_secrets", "_shown", "_text")
 
     def __init__(self, text: str, source: str) -> None:
-        """Parse an address, or the path of a file.
+        """Parse an address, or the path of a file. `source` is the option or file with the text, for messages.
 
-        Args:
-            text: as the user wrote it.
-            source: the option or file with the text, such as `--results`, for errors.
-
-        Raises:
-            UserError: the text is ambiguous, for instance by an unescaped @ in a password, or it is no address. The
-                message repeats nothing of it.
+        Raise `UserError` if the text is no address, or ambiguous, for instance by an unescaped @ in a password. The
+        message repeats nothing of the text.
         """
         self._text, self._shown = text, text
         self._secrets: tuple[str, ...] = ()
@@ -87,25 +82,25 @@ class Address:
 
     @classmethod
     def of(cls, given: "Address | Path | str", source: str) -> "Address":
-        """Return an address unchanged, and parse a text or a path; raises the errors of the constructor."""
+        """Return an address unchanged, and parse a text or a path. Raise the errors of the constructor."""
         return given if isinstance(given, cls) else cls(str(given), source)
 
     @property
     def is_url(self) -> bool:
-        """Whether the address is not the path of a file."""
+        """Whether this is an address with a scheme, not the path of a file."""
         return "://" in self._text
 
     @property
     def has_secrets(self) -> bool:
-        """Whether a part of the address is hidden, so that its text form cannot be pasted."""
+        """Whether the text form hides a part of the address, so that nobody can paste it."""
         return self._shown != self._text
 
     def reveal(self) -> str:
-        """Return the whole text, secrets included: only for the library that connects."""
+        """Return the whole address with its secrets, only for the library that connects."""
         return self._text
 
     def scrub(self, text: str) -> str:
-        """Return a text, such as the message of a database's driver, without the secrets of this address."""
+        """Return a text, such as the message of a database's driver, with the secrets of this address hidden."""
         for secret in self._secrets:
             alone = ("", "") if len(secret) > 3 else (r"(?<!\w)", r"(?!\w)")  # 1 would be a part of many numbers
             text = re.sub(re.escape(secret).join(alone), HIDDEN, text)
@@ -124,7 +119,11 @@ class Address:
         return hash(self._text)
 
     def _parse(self, text: str, source: str) -> None:
-        found = _URL.fullmatch(text) if _can_be_split(text) else None
+        found = _URL.fullmatch(text)
+        try:
+            urlsplit(text)  # Python's own library also checks hosts in brackets
+        except ValueError:
+            found = None
         if found is None or _PASSWORD.search(found["path"]) or _HALF.search(f"{found['user']}{found['colon']}"):
             raise _ambiguous(source)
         user, password, query, fragment = (found[part] or "" for part in ("user", "password", "query", "fragment"))
@@ -139,9 +138,9 @@ class Address:
         self._hide(start + (f"{who}@" if who else "") + end + f"?{HIDDEN}" * bool(query), query, password)
 
     def _hide(self, shown: str, query: str, *secrets: str) -> None:
-        """Set the text form and the secrets, the longest first: a secret may contain another.
+        """Set the text form and the secrets, the longest secret first, because a secret may contain another secret.
 
-        Names of parameters are scrubbed, too: an unescaped & turns the second half of a password into a name.
+        Names of parameters are secrets, too: an unescaped & turns the second half of a password into a name.
         """
         self._shown = shown
         raw = {*secrets, query, *re.split("[&=]", query)} - _PARAMETER_NAMES
@@ -149,24 +148,15 @@ class Address:
         self._secrets = tuple(sorted(filter(None, forms), key=len, reverse=True))
 
 
-def _can_be_split(text: str) -> bool:
-    """Whether Python's own library accepts the address: it checks hosts in brackets."""
-    try:
-        urlsplit(text)
-    except ValueError:
-        return False
-    return True
-
-
 def _require_path(path: str, source: str) -> None:
-    """Raise `UserError` for a path that may hold a secret: parameters, or a mistyped address."""
+    """Raise `UserError` for a path that may hold a secret: parameters with a password, or a mistyped address."""
     before, at, _ = path.rpartition("@")
     if _PARAMETERS.search(path) or _PASSWORD.search(path) or (at and ":" in before and not _PATH.match(path)):
         raise _ambiguous(source)
 
 
 def may_be_secret(name: str) -> bool:
-    """Whether the name of a value says that the value may be a secret, such as `API_KEY`, `token` or `apikey`."""
+    """Return whether a value of this name may be a secret: `API_KEY`, `token` or `apikey`, for instance."""
     words = [word.lower().removesuffix("s") for word in _WORD.findall(name)]
     return any(word in _SECRETS or word.endswith(_ENDS) for word in words)
 

@@ -1,4 +1,4 @@
-"""Lets one process at a time work in a directory; other processes get an error."""
+"""A lock that lets only one process at a time work in a directory."""
 
 import os
 import sys
@@ -13,23 +13,22 @@ from harness.errors import UserError, writing
 
 @contextmanager
 def locked_directory(root: Path, lock_file: Path, command: str) -> Iterator[None]:
-    """Hold the lock of a directory.
+    """Hold the lock of the directory `root` within the context, for the command `command`.
 
-    Args:
-        root: the directory, for messages.
-        lock_file: is created with its own directory, which is removed at the end if it is otherwise empty.
-        command: the command that holds the lock, for messages.
-
-    Raises:
-        UserError: another process holds it, or the file system has no locks.
+    The file of the lock is created with its directory. At the end, the file is removed, and the directory, too, if it
+    is empty. Raise `UserError` if another process holds the lock, or if the file system has no locks.
     """
     with writing(root, remedy="name another directory"):
         lock_file.parent.mkdir(parents=True, exist_ok=True)
-        lock = lock_file.open("wb")  # writable: some network file systems lock no other files
+        lock = lock_file.open("wb")  # some network file systems lock only files that are open for writing
     with lock:
         try:
             # Another command may have removed the file since it was opened.
-            is_ours = lock_descriptor(lock.fileno(), blocking=False) and _is_at(lock_file, lock.fileno())
+            is_ours = (
+                lock_descriptor(lock.fileno(), blocking=False)
+                and lock_file.exists()
+                and os.path.samestat(lock_file.stat(), os.fstat(lock.fileno()))
+            )
         except OSError as error:
             raise UserError("cannot be locked", file=lock_file, found=error.strerror) from error
         if not is_ours:
@@ -42,7 +41,3 @@ def locked_directory(root: Path, lock_file: Path, command: str) -> Iterator[None
             with suppress(OSError):  # unless the directory has files of an unfinished command
                 lock_file.unlink()
                 lock_file.parent.rmdir()
-
-
-def _is_at(file: Path, descriptor: int) -> bool:
-    return file.exists() and os.path.samestat(file.stat(), os.fstat(descriptor))

@@ -1,18 +1,21 @@
-"""Errors that the user can fix: printed as one line each without a traceback, exit code 2."""
+"""Errors that the user can fix: `pgdl` prints a line without a traceback, and ends with exit code 2."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from harness.text import safe_line
 
+#: Receives one-line warnings about missing features or weaker guarantees.
+Warn = Callable[[str], None]
+
 
 class UserError(Exception):
-    """An error that the user can fix.
+    """An error that the user can fix; any other exception is a bug and keeps its traceback.
 
     The message is one line, ``FILE: WHAT: expected EXPECTED, found FOUND; REMEDY``, without the parts that do not
-    apply. Even with text of strangers it is printable, and it shows no password of an address. Any other exception
-    is a bug and keeps its traceback.
+    apply. The message is printable whatever text it quotes, and shows no password of an address. Any other exception is
+    a bug, and keeps its traceback.
     """
 
     def __init__(
@@ -34,12 +37,12 @@ class UserError(Exception):
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The message; several errors have a line each."""
+        """The message as lines: one line for each error."""
         return tuple(map(str, self.args))
 
 
 class UserErrors(UserError):
-    """Several errors that the user can fix, each in one line."""
+    """Several errors that the user can fix, with a line for each."""
 
     def __init__(self, *lines: object) -> None:
         Exception.__init__(self, *(safe_line(str(line)) for line in lines))
@@ -50,7 +53,7 @@ class UserErrors(UserError):
 
 @contextmanager
 def writing(path: Path | str, *, problem: str = "cannot be written", remedy: str | None = None) -> Iterator[None]:
-    """Turn the operating system's errors into a `UserError` that names the file, or `path` if they name none."""
+    """Raise `UserError` in place of an error of the operating system. The message names the error's file, or `path`."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""The extras of pyproject.toml, and the command that adds one to this installation."""
+"""The extras of pyproject.toml, and the commands that add an extra to this installation."""
 
 import json
 import sys
@@ -15,7 +15,7 @@ from harness.errors import UserError
 
 _NAME = "pgdl-harness"
 
-#: Module that a plain installation lacks -> the extra that brings it.
+#: Module that a plain installation lacks -> the extra that installs it.
 EXTRA_OF = {
     **dict.fromkeys(("keras", "landlockpy", "pyseccomp"), "tensorflow"),
     **dict.fromkeys(("PIL", "matplotlib", "requests", "sklearn"), "run"),
@@ -27,26 +27,26 @@ EXTRA_OF = {
     **dict.fromkeys(("skimage", "threadpoolctl", "xarray"), "testbed"),
 }
 
-#: Modules that the extra of each framework brings.
+#: Modules that the extra of every framework installs, and the end of a remedy for these modules.
 IN_EVERY_FRAMEWORK = {"keras", "landlockpy", "pyseccomp"}
 OF_ANY_FRAMEWORK = ", or with [cpu], [jax] or [torch] in place of [tensorflow]"
 
 
 def require(purpose: str, *modules: str) -> None:
-    """Raise `UserError` if a module, which must be in `EXTRA_OF`, is not installed."""
+    """Raise `UserError`, which begins with `purpose`, if a module of `EXTRA_OF` is not installed."""
     if missing := [module for module in modules if find_spec(module) is None]:
         raise UserError(f"{purpose}; not installed: {', '.join(missing)}", remedy=_install(missing))
 
 
 def lacking(error: Exception) -> str:
-    """Return a line on the module that an import did not find; empty if no extra brings it."""
+    """Return a line with the remedy for a module that an import did not find; empty if no extra installs the module."""
     module = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
     return f"{module} is not installed; {_install([module])}" if module in EXTRA_OF else ""
 
 
 @contextmanager
 def extras_named() -> Iterator[None]:
-    """Replace the error about a missing module by a `UserError` with the command that installs its extra."""
+    """Raise `UserError`, with the command that installs an extra, in place of an error on a missing module."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -61,7 +61,7 @@ def _install(modules: Sequence[str]) -> str:
 
 
 def install(extra: str) -> str:
-    """Return the command that adds an extra, or several separated by commas, to this installation."""
+    """Return the command that adds an extra, or several extras separated by commas, to this installation."""
     url, editable = _origin()
     parts = urlsplit(url)
     path = url2pathname(parts.path) if parts.scheme == "file" else ""
@@ -75,12 +75,12 @@ def install(extra: str) -> str:
 
 
 def install_for_gpu(arguments: str) -> str:
-    """Return the command that installs a framework with CUDA: `arguments` of an installer, or the extra `gpu`."""
+    """Return the command that installs `arguments`, a framework with CUDA; without `arguments`, the extra `gpu`."""
     return f"{_installer()} {arguments}" if arguments else install("gpu")
 
 
 def _installer() -> str:
-    """Return the installer of this package as the words of a command."""
+    """Return the beginning of the command by which this package was installed: of uv, pipx or pip."""
     home = Path(sys.prefix).as_posix()
     if "/uv/tools/" in home:
         return "uv tool install --force"
@@ -91,10 +91,10 @@ def _installer() -> str:
 
 
 def _origin() -> tuple[str, bool]:
-    """Return the address from which the package was installed, empty for an index; and whether it is editable."""
+    """Return the address from which the package was installed (empty for an index), and whether it is editable."""
     try:
         text = metadata.distribution(_NAME).read_text("direct_url.json")
-    except metadata.PackageNotFoundError:  # a checkout on the path
+    except metadata.PackageNotFoundError:  # a checkout in `sys.path`
         return Path(__file__).parents[1].as_uri(), False
     found = json.loads(text) if text else {}
     url = found.get("url", "")

@@ -1,14 +1,17 @@
-"""Hints for misspelt names."""
+"""Hints for misspelt names: the most similar known name."""
 
 import difflib
 from collections.abc import Iterable
 
-#: Maximum length of a compared name in characters: an index of it takes forty times its size.
+#: Maximum length of a compared name in characters: the comparison takes memory of forty times its length.
 LONGEST = 255
 
 
 def did_you_mean(name: str, known: Iterable[str], *, similarity: float = 0.6) -> str | None:
-    """Return a hint with the most similar known name, or None if none is similar enough (0 to 1); case is ignored."""
+    """Return a hint with the known name that is most similar to `name`, whatever the case of letters.
+
+    Return None if no known name has at least this similarity (0 to 1).
+    """
     if len(name) > LONGEST:
         return None
     written = {one.lower(): one for one in known}

@@ -16,8 +16,8 @@ PLAIN = ticker.FuncFormatter(lambda value, _: f"{value:g}")
 def log_ticks(low: float, high: float, room: float) -> list[float]:
     """Return rising ticks from `low` to `high`, at least `room` decades apart.
 
-    Powers of ten precede 2 and 5 times powers of ten. If powers of ten are less than `room` apart, ticks are 2, 5, 10,
-    ... decades apart. A range with fewer than two such ticks has ticks in equal steps instead.
+    Powers of ten have priority over 2 and 5 times powers of ten. If powers of ten are less than `room` apart, ticks are
+    2, 5, 10, ... decades apart. A range with fewer than two such ticks has ticks in equal steps instead.
     """
     exponents = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     every = next(step for step in _steps(1) if step >= room)

@@ -1,6 +1,6 @@
-"""The memory that the harness and its calls may use: the machine's, or less inside a control group.
+"""The memory that the harness and its calls may use: of the machine, or less inside a control group of Linux.
 
-A container, a job of a cluster or a service may have less memory than the machine.
+Control groups bound the memory of containers, of services, and of jobs on clusters.
 """
 
 import functools
@@ -16,22 +16,22 @@ import psutil
 
 @dataclass(frozen=True)
 class Memory:
-    """Sizes in bytes."""
+    """An amount of memory in bytes."""
 
     total: int
     available: int  #: memory that can be used without swapping
-    whose: str = "the machine's"  #: or another owner, in the genitive
+    whose: str = "the machine's"  #: owner of the memory, in the genitive
 
 
 @dataclass(frozen=True)
 class _Version:
-    """The files of one version of control groups."""
+    """A version of control groups, with the names of its files."""
 
     filesystem: str
     controller: str  #: name in /proc/PID/cgroup, and in the options of the mount
-    limit: str
-    usage: str
-    droppable: re.Pattern[str]  #: lines of memory.stat about pages of files, which can be dropped
+    limit: str  #: file with the limit of memory
+    usage: str  #: file with the used memory
+    droppable: re.Pattern[str]  #: lines of memory.stat on pages of files, which can be dropped
     kills: str  #: file with a line `oom_kill N`
 
 
@@ -67,7 +67,7 @@ class _Group:
 
 
 def usable_memory() -> Memory:
-    """Return the machine's memory, or the memory of the smallest control group around this process."""
+    """Return the memory of the machine, or of the control group around this process with the least memory."""
     machine = psutil.virtual_memory()
     memory = Memory(machine.total, machine.available)
     for group in _groups():
@@ -81,7 +81,7 @@ def usable_memory() -> Memory:
 
 
 def memory_kills() -> int:
-    """Return how many processes of this process' control groups the kernel killed for lack of memory, 0 if unknown."""
+    """Return the number of processes in this process' control groups that the kernel has killed for lack of memory."""
     total = 0
     for group in _groups():
         with suppress(OSError):
@@ -89,9 +89,9 @@ def memory_kills() -> int:
     return total
 
 
-@functools.cache  # groups stay the same, or become parents of new groups
+@functools.cache  # these groups limit the process even if it moves to a group inside of them
 def _groups(proc: Path = Path("/proc/self")) -> tuple[_Group, ...]:
-    """Return the visible control groups of a process that count memory, from its own outwards."""
+    """Return the visible control groups of a process that bound memory, the innermost first."""
     if sys.platform != "linux":
         return ()
     with suppress(OSError):

@@ -1,14 +1,14 @@
-"""Texts of strangers in Markdown, escaped so that nothing is interpreted.
+"""Texts of unknown origin for Markdown, escaped so that Markdown interprets nothing in them.
 
-Imports the standard library only, as `harness.ci.comment` must.
+This module imports the standard library only, as `harness.ci.comment` must.
 """
 
 import re
 
 from harness.text import safe_line
 
-#: Markup characters, also of entities and formulas; underscores, except inside a word; characters that turn an address
-#: into a link; and characters that turn a line into a list or a heading.
+#: Markup characters, also of entities and formulas; underscores, except inside a word; and characters that turn an
+#: address into a link, or a line into a list or a heading.
 _MARKUP = re.compile(
     r"[\\`*{}\[\]<>#|~&$@]|(?<![A-Za-z0-9])_+|_+(?![A-Za-z0-9])|:(?=//)|(?<=www)\."
     r"|^[-+=](?=[\s=-])|(?:(?<=^\d)|(?<=^\d\d))[.)](?=\s)"
@@ -16,20 +16,20 @@ _MARKUP = re.compile(
 
 
 def code(text: str, width: int | None = None) -> str:
-    """Return a text as code on one line, which is neither markup, link, formula, HTML, mention nor issue of GitHub.
+    """Return a text as code on one line, which is neither markup, link, formula, HTML, mention nor issue on GitHub.
 
-    The code has at most `width` characters. Characters that could end the code, or a cell of a table, are replaced.
+    The text is cut to `width` characters. Characters that could end the code, or a cell of a table, are replaced.
     """
     line = " ".join(safe_line(text).split()).replace("`", "'").replace("|", "¦")
     return f"`{line[:width]}{'...' if width and len(line) > width else ''}`" if line else "`-`"
 
 
 def block(text: str) -> str:
-    """Return a text of several lines as a block of code; no line can end the block."""
+    """Return a text of several lines as a block of code, which no line of the text can end."""
     lines = [safe_line(line).replace("`", "'") for line in text.splitlines()]
     return "\n".join(["```text", *lines, "```"])
 
 
 def plain(text: str) -> str:
-    """Return a text with all markup escaped, on one line; GitHub still finds mentions in it, so comments use `code`."""
+    """Return a text on one line with all markup escaped. GitHub still finds mentions, so comments use `code`."""
     return _MARKUP.sub(lambda found: "".join(f"\\{character}" for character in found[0]), safe_line(text))

@@ -1,34 +1,34 @@
-"""Names of submissions as readers see them."""
+"""Names of submissions: sources that are no paths, groups of measures, and names that look alike."""
 
 import re
 from collections.abc import Sequence
 
-#: The source of the library's measures, in place of a path.
+#: The source of a measure of the library, in place of a path.
 LIBRARY = "library"
 
-#: Stands for all measures of the library.
+#: Name that stands for all measures of the library.
 ALL = "all"
 
-#: Stands for the measures of the library that read weights only, or make a few forward passes.
+#: Name that stands for the measures of the library that read only weights, or make a few forward passes.
 CHEAP = "cheap"
 
-#: Beginning of the source of a Python function; its qualified name follows.
+#: Beginning of the source of a Python function, before its qualified name.
 FUNCTION = "function "
 
-#: Letters that look like a digit or like another letter, in lower case.
+#: Lower-case letters that look like a digit, or like each other -> the digit.
 LOOK_ALIKE = str.maketrans("oil", "011")
 
 
 def alike(name: str) -> str:
-    """Return a key of a name: names with the same key could be mistaken for each other.
+    """Return a key that is equal for names that readers could mistake for each other.
 
-    Case and punctuation do not count, except between digits (1.1 is not 11); a letter counts as the digit that it
-    resembles.
+    The key ignores case, and punctuation except between digits (1.1 is not 11), and replaces letters by the digits
+    that they resemble.
     """
     seen = re.sub(r"(?<=\d)[^a-z0-9]+(?=\d)", "_", name.lower())
     return re.sub(r"[^a-z0-9_]+|(?<!\d)_+|_+(?!\d)", "", seen).translate(LOOK_ALIKE)
 
 
 def as_names(names: str | Sequence[str]) -> Sequence[str]:
-    """Return a list of names unchanged, and a single name as a list: callers in Python may pass either."""
+    """Return a sequence of names unchanged, and a single name as a list of one."""
     return [names] if isinstance(names, str) else names

@@ -5,35 +5,44 @@ from enum import StrEnum
 
 
 class Outcome(StrEnum):
-    """The closed set of outcomes of a call; exactly one per record."""
+    """The outcomes of a call. Every record has exactly one outcome."""
 
     OK = "OK"  #: the measure returned a finite real number
     TIMEOUT = "TIMEOUT"  #: the wall-clock time exceeded the limit
     MEMORY = "MEMORY"  #: memory or the number of sockets exceeded the limit
     OUTPUT = "OUTPUT"  #: output or scratch space exceeded the limit
-    CRASH = "CRASH"  #: the process ended without a result (signal, exit)
-    EXCEPTION = "EXCEPTION"  #: the submission raised
-    BAD_VALUE = "BAD_VALUE"  #: not a finite real scalar
+    CRASH = "CRASH"  #: the process ended without a result, by a signal or an exit
+    EXCEPTION = "EXCEPTION"  #: the submission raised an exception
+    BAD_VALUE = "BAD_VALUE"  #: the measure returned no finite real number
     FORBIDDEN = "FORBIDDEN"  #: the sandbox denied an operation and the submission did not catch the error
     PROTOCOL = "PROTOCOL"  #: the control channel carried a malformed frame
-    INVALID_SUBMISSION = "INVALID_SUBMISSION"  #: `complexity` is no function
+    INVALID_SUBMISSION = "INVALID_SUBMISSION"  #: the submission has no function `complexity`
     INFRA_ERROR = "INFRA_ERROR"  #: a fault of the harness or the machine, which says nothing about the submission
+
+
+#: Maximum number of characters of `CallResult.output_tail`.
+LONGEST_OUTPUT_TAIL = 16_000
 
 
 @dataclass(frozen=True)
 class CallResult:
-    """The result of one call; times are in seconds, measured by the harness from outside."""
+    """The result of a call. Times are in seconds, measured by the harness from outside the sandbox."""
 
     outcome: Outcome
     value: float | None = None
     message: str = ""  #: one line: the reason, with the limit and the usage
     startup_wall_s: float = 0.0
     load_wall_s: float = 0.0
-    load_cpu_s: float = 0.0  #: since the start of the process
+    load_cpu_s: float = 0.0  #: processor time since the start of the process
     call_wall_s: float = 0.0
     call_cpu_s: float = 0.0
     peak_memory_bytes: int = 0
     output_tail: str = ""
+    place: str = ""  #: line of the submission that a timeout interrupted, e.g. complexity.py:4; empty if unknown
     environment: dict[str, str] = field(default_factory=dict)  #: library versions reported by the worker
     interrupted: bool = False  #: an `INFRA_ERROR` by a passing cause, such as a pause of the harness
     survived_kill: bool = False  #: processes of the sandbox are still alive; the machine cannot be trusted
+
+
+class StoppedError(Exception):
+    """The run is being stopped, so the call has no result."""

@@ -1,7 +1,6 @@
-"""Parses JSON and TOML that a stranger may have written: depth, number of values and digits are bounded.
+"""Parses untrusted JSON and TOML with bounds on depth, number of values, and digits.
 
-`harness.plain_yaml` does the same for YAML. The caller bounds the number of bytes (`harness.reading`). Imports the
-standard
+`harness.reading` bounds the number of bytes, and `harness.plain_yaml` parses YAML. This module imports the standard
 library only.
 """
 
@@ -10,13 +9,13 @@ import re
 import tomllib
 from typing import Any, TypeVar
 
-#: The mark that editors on Windows write before text, a character for Python.
+#: The byte order mark that editors on Windows write before text.
 BOM = "\ufeff"
 
-#: Maximum nesting, and number of values in a text; a value takes about a hundred bytes of memory.
+#: Maximum nesting, and maximum number of values, each of which takes about 100 bytes of memory.
 MAX_DEPTH, MAX_VALUES = 200, 3_000_000
 
-#: Maximum number of parts of a key in TOML: the time of Python's parser grows with its square.
+#: Maximum number of parts of a key in TOML, of which Python's parser takes quadratic time.
 MAX_PARTS = 100
 
 _PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""
@@ -26,7 +25,7 @@ Content = TypeVar("Content")
 
 
 def parse_json(text: str | bytes, **hooks: Any) -> Any:
-    """Return the content of JSON; raises `ValueError` for any other text, and for more than the bounds allow.
+    """Return the content of JSON; raises `ValueError` for other text and beyond the bounds.
 
     `hooks` are hooks of `json.loads`. An integer of more than 4,300 digits is an error unless a hook parses it.
     """
@@ -45,7 +44,7 @@ def parse_json(text: str | bytes, **hooks: Any) -> Any:
 
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """Return the content of TOML; raises `ValueError` for any other text, and for more than the bounds allow."""
+    """Return the content of TOML; raises `ValueError` for other text and beyond the bounds."""
     text = text.removeprefix(BOM)
     if _LONG_KEY.search(text):
         raise ValueError(f"a key of more than {MAX_PARTS} parts")
@@ -57,7 +56,7 @@ def parse_toml(text: str) -> dict[str, Any]:
 
 
 def require_shallow(content: Content) -> Content:
-    """Return the content if its lists and dictionaries are nested within `MAX_DEPTH`; raises `ValueError`."""
+    """Return the content; raises `ValueError` if its lists and dictionaries are nested deeper than `MAX_DEPTH`."""
     level: list[Any] = [content]
     for _ in range(MAX_DEPTH):
         level = [inner for outer in level for inner in _members(outer)]
@@ -67,7 +66,7 @@ def require_shallow(content: Content) -> Content:
 
 
 def _members(outer: Any) -> list[Any]:
-    """Return the values in a list or dictionary that may have values themselves."""
+    """Return the lists and dictionaries among the values of a list or dictionary."""
     values = outer.values() if isinstance(outer, dict) else outer if isinstance(outer, list) else ()
     return [value for value in values if isinstance(value, dict | list)]
 

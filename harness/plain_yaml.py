@@ -1,22 +1,21 @@
-"""Parses YAML that a stranger may have written: plain values, lists and mappings.
+"""Parses untrusted YAML of plain values, lists and mappings, with bounds on depth, number of values, and digits.
 
-Features by which a short text can stand for a long text, or which readers interpret differently, are refused: anchors
-and aliases, merges, tags, and repeated keys. Depth, number of values and digits are bounded; the caller bounds the
-number of bytes.
+Anchors, aliases and merges, by which a short text can stand for a long text, are refused, and so are tags and repeated
+keys, which programs interpret differently. The caller bounds the number of bytes.
 """
 
 from typing import Any
 
 import yaml
 
-#: Maximum nesting, number of values, and length of a number or date in characters.
+#: Maximum nesting, maximum number of values, and maximum length of a number or date in characters.
 MAX_DEPTH, MAX_VALUES, MAX_NUMBER = 50, 20_000, 100
 
 _TEXT, _MERGE = "tag:yaml.org,2002:str", "tag:yaml.org,2002:merge"
 
 
 def parse_yaml(content: bytes) -> Any:
-    """Return the content of YAML in UTF-8; raises `ValueError` for other content, and beyond the bounds."""
+    """Return the content of YAML in UTF-8; raises `ValueError` for refused features, other text, beyond the bounds."""
     try:
         return yaml.load(content.decode(), Loader=_Loader)
     except (yaml.YAMLError, RecursionError) as error:
@@ -26,7 +25,7 @@ def parse_yaml(content: bytes) -> Any:
 
 
 class _Loader(yaml.SafeLoader):
-    """A loader that refuses nodes that are not plain before it builds objects."""
+    """A loader that refuses all but plain values, lists and mappings before it builds objects."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)

@@ -12,7 +12,7 @@ from harness.children import ROOT
 from harness.errors import writing
 from harness.text import printable_lines
 
-# The only import of Matplotlib, which would read `matplotlibrc` of the current directory, possibly a stranger's file.
+# The only import of Matplotlib, which would read `matplotlibrc` of the current directory, possibly an untrusted file.
 if "matplotlib" in sys.modules:
     import matplotlib as mpl
 else:
@@ -39,7 +39,7 @@ _DARK = {INK: "#e4e6ea", PAPER: "#15181d", COLOUR: "#55c4bd", FAINT: "#7d838d", 
 #: The parameters of Matplotlib that differ from its defaults.
 STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",  # text stays text, in the reader's font
-    "text.parse_math": False,  # names and values of strangers may contain dollar signs
+    "text.parse_math": False,  # names and values may contain dollar signs
     "svg.hashsalt": "pgdl",  # the same figure has the same element IDs
     "font.family": "sans-serif",
     "text.color": INK,

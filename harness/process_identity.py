@@ -1,4 +1,4 @@
-"""The identity of a process beyond its ID, which another process may get after its end."""
+"""The identity of a process: the system may give the ID of an ended process to another process."""
 
 import functools
 import hashlib
@@ -12,7 +12,7 @@ import psutil
 
 @functools.cache
 def process_scope() -> str:
-    """Return an identifier of the scope in which process IDs are valid: this machine, its boot, this PID namespace."""
+    """Return 12 hexadecimal digits that identify the scope of process IDs: the machine, its boot, the PID namespace."""
     if sys.platform != "linux":  # without namespaces; start times of processes distinguish boots
         return hashlib.sha256(platform.node().encode()).hexdigest()[:12]
     boot = Path("/proc/sys/kernel/random/boot_id").read_text()
@@ -21,7 +21,7 @@ def process_scope() -> str:
 
 
 def start_time(pid: int) -> str:
-    """Return the start time of a process of this scope, as text; empty if it does not exist or has ended."""
+    """Return the start time of the process `pid` as text, or an empty text if the process has ended."""
     if sys.platform != "linux":
         try:
             process = psutil.Process(pid)
@@ -36,5 +36,5 @@ def start_time(pid: int) -> str:
 
 
 def own_identity() -> tuple[str, int, str]:
-    """Return scope, process ID and start time of this process."""
+    """Return scope, process ID and start time, which together identify this process for ever."""
     return process_scope(), os.getpid(), start_time(os.getpid())

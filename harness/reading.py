@@ -1,4 +1,4 @@
-"""Opens and reads files that may be a stranger's: regular files only, and never more than a bound."""
+"""Opens and reads untrusted files: only regular files, and only up to a maximum size."""
 
 import errno
 import io
@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 
 from harness.errors import UserError
 
-#: Kinds of files besides regular ones.
+#: Type of a file in `stat` -> its name in messages, for all types but regular files.
 _KINDS = {
     stat.S_IFLNK: "a symbolic link",
     stat.S_IFDIR: "a directory",
@@ -18,21 +18,16 @@ _KINDS = {
     stat.S_IFBLK: "a device",
 }
 
-#: Opening a pipe must not wait for a writer; Windows has neither such pipes nor these flags.
+#: Flags of `os.open`: opening a pipe must not wait for a writer. Windows does not have all of them.
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 
 
 def open_regular(path: Path, *, links: bool) -> io.BufferedReader:
-    """Open a regular file for reading, in bytes.
+    """Open a regular file for reading bytes; `links` says whether the path itself may be a symbolic link.
 
-    Args:
-        path: the file. It is checked before it is opened, since opening a device may act on it, and again afterwards,
-            since it may have been replaced.
-        links: whether the path itself may be a symbolic link; links among its directories are followed.
-
-    Raises:
-        UserError: it is missing, not a regular file, or the system refuses to open it.
+    The type of the file is checked before, since opening a device may have an effect, and afterwards, since the file
+    may have been replaced. Raises `UserError` if the file is missing, no regular file, or the system does not open it.
     """
     try:
         require_regular(path, path.stat(follow_symlinks=links))
@@ -41,7 +36,7 @@ def open_regular(path: Path, *, links: bool) -> io.BufferedReader:
         if error.errno == errno.ELOOP and not links:  # a link has just replaced it
             raise _other_kind(path, stat.S_IFLNK) from error
         raise UserError("cannot be read", file=path, found=error.strerror or str(error)) from error
-    except ValueError as error:  # a null byte, for instance
+    except ValueError as error:  # such as a null byte in the path
         raise UserError("cannot be read", file=repr(str(path)), expected="the name of a file") from error
     try:
         require_regular(path, os.fstat(stream.fileno()))
@@ -52,9 +47,9 @@ def open_regular(path: Path, *, links: bool) -> io.BufferedReader:
 
 
 def open_below(root: Path, name: str) -> io.BufferedReader:
-    """Open the regular file `name`, such as `data/site.json`, in a directory that may be a stranger's.
+    """Open the regular file `name`, such as `data/site.json`, in an untrusted directory.
 
-    No part of the name may be a link; for errors see `open_regular`.
+    No part of the name may be a link; raises errors as `open_regular`.
     """
     for folder in reversed(PurePosixPath(name).parents):
         if folder.name:
@@ -63,18 +58,18 @@ def open_below(root: Path, name: str) -> io.BufferedReader:
 
 
 def read_regular(path: Path, most: int, *, links: bool, why: str = "") -> bytes:
-    """Return the content of a regular file of at most `most` bytes.
+    """Return the content of a regular file of at most `most` bytes; raises errors as `open_regular`.
 
-    For `links` and errors see `open_regular`. `why` follows the bound in the message on a larger file.
+    In the error about a larger file, `why` follows the maximum size.
     """
     with open_regular(path, links=links) as stream:
         return _read_bounded(stream, path, most, why)
 
 
 def read_text(path: Path, most: int, *, links: bool = True) -> str:
-    """Return the text in UTF-8 in a regular file of at most `most` bytes.
+    """Return the text of a regular file in UTF-8 of at most `most` bytes; raises errors as `open_regular`.
 
-    For `links` and errors see `open_regular`; a message on other bytes does not quote them.
+    The error about bytes that are no text does not quote them.
     """
     try:
         return read_regular(path, most, links=links).decode()
@@ -84,7 +79,7 @@ def read_text(path: Path, most: int, *, links: bool = True) -> str:
 
 
 def read_below(root: Path, name: str, most: int) -> bytes:
-    """Return the content of a file of at most `most` bytes; for the other arguments and errors see `open_below`."""
+    """Return the content of the file `name` of at most `most` bytes in a directory, opened by `open_below`."""
     with open_below(root, name) as stream:
         return _read_bounded(stream, root / name, most)
 
@@ -104,18 +99,18 @@ def _read_bounded(stream: io.BufferedReader, path: Path, most: int, why: str = "
 
 
 def refuse_link(path: Path) -> None:
-    """Raise `UserError` if the path itself is a symbolic link; links among its directories are the user's own."""
+    """Raise `UserError` if the path itself is a symbolic link; links among its directories are allowed."""
     if path.is_symlink():
         raise _other_kind(path, stat.S_IFLNK)
 
 
 def own_path(path: Path) -> Path:
-    """Return the absolute path of a file, following links among its directories but not the file itself."""
+    """Return the absolute path of a file: links among its directories are resolved, but not the file itself."""
     return path.resolve() if path.name in ("", "..") else path.parent.resolve() / path.name
 
 
 def require_regular(path: Path, state: os.stat_result) -> None:
-    """Raise `UserError` unless `state` is the state of a regular file at `path`."""
+    """Raise `UserError` unless `state`, the result of `stat` for `path`, is that of a regular file."""
     if not stat.S_ISREG(state.st_mode):
         raise _other_kind(path, stat.S_IFMT(state.st_mode))
 

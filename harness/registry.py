@@ -1,18 +1,29 @@
-"""Finds the modules of a package in which each file is one entry of a registry."""
+"""Registries: packages in which each module is an entry, found without a list of entries."""
 
 import importlib
 import pkgutil
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of an entry's constructor, which the command line shows as `--ENTRY-NAME`."""
+
+    name: str
+    metavar: str
+    meaning: str
+    default: str | None = None
+
+
 def sibling_names(path: Iterable[str]) -> list[str]:
-    """Return the names of the modules of a package, from its `__path__`, in alphabetical order, without imports."""
+    """Return the names of a package's modules in alphabetical order, from the package's `__path__`; import nothing."""
     return sorted(module.name for module in pkgutil.iter_modules(path))
 
 
 def find_siblings(package: str, base: Any) -> dict[str, Any]:
-    """Import all modules of a package; returns the subclasses of `base` defined there, by their attribute `name`."""
+    """Import all modules of a package. Return `name` -> subclass for the subclasses of `base` that they define."""
     module = importlib.import_module(package)
     for name in sibling_names(module.__path__):
         importlib.import_module(f"{package}.{name}")

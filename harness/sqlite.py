@@ -1,4 +1,4 @@
-"""Safe access to SQLite files of strangers: only tables and indices without code, and statements with bounded work.
+"""Safe access to untrusted SQLite files: only tables and indices without code, and statements with bounded work.
 
 The functions take connections of Python's own driver, so that shell completion need not import SQLAlchemy.
 """
@@ -71,7 +71,7 @@ def require_sound(file: Path) -> None:
 
 
 def protect(connection: sqlite3.Connection, file: Path, *, read_only: bool) -> "StatementWatch":
-    """Make a new connection to a stranger's database safe, and return the watch over its statements.
+    """Make a new connection to an untrusted database safe, and return the watch over its statements.
 
     The connection has had no statement yet, and `require_sound` accepted the file. A connection that is `read_only`
     refuses writes, and values longer than `LONGEST`.

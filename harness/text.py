@@ -1,29 +1,29 @@
-"""Formats text for people: text of strangers made safe, distinguishable numbers, times, sizes and p-values."""
+"""Formats text for readers: makes untrusted text safe, and formats numbers, times, sizes and p-values."""
 
 import re
 import textwrap
 
-#: Characters that control a terminal or end a line, and halves of characters, which no file can hold.
+#: Characters that control a terminal or end a line, and surrogates, which UTF-8 cannot encode.
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
-#: Replaces a secret.
+#: The text in place of a secret.
 HIDDEN = "***"
 
-#: Patterns for any text: the user before a password in a word with a later @, and a parameter with a password. No
-#: search visits a character more than a few times, because a stranger may have written the text.
+#: Patterns for untrusted text: the user before a password in a word with a later @, and a parameter with a password.
+#: Their searches take linear time.
 _WORD, _USER = re.compile(r"\S+"), re.compile(r"(:/{1,2}[^\s/:@]*):")
 _PASSWORD = re.compile(r"(\bpassword\s*=\s*)(?:'[^']*'|[^\s&;,]+)", re.IGNORECASE)
 
 
 def printable(text: str) -> str:
-    """Return the text with `?` for each character that is not printable: it cannot control a terminal."""
+    """Return the text with `?` for each character that is not printable, so that it cannot control a terminal."""
     if text.isprintable():
         return text
     return "".join(character if character.isprintable() else "?" for character in text)
 
 
 def cut(text: str, longest: int) -> str:
-    """Return the text by `printable`, of a longer one the beginning with an ellipsis: at most `longest` characters."""
+    """Return the printable text, shortened to `longest` characters with an ellipsis at the end."""
     text = printable(text)
     return text if len(text) <= longest else f"{text[: longest - 1]}\N{HORIZONTAL ELLIPSIS}"
 
@@ -34,67 +34,67 @@ def is_line(text: str) -> bool:
 
 
 def is_text(text: str) -> bool:
-    """Whether a text consists of lines without control characters but tabs."""
+    """Whether a text consists of lines without control characters, except tabs."""
     return text.isprintable() or is_line(text.replace("\n", " ").replace("\t", " "))
 
 
 def printable_lines(text: str) -> str:
-    """Return the text as `printable` does, but keep line breaks and tabs."""
+    """Return the text like `printable`, but with line breaks and tabs."""
     return "".join(one if one.isprintable() or one in "\n\t" else "?" for one in text)
 
 
 def on_page(value: object) -> object:
-    """Return a text by `printable_lines`, and any other value unchanged, for the values in templates of pages."""
+    """Return a value for a template of a page: a text by `printable_lines`, and any other value unchanged."""
     return printable_lines(value) if type(value) is str else value
 
 
 def without_passwords(text: str) -> str:
-    """Return the text without the passwords of addresses in it, as far as they can be recognised."""
+    """Return the text with `HIDDEN` in place of passwords in addresses and parameters, as far as recognised."""
     text = _WORD.sub(lambda found: _hidden(found[0]), text) if "@" in text else text
     return _PASSWORD.sub(rf"\g<1>{HIDDEN}", text)
 
 
 def _hidden(word: str) -> str:
-    """Return a word without the part between the first user of an address and the last @."""
+    """Return a word with `HIDDEN` in place of the text between the first user of an address and the last @."""
     before, at, after = word.rpartition("@")
     user = _USER.search(before)
     return word if user is None else f"{before[: user.end()]}{HIDDEN}{at}{after}"
 
 
 def safe_line(text: str) -> str:
-    """Return the text in a publishable form: on one line, printable, and without the passwords of addresses."""
+    """Return the text as one printable line without passwords, which may be printed or published."""
     return printable(without_passwords(" ".join(text.expandtabs().splitlines())))
 
 
 def may_wrap(line: str) -> bool:
-    """Whether a line may be broken between words: not if it has a command to copy."""
+    """Whether a line may be broken between words; False for a line with a command, which users copy."""
     return "pgdl " not in line
 
 
 def wrapped(line: str, width: int) -> list[str]:
-    """Return a line in lines of at most `width` characters, indented alike; only a word may be longer."""
+    """Return a line broken to lines of at most `width` characters with the same indent; a longer word is not broken."""
     indent = " " * (len(line) - len(line.lstrip(" ")))
     found = textwrap.wrap(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
     return found if may_wrap(line) and found else [line]
 
 
 def not_a_formula(text: str) -> str:
-    """Return the text for a cell of CSV, behind an apostrophe if a spreadsheet would compute it, such as `=1+1`."""
+    """Return the text for a cell of CSV, with an apostrophe in front if a spreadsheet would take it for a formula."""
     return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
 def counted(number: int, noun: str) -> str:
-    """Return a number with its noun, such as `1 call` and `2 calls`."""
+    """Return a number with its noun, in the plural if necessary: `1 call`, `2 calls`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def exact(number: float) -> str:
-    """Return the shortest text that identifies a number; 300.0 is 300."""
+    """Return the shortest text that identifies a floating-point number, without a final `.0`: `300`, `0.1`."""
     return repr(float(number)).removesuffix(".0")
 
 
 def duration(seconds: float) -> str:
-    """Return a time in whole seconds, at least one, in minutes from 90 seconds on, in hours from 90 minutes on."""
+    """Return a time as text: in whole seconds, at least 1 s; from 90 s on in minutes, from 90 min on in hours."""
     if seconds < 90:
         return f"{max(round(seconds), 1)} s"
     minutes = seconds / 60
@@ -102,7 +102,7 @@ def duration(seconds: float) -> str:
 
 
 def size(n_bytes: int) -> str:
-    """Return a number of bytes in the largest unit that it reaches, to one decimal: 1.5 kB; units of 1000."""
+    """Return a number of bytes as text with one decimal, `1.5 kB`; a kB is 1000 bytes, and the largest unit is GB."""
     if n_bytes < 1000:
         return f"{n_bytes} B"
     number = n_bytes / 1000
@@ -114,7 +114,7 @@ def size(n_bytes: int) -> str:
 
 
 def p_value_text(p_value: float | None) -> str:
-    """Return a p-value as text, never 0; a dash for None."""
+    """Return a p-value as text with four decimals, or `<0.0001`; a dash for None."""
     if p_value is None:
         return "-"
     return "<0.0001" if p_value < 0.0001 else f"{p_value:.4f}"

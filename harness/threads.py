@@ -1,4 +1,4 @@
-"""A stream of results from several threads."""
+"""Yields the results of several threads as they come."""
 
 import queue
 import threading
@@ -11,9 +11,9 @@ Item = TypeVar("Item")
 def run_threads(
     threads: Sequence[threading.Thread], results: "queue.SimpleQueue[Item | BaseException | None]"
 ) -> Generator[Item]:
-    """Start the threads, and yield their results as they come.
+    """Start the threads, and yield their results from the queue until all threads have ended.
 
-    A thread puts its results into the queue, then an error, if any, which is raised here, and finally None.
+    Each thread puts results into the queue, and finally None. An exception in the queue is raised here.
     """
     for thread in threads:
         thread.start()

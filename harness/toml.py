@@ -1,4 +1,4 @@
-"""TOML files that people write; an invalid file is refused with all its problems, each in one line."""
+"""Reads TOML files that users write, and reports all problems of an invalid file, each in one line."""
 
 from pathlib import Path
 from typing import Any, TypeVar, get_args
@@ -13,12 +13,12 @@ from harness.reading import read_text
 from harness.text import printable
 from harness.validation import in_words
 
-#: Maximum size in bytes of a file that a person writes.
+#: Maximum size in bytes of a TOML file.
 MAX_BYTES = 1024**2
 
 
 class Section(BaseModel):
-    """A section of a file; unknown keys and values of other types are refused."""
+    """A section of a TOML file; unknown keys, and values of other types, are problems."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -27,7 +27,7 @@ Found = TypeVar("Found", bound=Section)
 
 
 def read_toml(path: Path) -> tuple[dict[str, Any], str]:
-    """Return the content of a file and its text; raises `UserError`."""
+    """Return the content of a TOML file, and its text; raises `UserError` if the file is no TOML."""
     text = read_text(path, MAX_BYTES)
     try:
         return parse_toml(text), text
@@ -36,7 +36,7 @@ def read_toml(path: Path) -> tuple[dict[str, Any], str]:
 
 
 def checked(model: type[Found], content: dict[str, Any], where: str, path: Path) -> Found:
-    """Build a section; raises `UserError` with all its problems. `where` is the key of the section in the file."""
+    """Return the section of a `content`, whose key in the file is `where`; raises `UserError` with all problems."""
     try:
         return model.model_validate(content)
     except ValidationError as error:
@@ -45,7 +45,7 @@ def checked(model: type[Found], content: dict[str, Any], where: str, path: Path)
 
 
 def require(condition: bool, key: str, expected: str) -> None:
-    """Raise the error of a validator of a section, which names the key."""
+    """Raise `ValueError` in a validator of a section, with the key and the expected value, unless `condition`."""
     if not condition:
         raise ValueError(f"{key}: expected {expected}")
 
@@ -62,7 +62,7 @@ def _problem(model: type[BaseModel], problem: ErrorDetails, where: str, path: Pa
 
 
 def _fields(model: Any, location: tuple[Any, ...]) -> set[str]:
-    """Return the keys of the section that has a problem."""
+    """Return the known keys of the section with a problem at `location`, below the section `model`."""
     for part in location[:-1]:
         if isinstance(part, int):  # an element of a list of sections
             (model,) = get_args(model) or (None,)

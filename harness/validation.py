@@ -1,4 +1,4 @@
-"""Problems that pydantic finds, in the words of this project's errors: expected EXPECTED, found FOUND."""
+"""Turns problems that pydantic finds into the words of `UserError`: expected EXPECTED, found FOUND."""
 
 from typing import NamedTuple
 
@@ -7,7 +7,7 @@ from pydantic_core import ErrorDetails
 
 from harness.text import printable
 
-#: Type of a problem -> expected value, if users would not understand pydantic's own words.
+#: Pydantic's type of a problem -> words for the expected value, in place of pydantic's.
 EXPECTED = {
     "missing": "a value",
     "extra_forbidden": "no such key",
@@ -21,22 +21,22 @@ LONGEST = 80
 
 
 class Problem(NamedTuple):
-    """The place of a problem, and the words of an error; `key` is empty for the whole content."""
+    """A problem in the words of `UserError`."""
 
-    key: str
+    key: str  #: keys joined by dots; empty for the whole content
     expected: str
     found: str
 
 
 def first_problem(error: ValidationError) -> Problem:
-    """Return the first of some problems."""
+    """Return the first problem of a validation in words."""
     return in_words(error.errors()[0])
 
 
 def in_words(problem: ErrorDetails) -> Problem:
-    """Return a problem in our words."""
+    """Return one of pydantic's problems in words; addresses are not quoted."""
     found = "none" if problem["type"] == "missing" else repr(problem["input"])
-    found = "an address" if "://" in found else found[:LONGEST]  # it may hold a password, or a key
+    found = "an address" if "://" in found else found[:LONGEST]  # the address may contain a password or a key
     return Problem(printable(".".join(map(str, problem["loc"]))), _expected(problem), found)
 
 

@@ -1,4 +1,4 @@
-"""Job objects of Windows: processes and their descendants, which end together."""
+"""Job objects of Windows, by which a process and all its descendants are killed together."""
 
 import ctypes
 import struct
@@ -10,12 +10,12 @@ if sys.platform == "win32":
     _kernel = ctypes.WinDLL("kernel32", use_last_error=True)
     _kernel.CreateJobObjectW.restype = ctypes.c_void_p
 
-    #: The kind of information with the limits, its size in bytes, and the position and value of the limit by which all
-    #: processes of a job end when no process has the job open.
+    #: Windows' number for the limits of a job, their size in bytes, and position and value of the limit by which all
+    #: processes of a job end with the last handle of the job.
     LIMITS, SIZE, FLAGS, KILL_ON_CLOSE = 9, 144, 16, 0x2000
 
     class WindowsJob:
-        """A process and its descendants, which `kill` kills, as does any end of this process."""
+        """A process and its descendants. Windows kills them, too, when this process ends."""
 
         def __init__(self, process: subprocess.Popen[bytes]) -> None:
             self._handle = ctypes.c_void_p(_kernel.CreateJobObjectW(None, None))
@@ -28,7 +28,7 @@ if sys.platform == "win32":
                 raise ctypes.WinError(ctypes.get_last_error())
 
         def kill(self) -> None:
-            """Kill all processes of the job, including orphans."""
+            """Kill all processes of the job, including orphans. A second call has no effect."""
             if self._close.alive:
                 _kernel.TerminateJobObject(self._handle, 1)
                 self._close()

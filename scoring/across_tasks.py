@@ -11,7 +11,7 @@ from scoring.retrained import FULL_SCORE
 from scoring.vectors import Vector, as_task_scores
 
 MINIMUM_TASKS = 4  #: fewer tasks do not show how much scores differ between tasks
-#: Quantile of Student's t at both ends of a 90 % interval. Scores of tasks are skewed, and .95 covers .79 to .89.
+#: Quantile of Student's t for 90 % intervals. With .95 they would cover .79 to .89, since scores of tasks are skewed.
 QUANTILE = 0.975
 POWER = 0.25  #: fourth roots of mean scores are nearly symmetric, even over few tasks
 MINIMUM_RANKED_TASKS = 6  #: on five, Wilcoxon's smallest p-value is 2 / 2^5, above .05
@@ -84,8 +84,7 @@ class MeanRanks:
 def compare_mean_ranks(scores: ArrayLike) -> MeanRanks | None:
     """Compare at least three submissions over at least six tasks; None for fewer submissions or tasks.
 
-    Submissions are ranked on each task, and only these ranks count. The tests take the tasks as a sample of tasks like
-    these.
+    Only the ranks of submissions on each task are used. The tests treat the tasks as a sample of tasks like these.
 
     Args:
         scores: score of each submission on each task, in points, shape (n_tasks, n_submissions).
@@ -143,7 +142,7 @@ def signed_rank_p_values(differences: ArrayLike) -> Vector | None:
 
 @lru_cache(maxsize=1024)
 def _at_least(sizes: tuple[int, ...]) -> NDArray[np.float64]:
-    """Return the probabilities that the sum of numbers of these sizes with random signs is at least 0, 1, 2, ..."""
+    """Return the probabilities that |sum of these sizes with random signs| is at least 0, 1, 2, ..."""
     probability = np.ones(1)
     for size in sizes:
         tossed = np.zeros(probability.size + 2 * size)

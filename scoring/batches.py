@@ -12,8 +12,8 @@ from scoring.vectors import Vector
 
 CHUNK = 2**19  #: number of pairs of models in memory at once, which fit into a processor's cache
 MOST_RESAMPLED = 300
-"""On tasks of more models, intervals and p-values come from first-order approximations; pgdl help statistics says how
-close they are. Up to here, all scores of resampled models are computed."""
+"""Largest number of models for which all scores of resampled models are computed. On larger tasks, intervals and
+p-values come from first-order approximations; pgdl help statistics says how close these are."""
 FEWEST = 10  #: minimum number of draws, on the largest tasks
 
 
@@ -22,7 +22,7 @@ def official_scores(measures: NDArray[np.float64], gaps: NDArray[np.float64], co
 
     Args:
         measures: values of the measure, shape (n, n_models) or (1, n_models).
-        gaps: the gaps, in either shape.
+        gaps: the gaps, shape (n, n_models) or (1, n_models).
         cond: the cells of a grid that has an official score.
 
     Returns:
@@ -70,7 +70,7 @@ def crossed_scores(measures: NDArray[np.float64], gaps: NDArray[np.float64], con
 
 
 def ranks(values: NDArray[np.float64]) -> NDArray[np.integer]:
-    """Return numbers in the order of the values along the last axis, with the same ties; quick to compare."""
+    """Return integer ranks of the values along the last axis, equal for equal values; integers compare quickly."""
     rising = np.sort(values, axis=-1)
     found = [np.searchsorted(*both) for both in zip(rising, values, strict=True)]
     return np.array(found, dtype=np.min_scalar_type(values.shape[-1]))

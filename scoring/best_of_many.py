@@ -13,10 +13,10 @@ from scoring.vectors import Vector
 def p_values(measures: Sequence[Mapping[str, Chance]]) -> Vector:
     """Return the p-value of the mean score of each measure, 0 to 1, shape (n_measures,).
 
-    If a measure knows only two hyperparameters of each task, and nothing else about the gaps, a mean score as high has
-    at most this probability. On a single task it is the largest p-value of all pairs. On several tasks, the two
-    hyperparameters may differ from task to task: the scores under chance are taken from the pair on which chance scores
-    most.
+    A measure that knows only two hyperparameters of each task, and nothing else about the gaps, has so high a mean
+    score with at most this probability. On a single task the p-value is the largest over pairs of hyperparameters. On
+    several tasks, the two hyperparameters may differ between tasks: scores under chance come from each task's pair with
+    the highest scores under chance.
 
     Args:
         measures: task -> its score beside chance, for each measure.
@@ -34,9 +34,9 @@ def p_values(measures: Sequence[Mapping[str, Chance]]) -> Vector:
 def adjusted_p_values(measures: Sequence[Mapping[str, Chance]]) -> Vector:
     """Return p-values, as `p_values`, that are adjusted for the number of measures.
 
-    If no measure knows more than two hyperparameters, this is an upper bound of the probability that any measure has a
-    mean score as high. All measures have the same permutations, so that similar measures count as few. From the best
-    down, each measure is compared with the best score under chance of itself and all lower measures.
+    If no measure knows more than two hyperparameters, the p-value is an upper bound of the probability that any measure
+    has so high a mean score. All measures share the same permutations, so that similar measures need little adjustment.
+    From the best measure down, each is compared with the best score under chance of itself and all lower measures.
 
     Source: Westfall and Young, "Resampling-based multiple testing", 1993 (the step-down maximum).
     """
@@ -51,7 +51,7 @@ def adjusted_p_values(measures: Sequence[Mapping[str, Chance]]) -> Vector:
 
 
 def _smallest(measures: Sequence[Mapping[str, Chance]]) -> Vector:
-    """Return the smallest possible p-values: few permutations must not claim more, by luck, than all would."""
+    """Return the smallest p-values with all permutations; a sample of permutations must not yield less by luck."""
     return np.array([np.prod([chance.smallest for chance in tasks.values()]) for tasks in measures])
 
 
@@ -64,16 +64,16 @@ def _mean_scores(measures: Sequence[Mapping[str, Chance]]) -> Vector:
 
 
 def _under_chance(measures: Sequence[Mapping[str, Chance]]) -> list[NDArray[np.float64]]:
-    """Return mean scores under chance, shape (n_measures, n_permutations), with the permutations of each pair in turn.
+    """Return for each pair of hyperparameters mean scores under chance, shape (n_measures, n_permutations).
 
-    Scores on several tasks have the distribution of the worst pair at any turn: the turn only decides which measures
-    have high scores together.
+    For several tasks, all arrays have the distribution of the worst pair. Permutations of the array's own pair only
+    determine which measures have high scores together.
     """
     names = sorted({name for tasks in measures for name in tasks})
     n_pairs = max((len(chance.dealt) for tasks in measures for chance in tasks.values()), default=0)
     orders = {}
     for number, name in enumerate(names):
-        # Tasks with the same grid have the same permutations, but their luck is independent.
+        # Tasks with the same grid share permutations, but their scores under chance must be independent.
         n = next(_scores(tasks[name], 0).size for tasks in measures if name in tasks)
         orders[name] = stream("tasks", number).permutation(n)
     worst = [
@@ -90,7 +90,7 @@ def _under_chance(measures: Sequence[Mapping[str, Chance]]) -> list[NDArray[np.f
 
 
 def _in_turn(chance: Chance, pair: int, worst: Vector | None) -> Vector:
-    """Return scores under chance in the order of a pair's permutations, with the values of the worst pair."""
+    """Return a pair's scores under chance, with values replaced by those of equal rank among `worst`, if given."""
     dealt = _scores(chance, pair)
     if worst is None:
         return dealt
@@ -100,7 +100,7 @@ def _in_turn(chance: Chance, pair: int, worst: Vector | None) -> Vector:
 
 
 def _worst_pair(chance: Chance) -> Vector:
-    """Return the scores under chance, ascending, of the pair with the highest top tenth."""
+    """Return the scores under chance, ascending, of the pair whose top tenth has the highest mean."""
     rising = np.sort([*chance.dealt.values()])
     worst: Vector = rising[rising[:, -max(1, rising.shape[1] // 10) :].mean(axis=1).argmax()]
     return worst

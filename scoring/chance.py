@@ -17,7 +17,7 @@ from scoring.streams import stream
 from scoring.vectors import Vector, as_vectors_of
 
 N_PERMUTATIONS = 1000
-ROUNDING = 1e-9  #: values as close as this are equal: a permutation that changes nothing must count
+ROUNDING = 1e-9  #: scores with at most this difference are equal, so that the identical permutation is counted
 
 
 @dataclass(frozen=True)
@@ -25,10 +25,10 @@ class Chance:
     """An official score beside its distribution under chance. Scores are from 0 to 1."""
 
     score: float  #: official score of the measure
-    level: float  #: mean score when its values are dealt out to the models at random
+    level: float  #: mean score when the measure's values are permuted at random over all models
     smallest: float  #: the smallest p-value that any measure can have on the grid
-    #: for each pair of hyperparameters, the scores when the values are dealt out among the models that share both,
-    #: shape (n_permutations,)
+    #: for each pair of hyperparameters, scores when the values are permuted among models that share both, shape
+    #: (n_permutations,)
     dealt: Mapping[tuple[str, str], Vector] = field(compare=False)
 
     @property
@@ -38,7 +38,7 @@ class Chance:
 
     @property
     def p_values(self) -> dict[tuple[str, str], float]:
-        """For each pair, the probability of a score as high if the measure knows only the pair."""
+        """For each pair, the probability of so high a score for a measure that knows only the pair."""
         found = {pair: share_reaching(self.score, scores) for pair, scores in self.dealt.items()}
         return {pair: max(self.smallest, p_value) for pair, p_value in found.items()}
 
@@ -46,7 +46,7 @@ class Chance:
     def p_value(self) -> float:
         """The largest of `p_values`.
 
-        An upper bound of the probability that a measure which knows only two hyperparameters scores as high.
+        An upper bound of the probability of so high a score for a measure that knows only two hyperparameters.
         """
         return max(self.p_values.values())
 
@@ -58,14 +58,14 @@ def compare_with_chance(
 
     The level comes from permutations of the measure over all models. A measure that follows only two hyperparameters
     deserves no score, but scores more by chance than a measure without any knowledge. So the p-value of a pair of
-    hyperparameters comes from permutations among models that share both, which keep the measure's knowledge of the two;
-    the p-value of the score is the largest over pairs.
+    hyperparameters comes from permutations among models that share both, which keep the measure's knowledge of the
+    pair. The p-value of the score is the largest over pairs.
 
     Args:
         measure: value of the complexity measure for each model, shape (n_models,), finite.
         gap: train accuracy minus test accuracy of each model, shape (n_models,), finite.
         grid: the task's hyperparameters, models in the same order.
-        n_permutations: for the level and for each pair.
+        n_permutations: number of permutations for the level, and for each pair.
         seed: the same seed gives the same permutations to every measure.
 
     Raises:
@@ -88,7 +88,7 @@ def compare_with_chance(
 
 
 def share_reaching(observed: float, under_chance: Vector) -> float:
-    """Return the p-value of an observed number: (1 + numbers that reach it) / (1 + numbers); valid, and never 0.
+    """Return the p-value of an observed number: (1 + numbers that reach it) / (1 + numbers).
 
     Source: Phipson and Smyth, "Permutation p-values should never be zero", 2010.
     """
@@ -98,7 +98,7 @@ def share_reaching(observed: float, under_chance: Vector) -> float:
 def _dealt_scores(
     scorer: Scorer, measure: Vector, _: Vector, grid: Grid, pair: tuple[str, str], n: int, random: np.random.Generator
 ) -> Vector:
-    """Return n official scores after dealing the measure out among models that share a pair of hyperparameters."""
+    """Return n official scores with the measure permuted among models that share a pair of hyperparameters."""
     return np.concatenate([*map(scorer, deals(measure, grid.group_numbers(pair), n, random))])
 
 

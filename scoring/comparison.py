@@ -29,23 +29,23 @@ from scoring.vectors import Vector
 INTERVAL_LEVEL = 0.9  #: of all intervals: a single interval may miss the truth one time in ten
 ROUNDING = 1e-9  #: scores with at most this difference, in points, are equal
 CRITICAL = NormalDist().inv_cdf((1 + INTERVAL_LEVEL) / 2)
-UPPER = 0.975  #: the upper end is not below this quantile of the draws: low scores vary less than the truth would
+UPPER = 0.975  #: quantile of the draws below which no upper end lies, since draws of low scores vary too little
 
 
 @dataclass(frozen=True)
 class Standing:
-    """A submission's place among the others. Scores and errors are in points of the final score, 0 to 100."""
+    """A submission's score and rank with their uncertainty. Scores and errors are in points, 0 to 100."""
 
     score: float  #: final score
     low: float  #: lower end of the score's interval on these tasks, trained anew
     high: float  #: upper end
     error: float  #: standard error of the score, were the same grid of models trained and tested anew
-    #: the part of `error` that comes from measuring gaps on finitely many test images; None if the test sets are not
-    #: known, or a task has more than `MOST_RESAMPLED` models
+    #: part of `error` that comes from measuring gaps on finitely many test images; None if the test sets are not known,
+    #: or a task has more than `MOST_RESAMPLED` models
     gap_error: float | None
-    model_error: float | None  #: the part of `error` that comes from the models themselves; None likewise
+    model_error: float | None  #: part of `error` that comes from the models themselves; None if `gap_error` is None
     best_rank: int  #: smallest rank that the submission may have
-    worst_rank: int  #: largest
+    worst_rank: int  #: largest rank that the submission may have
     group: int  #: submissions of the same group cannot be told apart; 1 is the best
     tasks_low: float | None  #: lower end of the interval of the score on other tasks like these; None below four tasks
     tasks_high: float | None  #: upper end
@@ -159,7 +159,7 @@ def compare_submissions(
 
 
 def _surely_above_last(scores: Vector, draws: NDArray[np.float64], critical: float) -> NDArray[np.bool_]:
-    """Return whether each score but the last is above the last by more than luck explains, shape (n - 1,)."""
+    """Return whether each score except the last is surely above the last score, shape (n - 1,)."""
     leads, errors = scores[:-1] - scores[-1], (draws[:, :-1] - draws[:, -1:]).std(axis=0, ddof=1)
     above: NDArray[np.bool_] = leads > np.maximum(critical * errors, ROUNDING)
     return above

@@ -33,7 +33,7 @@ class Conditioning:
 
     @cached_property
     def members(self) -> NDArray[np.float32]:
-        """1 where a model is in a group, else 0, shape (n_models, n_groups). Counts in float32 are exact to 2**24."""
+        """1 where a model is in a group, else 0, shape (n_models, n_groups), float32: counts are exact to 2**24."""
         members = np.zeros((self.groups.shape[1], self.sizes.size), np.float32)
         members[np.arange(len(members)), self.groups] = 1
         return members
@@ -45,13 +45,13 @@ class Conditioning:
 
     @cached_property
     def turned(self) -> Indices:
-        """The cell of each cell's pairs with the first model as the second, shape (n_cells,)."""
+        """Cell of the mirrored pairs (j, i) for each cell of pairs (i, j), shape (n_cells,)."""
         squares = [np.arange(start, stop) for start, stop in pairwise(self.bounds)]
         return np.concatenate([cells.reshape(2 * [isqrt(cells.size)]).T.ravel() for cells in squares])
 
     @cached_property
     def of_one_size(self) -> list[tuple[Indices, Indices]]:
-        """Sets with the same number of cells: their numbers, and their cells, shape (n_such_sets, cells of each)."""
+        """For each number of cells, the numbers of the sets with so many cells, and their cells (n_such_sets, n)."""
         n_cells = np.diff(self.bounds)
         numbers = [np.flatnonzero(n_cells == size) for size in np.unique(n_cells)]
         return [(sets, self.bounds[sets][:, None] + np.arange(n_cells[sets[0]])) for sets in numbers]
@@ -62,7 +62,7 @@ class Conditioning:
 
     @cached_property
     def groupings(self) -> list[tuple[Indices, int]]:
-        """Yield for each set the group of each model, counted from 0, and the number of groups."""
+        """For each set, the group of each model, counted from 0, and the number of groups."""
         starts, n_cells = self.first[self.bounds[:-1]], np.diff(self.bounds)
         return [(groups - start, isqrt(size)) for groups, start, size in zip(self.groups, starts, n_cells, strict=True)]
 
@@ -71,7 +71,7 @@ class Conditioning:
 def conditioning(grid: Grid, names: tuple[str, ...] | None = None) -> Conditioning:
     """Return the cells of a grid of at least two hyperparameters; `names` conditions on these hyperparameters only.
 
-    Groups without a model have the size 0, and add nothing to a score.
+    Groups without a model have size 0, and contribute nothing to a score.
     """
     sizes = dict(zip(grid.names, grid.sizes, strict=True))
     codes = dict(zip(grid.names, grid.codes.T, strict=True))
@@ -87,7 +87,7 @@ def conditioning(grid: Grid, names: tuple[str, ...] | None = None) -> Conditioni
 
 
 def is_larger(values: NDArray[np.floating] | NDArray[np.integer]) -> Signs:
-    """Whether values[..., i] > values[..., j], for all ordered pairs: shape (..., n, n)."""
+    """Return whether values[..., i] > values[..., j], for all ordered pairs (i, j): shape (..., n, n)."""
     larger: Signs = values[..., :, None] > values[..., None, :]
     return larger
 

@@ -14,10 +14,10 @@ def frequencies(both: Counts, gap_plus: Counts, measure_plus: Counts, total: Cou
         both: pairs of models with both signs +.
         gap_plus: pairs whose gap has the sign +.
         measure_plus: pairs whose measure has the sign +.
-        total: all pairs that count; may be 0.
+        total: all pairs; may be 0.
 
     Returns:
-        Shape (..., 2, 2): rows gap +/-, columns measure +/-. They sum to 1, or to 0 where no pair counts.
+        Shape (..., 2, 2): rows gap +/-, columns measure +/-. A table sums to 1, or to 0 if `total` is 0.
     """
     p = np.empty((*np.broadcast_shapes(both.shape, gap_plus.shape, measure_plus.shape, total.shape), 2, 2))
     p[..., 0, 0] = both

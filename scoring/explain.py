@@ -16,7 +16,7 @@ ROUNDING = 1e-12  #: smaller costs count as 0
 
 Matrix = NDArray[np.float64]
 Values = tuple[Value, Value]
-"""Values of the two hyperparameters that are conditioned on."""
+"""Values of the two hyperparameters of the deciding set."""
 
 
 @dataclass(frozen=True)
@@ -35,9 +35,9 @@ class CostlyPair:
     """Two models that measure and gap order differently."""
 
     larger_gap: str  #: id of the model with the larger gap
-    smaller_gap: str  #: id of the other
+    smaller_gap: str  #: id of the other model
     difference: float  #: difference of their gaps
-    cost: float  #: gain of the value given the deciding set, if the measure ordered this pair as the gap does
+    cost: float  #: increase of the deciding set's value if the measure ordered this pair as the gap does
 
 
 @dataclass(frozen=True)
@@ -100,9 +100,9 @@ def _values(cond: Conditioning, number: int, cell: int, grid: Grid) -> tuple[Val
 def _costly_pairs(
     measure: Vector, gap: Vector, groups: Indices, p: Matrix, n_pairs_of_cell: Vector, most: int
 ) -> list[tuple[int, int, float, float]]:
-    """Return first model, second model, difference of gaps and cost of all wrongly ordered pairs with a cost.
+    """Return first model, second model, difference of gaps and cost of the costliest wrongly ordered pairs.
 
-    All such pairs of a cell have the same cost, except pairs of equal measures: the costliest cells are searched first.
+    All wrongly ordered pairs of a cell cost the same, except pairs of equal measures: costly cells are searched first.
     """
     n_groups = isqrt(len(p))
     members = [np.flatnonzero(groups == group) for group in range(n_groups)]
@@ -124,10 +124,10 @@ def _costly_pairs(
 
 
 def _costs(p: Matrix, n_pairs: Vector, tied: bool) -> Vector:
-    """Return the gain of the set's value if a pair of a cell is put into the order of the gaps, shape (n_cells,).
+    """Return the increase of the set's value if a pair of a cell gets the order of the gaps, shape (n_cells,).
 
-    The pair itself moves from (+, -) to (+, +), its mirror image from (-, +) to (-, -). The mirror image of a pair of
-    equal measures is there already.
+    The pair moves from (+, -) to (+, +), its mirror image from (-, +) to (-, -). For equal measures (`tied`) the mirror
+    image is in (-, -) already.
     """
     n_groups = isqrt(len(p))
     backward = np.arange(len(p)).reshape(n_groups, n_groups).T.ravel()

@@ -109,12 +109,11 @@ class Grid:
         return numbers.ravel()
 
     def groups(self, per_model: ArrayLike, by: Sequence[str]) -> NDArray[np.float64]:
-        """Group numbers of a complete grid's models, one for each, by the values of the hyperparameters `by`.
+        """Arrange numbers of a complete grid's models, shape (n_models,), by the values of the hyperparameters `by`.
 
         Returns:
-            Array of shape (n_groups, n_members): a row holds the models that share the values of `by`; rows
-            are in lexicographic order of those values, members in the same order of the other
-            hyperparameters.
+            Array of shape (n_groups, n_members): a row holds the models that share the values of `by`. Rows are in
+            lexicographic order of the values of `by`, members in the order of the other hyperparameters' values.
         """
         others = [name for name in self.names if name not in by]
         columns = [self.names.index(name) for name in (*by, *others)]
@@ -168,10 +167,10 @@ def _cell(grid: Grid, codes: Sequence[int]) -> str:
 
 
 def normalise(name: str, value: object) -> Value:
-    """Bring a value of the hyperparameter `name` into the form in which it is compared.
+    """Return a value of the hyperparameter `name` in the form in which values are compared.
 
-    Numbers written as text become numbers, integral floats become ints, all other text stays as it is.
-    `convwidth` is truncated to an int, as the competition's scoring program does.
+    Numbers written as text become numbers, and integral floats become ints; other text stays unchanged. `convwidth` is
+    truncated to an int, as in the competition's scoring program.
 
     Raises:
         GridError: the value is neither text, a number that is finite as a float, nor None.

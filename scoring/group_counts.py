@@ -1,6 +1,6 @@
-"""Counts for each model of the models of each group with smaller numbers, from which pairs are counted.
+"""Counts, for each model, of the models of each group with smaller values; pair counts follow from these counts.
 
-The time grows with the number of models to the power of 1.5, the memory with the numbers of models times groups.
+Time grows with the number of models to the power of 1.5, memory with the number of models times the number of groups.
 """
 
 from dataclasses import dataclass
@@ -34,9 +34,8 @@ def ordered_counts(values: Vector, groups: Indices, n_groups: int) -> tuple[Coun
 def both_smaller_counts(gap: Vector, measure: Vector, groups: Indices, n_groups: int) -> Counts:
     """Count for each model i the models j of each group with gap[j] < gap[i] and measure[j] < measure[i].
 
-    Models are in order of the gap, and cut into blocks of about the root of their number; places in the order of the
-    measure are cut likewise. Models in an earlier block of both orders come from a table; pairs in the same block of
-    one order are compared.
+    The orders of models by gap and by measure are both cut into blocks of about sqrt(n_models). Models in an earlier
+    block of both orders are counted from a table; pairs in the same block of either order are compared.
 
     Returns:
         Shape (n_models, n_groups).
@@ -50,9 +49,8 @@ def both_smaller_counts(gap: Vector, measure: Vector, groups: Indices, n_groups:
     by_measure = np.lexsort((-np.arange(n_models), measure[by_gap]))
     size = isqrt(n_models) + 1
     n_blocks = ceil(n_models / size)
-    place = np.arange(
-        n_blocks * size
-    )  # in the order of the measure; padding of the last block comes last and does not count
+    # Positions in the order of the measure; padding of the last block comes last and is never smaller.
+    place = np.arange(n_blocks * size)
     place[by_measure] = np.arange(n_models)
     members = np.zeros((place.size, n_groups), np.float32)
     members[:n_models] = _members(groups[by_gap], n_groups)
@@ -73,15 +71,15 @@ def both_smaller_counts(gap: Vector, measure: Vector, groups: Indices, n_groups:
 class Pairs:
     """Numbers of unordered pairs of models of each group, each of shape (n_groups,)."""
 
-    alike: NDArray[np.intp]  #: gap and measure put the two into the same order
-    opposite: NDArray[np.intp]  #: into opposite orders
+    alike: NDArray[np.intp]  #: gap and measure order the two models alike
+    opposite: NDArray[np.intp]  #: gap and measure order the two models oppositely
     gap_differs: NDArray[np.intp]  #: the gaps are not equal
     measure_differs: NDArray[np.intp]  #: the values of the measure are not equal
 
 
 def pairs_in_groups(gap: Vector, measure: Vector, groups: Indices) -> Pairs:
-    """Count pairs by their orders; `groups` numbers the group of each model, from 0."""
-    # As a single group: later groups get larger gaps and smaller measures, so that their models never agree.
+    """Count pairs within groups by their orders; `groups` numbers the group of each model, from 0."""
+    # Counted as a single group: later groups get larger gaps and smaller measures, so pairs across groups never agree.
     gap_places, measure_places = _places(groups, gap), _places(-groups, measure)
     agreeing = both_smaller_counts(gap_places, measure_places, np.zeros_like(groups), 1).ravel()
     alike = np.bincount(groups, weights=agreeing).astype(np.intp)
@@ -104,7 +102,7 @@ def cell_sums(counts: NDArray[np.floating], groups: Indices, n_groups: int) -> N
 
 
 def _places(groups: Indices, values: Vector) -> Vector:
-    """Return numbers in the order of the groups and, within a group, of the values; equal if both are equal."""
+    """Return ranks by group and, within a group, by value; models of equal group and value share a rank."""
     order = np.lexsort((values, groups))
     rises = np.any([each[order][1:] != each[order][:-1] for each in (groups, values)], axis=0)
     places = np.empty(values.size)
@@ -113,7 +111,7 @@ def _places(groups: Indices, values: Vector) -> Vector:
 
 
 def _equal_pairs(numbers: NDArray[np.generic], groups: Indices) -> NDArray[np.intp]:
-    """Count the pairs of models of each group with equal numbers; numbers of different groups differ."""
+    """Count the pairs of models of each group with equal numbers; numbers must differ between groups."""
     _, first, sizes = np.unique(numbers, return_index=True, return_counts=True)
     if first.size == groups.size:
         return np.zeros(groups.max() + 1, np.intp)
@@ -121,14 +119,14 @@ def _equal_pairs(numbers: NDArray[np.generic], groups: Indices) -> NDArray[np.in
 
 
 def _members(groups: Indices, n_groups: int) -> Counts:
-    """1 where a model is in a group, else 0, shape (n_models, n_groups)."""
+    """Return 1 where a model is in a group, else 0, shape (n_models, n_groups)."""
     members = np.zeros((groups.size, n_groups), np.float32)
     members[np.arange(groups.size), groups] = 1
     return members
 
 
 def _in_blocks(numbers: Indices, size: int, members: Counts) -> Counts:
-    """Count for each place the models of each group at earlier places of its block of `size` with smaller numbers."""
+    """Count for each position the models of each group at earlier positions of its block with smaller numbers."""
     blocks = numbers.reshape(-1, size)
     smaller = (blocks[:, :, None] > blocks[:, None, :]) & np.tri(size, k=-1, dtype=np.bool_)
     found: Counts = np.matmul(smaller.astype(np.float32), members.reshape(-1, size, members.shape[1]))

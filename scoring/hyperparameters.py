@@ -1,4 +1,4 @@
-"""Predictions of the gaps by hyperparameters alone: additive fits that never look at a network."""
+"""Predictions of the gaps from hyperparameters only: additive fits that do not use the networks."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -9,7 +9,7 @@ from scoring.grid import Grid, Value
 from scoring.official import require_official
 from scoring.vectors import Vector, as_vectors_of
 
-#: Decimals of fitted numbers, so that fits which differ only by rounding errors stay tied.
+#: Decimals to which fits are rounded, so that values that differ only by rounding errors are tied.
 DECIMALS = 9
 
 
@@ -33,8 +33,8 @@ def additive_fit(gap: ArrayLike, grid: Grid) -> Vector:
 def main_effects(gap: ArrayLike, grid: Grid) -> dict[str, float]:
     """Return the effect of each varying hyperparameter on the gap, from its smallest value to its largest.
 
-    It is the slope of the least-squares line through the gaps of all models, with the places of the values in
-    ascending order scaled to 0 to 1, so that tasks with other values can be compared. Text comes after numbers, in
+    The effect is the slope of the least-squares line through the gaps of all models, over positions of the values in
+    ascending order, scaled to 0 to 1. So tasks with other values can be compared. Text comes after numbers, in
     alphabetical order.
 
     Args and errors are those of `additive_fit`.
@@ -63,7 +63,7 @@ def _exact(gap: ArrayLike, grid: Grid) -> Vector:
 
 
 def _places(grid: Grid) -> dict[str, Vector]:
-    """Return for each varying hyperparameter the place of each model's value, from -0.5 to 0.5, shape (n_models,)."""
+    """Return for each varying hyperparameter the position of each model's value, from -0.5 to 0.5, (n_models,)."""
     codes = dict(zip(grid.names, grid.codes.T, strict=True))
     return {name: _ranks(grid.values[name])[codes[name]] for name in grid.varying}
 
@@ -80,8 +80,8 @@ def _key(value: Value) -> tuple[bool, float, str]:
 def fit_additively(numbers: NDArray[np.float64], grid: Grid) -> NDArray[np.float64]:
     """Return the least-squares fit by an intercept and an effect of each value of each hyperparameter.
 
-    On a complete grid, the fit is the mean of all models plus the effects of a model's values: the mean of the models
-    with the value minus the mean of all.
+    On a complete grid, the fit is the mean over all models plus the effects of the model's values. The effect of a
+    value is the mean over models with the value minus the mean over all models.
 
     Args:
         numbers: a number for each of the grid's models along the last axis, shape (..., n_models).

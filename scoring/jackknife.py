@@ -1,4 +1,4 @@
-"""The official information given some of the hyperparameters, for corpora with empty cells, and its jackknife."""
+"""The official score conditioned on chosen hyperparameters, for corpora with empty cells, with jackknife intervals."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,11 +29,11 @@ class GivenScore:
 
 
 def given_score(measure: ArrayLike, gap: ArrayLike, grid: Grid, names: Sequence[str]) -> GivenScore:
-    """Compute the official score's information given only some of the hyperparameters.
+    """Return the official score with only some of the hyperparameters conditioned on.
 
-    In the study of invariance (Schiff et al. 2021), models that differ in augmentation alone share a group, and models
-    that could not be trained are missing. The formula is the formula of `official_score`, with every two of `names`;
-    cells without a pair of models are left out.
+    In the study of invariance (Schiff et al. 2021), models that differ only in augmentation share a group, and models
+    that could not be trained are missing. The formula is that of `official_score` for every two of `names`, without
+    cells that have no pair of models.
 
     Args:
         measure: value of the complexity measure for each model, shape (n_models,), finite.
@@ -77,7 +77,7 @@ def jackknife_deviations(left_out: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return deviations whose norm along the first axis is the standard error.
 
     Args:
-        left_out: a statistic, or several, without each of the models in turn: shape (n_models, ...).
+        left_out: one or several statistics without each of the models in turn, shape (n_models, ...).
 
     Source: Efron and Stein, "The jackknife estimate of variance", 1981.
     """

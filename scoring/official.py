@@ -13,7 +13,7 @@ from scoring.grid import Grid
 from scoring.group_counts import both_smaller_counts, cell_sums, smaller_counts
 from scoring.vectors import Vector, as_vectors_of
 
-MINIMUM_HYPERPARAMETERS = 3  #: that vary: with fewer, each cell has a single pair of models
+MINIMUM_HYPERPARAMETERS = 3  #: number that must vary; with fewer, each cell has a single pair of models
 EPSILON = 1e-12
 """Added inside the entropy's logarithm by the scoring program; a perfect measure scores 1.000000000003."""
 MOST_MODELS_PAIRWISE = 500  #: above, sorting is faster than comparing all pairs
@@ -23,22 +23,21 @@ MOST_MODELS_PAIRWISE = 500  #: above, sorting is faster than comparing all pairs
 class OfficialScore:
     """Conditional mutual information of a measure and the gap on one task."""
 
-    score: float  #: minimum of `pairs`, from 0 (tells nothing) to 1 (orders all models as the gap does)
+    score: float  #: minimum of `pairs`, from 0 (no information) to 1 (all models in the order of the gap)
     pairs: dict[tuple[str, str], float]  #: value given each pair of hyperparameters, names in sorted order
 
 
 def official_score(measure: ArrayLike, gap: ArrayLike, grid: Grid) -> OfficialScore:
     """Return the conditional mutual information of the PGDL scoring program (before its factor of 100).
 
-    For every two hyperparameters, the ordered pairs of models (each model with itself included) are split
-    into cells by the values that both models have of both hyperparameters. In a cell, the sign of a pair is
-    + if the first model's number is strictly larger, else -. The value is the mean over cells of the mutual
-    information of the two signs, divided by the mean over cells of the entropy of the gap's sign; the score
-    is the minimum.
+    For every two hyperparameters, the ordered pairs of models (including each model with itself) are split into cells
+    by both models' values of both hyperparameters. In a cell, a pair has the sign + of the gap, or of the measure, if
+    the first model's number is strictly larger, else -. The value is the mean over cells of the mutual information of
+    both signs, divided by the mean over cells of the entropy of the gap's sign. The score is the minimum value over
+    pairs of hyperparameters.
 
-    The score does not change under strictly increasing transforms of the measure. It does change when the
-    measure is negated, because ties and pairs of a model with itself count as -. Small cells raise it by
-    chance.
+    The score does not change under strictly increasing transforms of the measure. It changes if the measure is negated,
+    because ties and pairs of a model with itself have the sign -. In small cells, chance increases the score.
 
     Args:
         measure: value of the complexity measure for each model, shape (n_models,), finite.
@@ -60,7 +59,7 @@ def official_score(measure: ArrayLike, gap: ArrayLike, grid: Grid) -> OfficialSc
 
 
 def require_official(grid: Grid) -> None:
-    """Raise `ScoreUndefined` for a grid on which the official score means nothing for any measure."""
+    """Raise `ScoreUndefined` for a grid on which no measure has an official score."""
     if len(grid.varying) < MINIMUM_HYPERPARAMETERS:
         found = ", ".join(grid.varying) or "none"
         raise ScoreUndefined(

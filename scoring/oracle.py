@@ -32,7 +32,7 @@ def oracle_scores(gap: ArrayLike, grid: Grid, seed: int = 0) -> Vector:
     Args:
         gap: train accuracy minus test accuracy of each model, shape (n_models,), finite.
         grid: the task's hyperparameters, models in the same order.
-        seed: should differ from task to task: draws with the same seed have the same noise.
+        seed: seed of the noise; should differ between tasks.
 
     Raises:
         ScoreUndefined: the grid has no official score.

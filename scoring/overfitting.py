@@ -16,11 +16,11 @@ from numpy.typing import ArrayLike
 
 from scoring.vectors import Vector
 
-#: Range of a point's difference of both estimates: in general, and for a deterministic translation that preserves the
-#: density, where a moved point has a density of at most 1/2.
+#: Range of a point's weighted loss minus ordinary loss: for any generator, and for deterministic translations that
+#: preserve the density, where a moved point has a density of at most 1/2.
 ANY_GENERATOR, TRANSLATION = 2.0, 1.5
 
-#: Probability with which an interval contains the mean that it estimates, if models and test set are independent.
+#: Probability with which an interval contains the estimated mean, if models and test set are independent.
 LEVEL = 0.95
 
 
@@ -90,11 +90,11 @@ def pairwise_independence_test(*estimates: RiskEstimates, difference_range: floa
     """Test the mean difference, point by point; several models are averaged first (the N-model test).
 
     Args:
-        estimates: of each model with its own generator, on the same points in the same order.
-        difference_range: of the difference of one point, `ANY_GENERATOR` or `TRANSLATION`.
+        estimates: estimates of each model with its own generator, on the same points in the same order.
+        difference_range: range of a point's difference, `ANY_GENERATOR` or `TRANSLATION`.
 
     Raises:
-        ValueError: no estimates, or of different numbers of points.
+        ValueError: no estimates, or different numbers of points.
     """
     if len({len(one.losses) for one in estimates}) != 1:
         raise ValueError("expected estimates of the same points, at least one")
@@ -109,13 +109,13 @@ def independence_p_value(n_points: int, variance: float, statistic: float, diffe
 
     Args:
         n_points: number of test points.
-        variance: of the differences, divided by n_points.
-        statistic: their mean.
-        difference_range: of one difference (U).
+        variance: variance of the differences, with the divisor n_points.
+        statistic: mean of the differences.
+        difference_range: range U of a difference.
     """
     difference = abs(statistic)
     slope = math.sqrt(2 * variance / n_points)
-    # A quadratic equation for the root of log(3 / delta), solved without a difference of nearly equal numbers.
+    # A quadratic equation for the square root of log(3 / delta), solved without cancellation.
     root = math.sqrt(slope**2 + 12 * difference_range * difference / n_points)
     logarithm = (2 * difference / (slope + root)) ** 2 if slope + root else 0.0
     return min(1.0, 3 * math.exp(-logarithm))
@@ -128,8 +128,8 @@ def bernstein_half_width(n_points: int, variance: float, delta: float, value_ran
 
     Args:
         n_points: number of independent values.
-        variance: of the values, divided by n_points.
-        delta: in (0, 1].
+        variance: variance of the values, with the divisor n_points.
+        delta: probability with which the bound may fail, in (0, 1].
         value_range: largest minus smallest possible value.
     """
     logarithm = math.log(3 / delta)
@@ -141,7 +141,7 @@ def bernstein_interval(values: Vector, level: float = LEVEL) -> tuple[float, flo
 
     Args:
         values: (n_points,), independent and in [0, 1]: losses, weighted losses, or their means over several models.
-        level: in [0, 1).
+        level: probability in [0, 1).
     """
     mean = float(values.mean())
     half_width = bernstein_half_width(len(values), float(values.var()), 1 - level, 1.0)

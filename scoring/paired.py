@@ -40,7 +40,7 @@ class Paired:
 
 
 def pair_submissions(submissions: Mapping[str, Mapping[str, TaskCalls]]) -> Paired:
-    """Bring the submissions of a board together, task by task and model by model.
+    """Collect the values of a board's submissions, task by task and model by model.
 
     Args:
         submissions: submission -> task -> its calls; all on the same tasks, with the same grid and gaps.

@@ -1,4 +1,4 @@
-"""Deals the values of a measure out anew, and scores each deal; quick, since the gap does not change."""
+"""Permutes the values of a measure among models, and scores each permutation quickly for a fixed gap."""
 
 from collections.abc import Iterator
 from functools import cached_property
@@ -19,13 +19,13 @@ Ranks = NDArray[np.integer]
 Counts = NDArray[np.intp]
 
 PAIRS = 2**16  #: number of pairs of models in memory at once, which fit into a processor's cache
-RANK = 8  #: of the counts in a group: keeps 99 % of their variance and more
+RANK = 8  #: rank of the approximation of a group's counts, which keeps at least 99 % of their variance
 
 
 def deals(measure: Vector, groups: NDArray[np.intp], n: int, random: np.random.Generator) -> Iterator[Ranks]:
-    """Yield `n` random orders of a measure's ranks, in chunks of shape (n_deals, n_models).
+    """Yield `n` random permutations of a measure's ranks within groups, in chunks of shape (n_deals, n_models).
 
-    `groups` numbers the group of each model; all groups have the same size, and values stay within their groups.
+    `groups` numbers the group of each model; all groups have the same size.
     """
     order = np.argsort(groups, kind="stable")
     in_groups = ranks(measure[None])[0][order].reshape(len(np.unique(groups)), -1)
@@ -55,7 +55,7 @@ class Scorer:
         self._known = k[self._pairs] - k[self._of_gap] - k[self._pairs - self._of_gap]
         of_gap = self._of_gap.astype(np.float64)
         self._entropy = gap_entropy(frequencies(of_gap, of_gap, of_gap, cond.n_pairs), EPSILON)
-        later = is_larger(np.argsort(np.argsort(gap, kind="stable")))  # as `_gap_plus`, but with an order of equal gaps
+        later = is_larger(np.argsort(np.argsort(gap, kind="stable")))  # like `_gap_plus`, with equal gaps ordered, too
         self._tied = np.nonzero(later & ~self._gap_plus)
         self._few_ties = len(self._tied[0]) <= gap.size
         self._later, self._of_later = later, cell_counts(later, cond).astype(np.intp)
@@ -79,10 +79,10 @@ class Scorer:
         return scores
 
     def _counts(self, plus: Signs) -> tuple[Counts, Counts]:
-        """Count the pairs of each cell that are in `plus` and in the order of the gap, and all in `plus`: (n, n_cells).
+        """Count the pairs of each cell with sign + of both measure and gap, and of the measure: each (n, n_cells).
 
-        Without equal values, either (i, j) or (j, i) is in `plus`, so that the pairs with the later model second follow
-        from the pairs with the later model first.
+        Without equal values, either (i, j) or (j, i) is in `plus`, so that counts of pairs with the later model second
+        follow from counts of pairs with the later model first.
         """
         n_models = plus.shape[-1]
         has_ties = np.count_nonzero(plus) < len(plus) * n_models * (n_models - 1) // 2
@@ -110,7 +110,7 @@ class Scorer:
 
     @cached_property
     def _memory(self) -> list[NDArray[np.float32]]:
-        """An array kept for all counts: the system clears large memory at every new allocation."""
+        """Arrays reused for all counts, because the system clears large memory at every allocation."""
         n_models, n_groups = self._cond.members.shape
         size = max(1, PAIRS // n_models**2)
         shapes = (n_models, n_models), (n_models, n_groups), (n_groups, n_groups)
@@ -126,14 +126,14 @@ class Scorer:
 def dealt_values(
     measure: Vector, gap: Vector, grid: Grid, pair: tuple[str, str], n: int, random: np.random.Generator
 ) -> Vector:
-    """Return n values given a pair of hyperparameters after dealing the measure out among models that share both.
+    """Return n values given a pair of hyperparameters, with the measure permuted among models that share both.
 
-    The number of models of each group with smaller numbers than a model does not change with the deal, so the number of
-    pairs in the same order is a sum of products over models (Hajek's projection of the count). The projection
-    leaves out 1 / (2 * models in a group) of the count's variance.
+    The count of pairs that gap and measure order alike is approximated by a sum of products over models (Hajek's
+    projection), because a permutation does not change the number of smaller values in each group. The projection leaves
+    out 1 / (2 * models in a group) of the count's variance.
 
     Returns:
-        Shape (n,), 0 to 1. Each value is at least the official score of its deal, the minimum over all pairs.
+        Shape (n,), 0 to 1. Each value is at least the official score of the permutation, the minimum over all pairs.
     """
     cond = conditioning(grid, pair)
     groups, n_groups = cond.groupings[0]
@@ -157,13 +157,13 @@ def dealt_values(
 
 
 class _Counted:
-    """For each model, the models of each group that are smaller and larger, less the mean of the model's group.
+    """Counts of each group's smaller and larger models for each model, minus the mean of the model's group.
 
-    They are smooth functions of the number, so few orthonormal vectors for each group are enough (RANK).
+    Counts are smooth functions of the model's value, so that RANK orthonormal vectors per group approximate them.
 
     Attributes:
-        basis: the vectors of each group, shape (n_groups, models in a group, rank).
-        parts: the counts in terms of these, first the smaller and then the larger: (n_groups, 2 * n_groups, rank).
+        basis: orthonormal vectors of each group, shape (n_groups, models in a group, rank).
+        parts: coefficients of the counts, first smaller, then larger models: (n_groups, 2 * n_groups, rank).
 
     Source: Halko, Martinsson and Tropp, "Finding structure with randomness", 2011.
     """

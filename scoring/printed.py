@@ -14,7 +14,7 @@ from scoring.group_counts import pairs_in_groups
 from scoring.vectors import Vector, as_vectors_of
 
 Ties = Literal["drop", "minus"]
-"""What becomes of a pair of models whose gaps or values are equal: not counted, or counted as -."""
+"""Treatment of a pair of models with equal gaps or values: not counted, or counted as -."""
 
 
 @dataclass(frozen=True)
@@ -29,18 +29,16 @@ class PrintedScore:
 def printed_score(
     measure: ArrayLike, gap: ArrayLike, grid: Grid, max_conditioned: int = 2, ties: Ties = "drop"
 ) -> PrintedScore:
-    """Conditional mutual information after eq. 9 to 14 of the PGDL paper.
+    """Return the conditional mutual information by eq. 9 to 14 of the PGDL paper.
 
-    For every set of at most `max_conditioned` hyperparameters, models that share their values form a group.
-    In a group, over all ordered pairs of different models, the mutual information of the signs of the two
-    differences is computed; its sum over groups is divided by the sum of the entropies of the gap's sign
-    (eq. 12 lacks the minus sign), and the score is the minimum over the sets. Groups without a countable
-    pair add 0 to both sums; if all are such, the value is 0. With ties dropped the score is the same for a
-    measure and its negative.
+    For every set of at most `max_conditioned` hyperparameters, models that share their values form a group. In a group,
+    the mutual information of the signs of the differences of gap and measure is computed over all ordered pairs of
+    different models. The sum over groups is divided by the sum of the entropies of the gap's sign (eq. 12 lacks the
+    minus sign). The score is the minimum over the sets. Groups without a countable pair contribute 0 to both sums; if
+    no group has a countable pair, the value is 0. With ties dropped, a measure and its negative have the same score.
 
-    A set that leaves groups of two models always gives 1 without ties (a pair and its mirror image
-    determine each other), so it never decides the minimum. A set that leaves single models has no pairs and
-    is not evaluated.
+    Without ties, a set that leaves groups of two models always has the value 1, because a pair and its mirror image
+    determine each other; so it never decides the minimum. A set that leaves single models is not evaluated.
 
     Args:
         measure: value of the complexity measure for each model, shape (n_models,), finite.
@@ -74,7 +72,7 @@ def printed_score(
 def _conditioned_on(names: tuple[str, ...], measure: Vector, gap: Vector, grid: Grid, ties: Ties) -> float:
     groups = grid.group_numbers(names)
     pairs, sizes = pairs_in_groups(gap, measure, groups), np.bincount(groups).astype(np.float64)
-    # Of the two orders of a pair whose numbers differ, one has the sign +.
+    # If the numbers of a pair differ, either the pair or its mirror image has the sign +.
     alike, gap_plus, measure_plus = (
         each.astype(np.float64) for each in (pairs.alike, pairs.gap_differs, pairs.measure_differs)
     )

@@ -1,4 +1,4 @@
-"""Quantiles of the normal distribution and of Student's t; SciPy is imported where the first of them is needed."""
+"""Quantiles of the normal distribution and of Student's t; SciPy is imported at the first call."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,7 +7,7 @@ from scoring.batches import ranks
 
 
 def normal_scores(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the normal quantiles of the ranks in each row, equal where numbers are: shape (n_rows, n) as given."""
+    """Return the normal quantiles of the mean ranks in each row, shape (n_rows, n), equal for equal numbers."""
     from scipy.special import ndtri  # takes longer to import than all scores to compute
 
     low = ranks(rows).astype(np.float64)

@@ -36,8 +36,7 @@ def surely_better(standardized: Matrix, draws: Matrix, errors: Matrix, level: fl
 
     All entries hold together with a probability of `level`: a difference must exceed a quantile of the largest
     difference that luck gives to any pair. Pairs that exceed it are left out, and the others are compared again, until
-    no further pair exceeds it. The relation is transitive: if A is surely better than B, and B than C, then A is surely
-    better than C.
+    no further pair exceeds it. The relation is transitive.
 
     Args:
         standardized: `standardized_differences` of the scores, shape (n, n).

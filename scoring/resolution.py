@@ -28,9 +28,9 @@ STEPS = 10  #: of the bisection
 def smallest_p_value(grid: Grid) -> float:
     """Return the smallest p-value that any measure can have on a grid, for any gaps.
 
-    The values can be dealt out in many ways among models that share a pair of hyperparameters. The p-value of the pair
-    is the share of ways that reach the score (`compare_with_chance` draws some of the ways); the measure's own values
-    are one way. The p-value of a score is the largest over pairs.
+    The p-value of a pair of hyperparameters is the share of permutations among models that share both whose score
+    reaches the measure's score (`compare_with_chance` samples permutations). The identical permutation always reaches
+    the score, so the smallest p-value is 1 / number of permutations. The p-value of a score is the largest over pairs.
 
     Raises:
         ScoreUndefined: the grid has no official score.

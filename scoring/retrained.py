@@ -26,14 +26,14 @@ Matrix = NDArray[np.float64]
 def retrained_scores(tasks: Sequence[PairedTask]) -> NDArray[np.float64]:
     """Draw final scores of all submissions for trainings of the same grids.
 
-    Gaps and measures are replaced by the normal scores of their ranks, and divided into an additive fit of the
-    hyperparameters and a residual. In each draw, every model keeps its fit, and gets the residuals of a model that is
-    drawn at random. The residuals of the gap and of all submissions stay together, so that shared luck stays shared.
-    Residuals are widened for the terms of the fit.
+    Gaps and measures are replaced by the normal scores of their ranks, and split into an additive fit of the
+    hyperparameters and a residual. In each draw, every model keeps its fit, and gets the residuals of a randomly drawn
+    model. Residuals of the gap and of all submissions are drawn together, because their errors are correlated.
+    Residuals are scaled up to compensate for the free terms of the fit.
 
-    On tasks of more than `MOST_RESAMPLED` models, draws of the value given each pair of hyperparameters are normal.
-    Each model adds a number to the value (`influences`); hyperparameters explain a part of the number, and the rest is
-    drawn anew.
+    On tasks of more than `MOST_RESAMPLED` models, the value given each pair of hyperparameters is drawn from a normal
+    distribution. Its variance comes from each model's contribution to the value (`influences`), minus the part of the
+    contribution that hyperparameters explain.
 
     Returns:
         Shape (N_TRAININGS, n_submissions), in points of the final score.

@@ -54,8 +54,7 @@ def score_submission(tasks: Mapping[str, TaskCalls]) -> SubmissionScore:
     tasks are skipped, and the final score is 0. A value that is not finite counts as a failed call. The
     competition's program prints -0.999999 for a task without a score; here it has the reason in words.
 
-    If the official score is not defined on a task's grid, no submission has it, and the task does not count in the
-    mean.
+    A task whose grid has no official score is left out of the mean for all submissions.
 
     Raises:
         ValueError: a value or gap belongs to no model of the grid, a gap is missing or not finite.
@@ -76,8 +75,8 @@ def score_submission(tasks: Mapping[str, TaskCalls]) -> SubmissionScore:
 def mean_score(results: Iterable[TaskScore | str], decimals: int | None = None) -> float | None:
     """Return 100 times the mean official score of the tasks that have an official score; None if no task has.
 
-    With `decimals` the mean is rounded, for tasks whose scores are rounded already: their sum is taken on the scale
-    from 0 to 100 and then divided, because halfway between two decimals the order of the operations decides.
+    With `decimals` the mean is rounded, for tasks whose scores are already rounded. The sum is multiplied by 100 before
+    it is divided, because the order of operations decides halfway between two decimals.
     """
     scores = [result.official for result in results if isinstance(result, TaskScore) and result.official is not None]
     if not scores:
@@ -119,7 +118,7 @@ def _reason(failed: Mapping[str, str], n_models: int) -> str:
 
 
 def _require_models(task: str, calls: TaskCalls) -> None:
-    """Refuse numbers that would otherwise be dropped silently."""
+    """Raise `ValueError` for numbers of unknown models and for missing gaps, which would be ignored silently."""
     models = set(calls.grid.models)
     for what, given in (("value", calls.values), ("gap", calls.gap)):
         if unknown := sorted(set(given) - models):

@@ -10,7 +10,7 @@ from scoring.errors import ScoreUndefined
 from scoring.grid import Grid
 from scoring.vectors import Vector, as_vectors_of
 
-MINIMUM_EFFECTIVE_PAIRS = 12.0  #: of an environment with several seeds
+MINIMUM_EFFECTIVE_PAIRS = 12.0  #: effective number of pairs below which an environment with several seeds is discarded
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,10 @@ def sign_errors(
     With `test_images`, the weight of a pair grows with the certainty of the order of its gaps, and is 0 if the test
     sets do not determine the order (for 10,000 images: gaps that differ by less than 0.0196).
     If `seed` names a hyperparameter that numbers repeats, models that differ in it alone belong to the same setting. An
-    environment then has all pairs of a model of one setting and a model of the other, and is discarded if the weights
-    of its pairs sum to less than `MINIMUM_EFFECTIVE_PAIRS`. Without `seed`, an environment is a single pair, so the
-    largest error, `robust`, is 1 as soon as one pair is in the wrong order: read `mean` and `percentile_90`.
+    environment then has all pairs of a model of one setting and a model of the other. It is discarded if its effective
+    number of pairs, (sum of weights)^2 / sum of squared weights, is below `MINIMUM_EFFECTIVE_PAIRS`. Without `seed`, an
+    environment is a single pair, so the largest error, `robust`, is 1 as soon as one pair is in the wrong order: read
+    `mean` and `percentile_90`.
 
     Args:
         measure: value of the complexity measure for each model, shape (n_models,), finite.

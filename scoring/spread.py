@@ -23,12 +23,12 @@ class HeldOut:
     n_images: int  #: number of test images
 
 
-def gap_spread(tasks: Mapping[str, PairedTask], held_out: Mapping[str, HeldOut], seed: int = 0) -> Vector:
+def gap_spread(tasks: Mapping[str, PairedTask], held_out: Mapping[str, HeldOut]) -> Vector:
     """Return the standard error of the final scores that comes from measuring gaps on finitely many test images.
 
-    Each model's number of correct answers is drawn anew from the binomial distribution of its accuracy, the
-    models independently of each other; measures do not change. Errors of models on the same images are partly shared,
-    so this is an upper estimate. Training accuracy is exact, since it is measured on all training images.
+    Each model's number of correct predictions is drawn from the binomial distribution of its accuracy, independently of
+    other models. Since models share errors on the same images, the result is an upper estimate. Measures do not change,
+    and training accuracy is exact, since it is measured on all training images.
 
     Returns:
         Shape (n_submissions,), in points of the final score.
@@ -37,7 +37,7 @@ def gap_spread(tasks: Mapping[str, PairedTask], held_out: Mapping[str, HeldOut],
         ValueError: a task without a test set; accuracies of another number of models or outside 0 to 1; fewer
             than one image.
     """
-    random = stream("held-out images", seed)
+    random = stream("held-out images", 0)
     variances = [_drawn_gaps(name, task, held_out, random).var(axis=0, ddof=1) for name, task in tasks.items()]
     spread: Vector = np.sqrt(np.sum(variances, axis=0)) * FULL_SCORE / len(tasks)
     return spread
@@ -46,7 +46,7 @@ def gap_spread(tasks: Mapping[str, PairedTask], held_out: Mapping[str, HeldOut],
 def _drawn_gaps(
     name: str, task: PairedTask, held_out: Mapping[str, HeldOut], random: np.random.Generator
 ) -> NDArray[np.float64]:
-    """Return official scores with the gaps drawn anew, shape (draws, n_submissions)."""
+    """Return official scores for resampled gaps, shape (draws, n_submissions)."""
     if name not in held_out:
         raise ValueError(f"task {name!r}: expected a test set, found none")
     n_images, accuracy = held_out[name].n_images, _accuracy(name, held_out[name].accuracy, task.gap.size)

@@ -27,32 +27,31 @@ class Stability:
 
 
 def measure_stability(
-    measure: ArrayLike, gap: ArrayLike, grid: Grid, repeats: Mapping[str, Sequence[float]], seed: int = 0
+    measure: ArrayLike, gap: ArrayLike, grid: Grid, repeats: Mapping[str, Sequence[float]]
 ) -> Stability:
     """Estimate the spread of an official score that comes from the measure's own randomness.
 
-    Each model that has repeats gets one of its values, drawn at random, and the score is computed anew. Models
-    are called with seeds of their own, so they add to the score's variance independently. The variance is scaled up
-    from the repeated models to all, and for the few values of each: draws from k values have (k - 1) / k of the
-    variance of fresh values. Choose the repeated models at random.
+    Each model with repeats gets one of its values, drawn at random, and the score is computed again. Models are called
+    with different seeds, so that they contribute independently to the score's variance. The variance is scaled up from
+    the repeated models to all models, and by k / (k - 1), because draws from k values have (k - 1) / k of the variance
+    of new values. Choose the repeated models at random.
 
     Args:
         measure: value of each model that counts, shape (n_models,), finite.
         gap: train accuracy minus test accuracy of each model, shape (n_models,), finite.
         grid: the task's hyperparameters, models in the same order.
-        repeats: model -> its values from other seeds, the same number for all, at least one.
-        seed: of the draws.
+        repeats: model -> its values from other seeds, the same number for all models, at least one.
 
     Raises:
         ScoreUndefined: the grid has no official score.
-        ValueError: no repeats, unequal numbers of them, unknown models, or numbers that are not finite.
+        ValueError: no repeats, unequal numbers of repeats, unknown models, or numbers that are not finite.
     """
     measure, gap = as_vectors_of(len(grid.models), measure, gap)
     require_official(grid)
     models = _positions(repeats, grid)
     values = _values(measure, models, repeats)
     n_repeated, n_values = values.shape
-    random = stream("repeated values", seed)
+    random = stream("repeated values", 0)
     n_draws = enough_draws(N_DRAWS, measure.size)
     drawn = np.tile(measure, (n_draws, 1))
     drawn[:, models] = values[np.arange(n_repeated), random.integers(n_values, size=(n_draws, n_repeated))]

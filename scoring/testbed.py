@@ -19,7 +19,7 @@ RIDGE = 1e-4
 
 @dataclass(frozen=True)
 class ClassSpread:
-    """The spread over classes of a number that every class has."""
+    """Mean and spread over classes of a number per class."""
 
     mean: float  #: the mean
     deviation: float  #: the standard deviation of a sample (n - 1)
@@ -37,7 +37,7 @@ def class_spread(values: ArrayLike) -> ClassSpread:
 
 
 def marginal(cells: ArrayLike, axis: int) -> Vector:
-    """Return the mean over the two other axes of an array of cells; the paper prints the sum, a multiple of it."""
+    """Return the mean over the two other axes of an array of cells (the paper prints the sum)."""
     array = _finite("cells", cells, 3)
     others = tuple(other for other in range(3) if other != axis % 3)
     means: Vector = array.mean(axis=others)
@@ -64,8 +64,8 @@ def divergences_from(points: list[NDArray[np.float64]], origin: int) -> Vector:
     """Return the divergence of each cloud of points from the cloud at position `origin`, by fitted Gaussians.
 
     Args:
-        points: of each value of a dimension, (error rate, 1 - kappa) of every class in all of its cells: shape (n, 2),
-            n at least 2.
+        points: for each value of a dimension, the points (error rate, 1 - kappa) of every class in every cell with this
+            value, shape (n, 2), n at least 2.
         origin: position of the reference: SSIM 1, no unseen class, the smallest size.
 
     Raises:

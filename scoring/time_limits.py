@@ -28,14 +28,14 @@ class TimeStep:
 def scores_by_limit(tasks: Mapping[str, TaskCalls], seconds: Seconds, budget: TimeBudget = "each") -> list[TimeStep]:
     """Score a submission under every time limit, by the times that its calls took.
 
-    Under the rule one call over the limit makes the final score 0, so the score itself changes once, at the limit that
-    the slowest task needs; earlier steps show how many tasks keep the limit. A call that exceeded its limit when it was
-    made always counts as exceeding, since its full duration is not known.
+    Under the rule a single call over the limit makes the final score 0. So the score changes only at the limit that the
+    slowest task needs; earlier steps show how many tasks keep the limit. A call that exceeded its original limit always
+    counts as exceeding, since its full duration is not known.
 
     Args:
         tasks: task -> its calls.
         seconds: task -> model -> wall time of the call; a model that was not called is absent.
-        budget: how the limit adds up.
+        budget: whether the limit holds for each call or for the mean.
 
     Returns:
         The steps by rising limit; the first has limit 0.
@@ -51,7 +51,7 @@ def scores_by_limit(tasks: Mapping[str, TaskCalls], seconds: Seconds, budget: Ti
 
 
 def pareto_front(costs: Sequence[float], scores: Sequence[float | None]) -> list[bool]:
-    """Return whether no other submission is as cheap and as good, and better in cost or score.
+    """Return for each submission whether no other is at least as cheap and as good, and better in cost or score.
 
     Args:
         costs: cost of each submission, such as seconds per model; finite.

@@ -20,7 +20,7 @@ class TradeOff:
     ssim: float  #: structural similarity of the noisy images, in (0, 1]
     unseen: float  #: share of unseen classes, in [0, 1)
     objective: float  #: J at the point
-    penalty: float  #: of the point's coordinates, without its weight
+    penalty: float  #: penalty at the point, without the factor `weight`
     values: Mapping[str, float]  #: name -> value of each further array of cells at the point
 
 

@@ -21,8 +21,9 @@ class Ended(NamedTuple):
         return self.out.splitlines()
 
     def refusal(self) -> str:
-        """Return the one line of a command that ends with 2 and prints nothing else."""
-        assert (self.code, self.out, len(self.err.splitlines())) == (2, "", 1), self
+        """Return the message of a command that ends with 2 and prints nothing else: one line, below a usage if any."""
+        assert (self.code, self.out) == (2, ""), self
+        assert len(self.err.splitlines()) == 1 or self.err.startswith("Usage:"), self
         return self.err
 
 

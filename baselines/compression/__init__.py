@@ -1,1 +1,1 @@
-"""How much noise, pruning or rounding the network bears."""
+"""Robustness to noise, pruning and rounding of the weights, and bounds from compression."""

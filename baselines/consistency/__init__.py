@@ -1,1 +1,1 @@
-"""Whether classes are tight and apart inside the network, and whether harmless changes leave its answers alone."""
+"""Separation of the classes inside the network, and stability of predictions under harmless changes of the input."""

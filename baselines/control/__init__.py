@@ -1,1 +1,1 @@
-"""Random measures, to compare the others with."""
+"""A random measure, whose score shows the level of chance."""

@@ -1,6 +1,6 @@
 """Largest eigenvalues of symmetric matrices, from products with vectors, by Lanczos' iteration.
 
-A product with a Hessian costs passes over the training set, so `largest_eigenvalue` makes a fixed number of products.
+A product with a Hessian costs passes over the training set, so `largest_eigenvalue` makes a limited number of products.
 A product with a layer and its adjoint is cheap, so `largest_eigenvalue_of_positive` runs ARPACK until convergence.
 `ritz_values` computes several eigenvalues and stores all Lanczos vectors, each as long as the weights.
 """

@@ -32,7 +32,6 @@ def families() -> list[str]:
 
 
 def _modules(package: Path) -> list[str]:
-    """Names of the modules in a package's directory."""
     return sorted(module.name for module in pkgutil.iter_modules([str(package)]))
 
 

@@ -1,8 +1,7 @@
 """The description of a measure, and the decorator that registers a function as a measure.
 
-Descriptions are read from the function's docstring, which no digest covers: the meaning in the first line, then a
-paragraph of `FIELDS`, then further text for the page of the measure. Fields in a module's docstring hold for all its
-measures.
+Descriptions are read from the function's docstring, which no digest covers: the meaning in the first line, a paragraph
+of `FIELDS`, and further text for the measure's page. Fields in a module's docstring hold for all its measures.
 """
 
 import functools
@@ -37,8 +36,7 @@ TINY = 1e-30
 class Measure:
     """One measure of the library.
 
-    A measure does not change the model, runs every layer in inference mode, and returns the same value for the same
-    seeds.
+    A measure does not change the model, runs all layers in inference mode, and is deterministic for given seeds.
     """
 
     name: str

@@ -26,8 +26,7 @@ def require(subject: Subject, needs: Collection[Need]) -> None:
         needs: needs of the measure.
 
     Raises:
-        MeasureUnavailable: weights are not finite, outputs are no logits or have fewer than two classes, or inputs are
-            no quantities.
+        MeasureUnavailable: weights are not finite, outputs are no logits of two or more classes, or inputs are tokens.
         ValueError: examples have another form, or a label is no class of the network.
     """
     _ = subject.weights  # weights that are not finite are refused by every measure

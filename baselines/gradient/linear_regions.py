@@ -54,8 +54,7 @@ def activation_changes(subject: Subject, *, n_samples: int = 128, n_steps: int =
     Range: [0, inf). Source: Novak et al. 2018, arXiv 1802.08760, on segments. Work: 1 B of 2112 examples. Draws: by
     example.
 
-    Novak et al. also take closed curves through examples. Wider networks have more units that can change. Max pooling
-    is not counted.
+    Novak et al. also take closed curves through examples. Wider networks have more units. Max pooling is not counted.
     """
     return float(np.mean(np.sum(_changes(subject, n_samples, n_steps, seed)[1], axis=1)))
 

@@ -75,8 +75,7 @@ def vr(subject: Subject, *, graph_size: int = 500, n_graphs: int = 11, n_neighbo
     [0, inf). Work: 1 F of min(m, 5500) examples.
 
     Variation rate (VR) over three representations: the inputs of the last two layers, and the logits. The value is
-    below 0.2 if no neighbours tie. The sign is that of Lassance et al., who do not say why the rate should grow with
-    the gap.
+    below 0.2 if no neighbours tie. The sign is that of Lassance et al., who give no reason for it.
 
     Args:
         graph_size: examples in a graph, n; a smaller training set is taken whole.

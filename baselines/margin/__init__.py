@@ -1,1 +1,1 @@
-"""How far the right class is ahead: by itself, over a norm, or as a distance in an inner layer."""
+"""Margins of the logits, margins over norms of the weights, and distances from the decision boundary."""

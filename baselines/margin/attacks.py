@@ -35,8 +35,7 @@ def adversarial_error(
     Range: [0, 1]. Source: Madry et al. 2018, arXiv 1706.06083. Work: 1 F + 11 B. Draws: by input and by example.
 
     Points are clipped to the range of the inputs. The usual epsilon, 8 / 255, changes nearly all predictions of
-    networks without adversarial training, which then tie. The smaller default changes few predictions on images of 8 x
-    8 pixels.
+    networks without adversarial training, which then tie. On images of 8 x 8 pixels the default changes few.
 
     Args:
         n_steps: steps of length 2.5 epsilon / n_steps, from a random point of the box.

@@ -110,8 +110,6 @@ def _over(statistic: str, margins: Array, spreads: Array, shares: Array) -> floa
 
 
 def _register(suffix: str, where: str, position: Callable[[Network, str], int]) -> None:
-    """Register both measures for the layer at `position`, described by `where`."""
-
     @measure(Need.LABELS, Need.GRADIENTS, name=f"kv_margin{suffix}", where=where)
     def kv_margin(
         subject: Subject, *, layer: str = "1st", statistic: str = "median", per_class: int = 200, seed: int = 0

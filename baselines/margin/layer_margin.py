@@ -93,7 +93,6 @@ def _margins(network: Network, positions: Sequence[int], images: Any, labels: An
 
 
 def _lengths(slopes: Any) -> Any:
-    """Euclidean norms (n,) of gradients (n, ...)."""
     return tf.sqrt(tf.reduce_sum(tf.square(slopes), axis=list(range(1, len(slopes.shape)))))
 
 

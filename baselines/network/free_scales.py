@@ -89,7 +89,6 @@ def _stream(network: Network, start: int, norm: Node) -> _Stream | None:
 
 
 def _connected(nodes: tuple[Node, ...], start: int) -> set[int]:
-    """Positions that share the scale of position `start`."""
     found, waiting = set[int](), [start]
     while waiting:
         place = waiting.pop()
@@ -125,7 +124,6 @@ def _gives_fixed(node: Node) -> bool:
 
 
 def _groups(norm: Node, channels: int) -> int:
-    """Number of channel groups with separate statistics."""
     groups = norm.config.get("groups", 1)
     return channels if groups == -1 else int(groups)
 

@@ -62,7 +62,6 @@ class Network:
         self._compiled: dict[Any, Any] = {}
 
     def _build(self) -> None:
-        """Create the variables of every layer, and set them."""
         zeros = tf.zeros((1, *self.description.input_shape), self.dtype)
         outputs = self.run({INPUT: zeros}, range(len(self.nodes)))
         for position, output in enumerate(outputs):

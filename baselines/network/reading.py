@@ -81,7 +81,6 @@ _Fed = tuple[Any, list[int]]
 
 
 def _layers(model: Any) -> list[_Fed]:
-    """Layers in forward order, including layers of models within the model."""
     found: list[_Fed] = []
     if _add_layers(model, INPUT, found) != len(found) - 1:
         raise MeasureUnavailable(f"layer {found[-1][0].name} is behind the output, or not in forward order")
@@ -121,8 +120,6 @@ def _add_layer(layer: Any, sources: list[int], found: list[_Fed]) -> int:
 
 
 class _Reader:
-    """Turns layers into nodes, one after the other."""
-
     def __init__(self, input_shape: tuple[int, ...]) -> None:
         self.nodes: list[Node] = []
         self.layers: list[tuple[tuple[int, ...], int]] = []
@@ -152,7 +149,6 @@ class _Reader:
         self.shapes[output] = shape
 
     def _is_idle(self, layer: Any, kind: str, source: int, shape: tuple[Any, ...]) -> bool:
-        """Whether a layer with outputs of a shape returns its inputs unchanged."""
         if kind == "Activation":
             return layer.activation is tf.keras.activations.linear
         return kind in IDLE or (kind in _ORDERED and shape == self.shapes[source])
@@ -200,7 +196,6 @@ class _Reader:
         return self._append(dense(f"{name} output", arrays["output"], heads, flat=2))
 
     def _add_activation(self, name: str, activation: Any, weights: tuple[Array, ...], source: int) -> int:
-        """Add an activation, which may be a function or a layer."""
         if not isinstance(activation, tf.keras.layers.Layer):
             return self._append(Node(name, "Activation", {"activation": name_of(activation)}, (), (source,)))
         kind = kind_of(activation)
@@ -258,7 +253,6 @@ def _arguments(layer: Any, kind: str, n_sources: int) -> tuple[tuple[str, ...], 
 
 
 def _tensors(call: Any) -> list[Any]:
-    """The symbolic input tensors of a layer's call."""
     return list(call.keras_inputs if hasattr(call, "keras_inputs") else call.input_tensors)  # Keras 2, Keras 3
 
 

@@ -92,7 +92,6 @@ def cna_area_over_margin(
 
 @shared
 def _training(subject: Subject, n_samples: int, seed: int) -> tuple[Sample, Array, Array]:
-    """Training examples, `activity` per layer, and logits."""
     sample = subject.sample(n_samples, seed)
     return sample, *activity(subject.network, sample.inputs)
 
@@ -121,7 +120,6 @@ def _area(
 
 
 def _margin(subject: Subject, statistic: str, space: str, n_samples: int, seed: int) -> float:
-    """The network's margin gamma_m."""
     sample, _, logits = _training(subject, n_samples, seed)
     if space not in ("probabilities", "logits"):
         raise ValueError(f"space: expected probabilities or logits, found {space}")

@@ -1,7 +1,6 @@
 """The curve of cognitive neural activation: slopes beta over entropies alpha.
 
-For an image x, alpha(x) is the entropy of its pixels, and beta(x) the slope of the layers' summed pre-activations over
-depth.
+For an image x, alpha(x) is the entropy of its pixels, beta(x) the slope of layers' summed pre-activations over depth.
 """
 
 from typing import Any

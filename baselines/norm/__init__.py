@@ -1,1 +1,1 @@
-"""How large the weights are, or how far training moved them from their initial values."""
+"""Norms and spectra of the weights, and of their changes by training."""

@@ -117,8 +117,7 @@ def weighted_alpha(subject: Subject, *, min_eigenvalues: int = 8) -> float:
 
     Formula: mean over layers of alpha log10 max x. Range: all numbers.
 
-    WeightWatcher's `alpha_weighted`, close to `log_alpha_norm`. The page of `alpha` defines layers, eigenvalues and
-    exponents.
+    WeightWatcher's `alpha_weighted`, close to `log_alpha_norm`. The page of `alpha` defines layers and exponents.
     """
     return float(np.mean([found.alpha * found.log_largest for found in spectra(subject, min_eigenvalues)]))
 

@@ -2,6 +2,8 @@
 
 Batch normalization is folded, and biases are left out. In logarithms and denominators squared norms are at least 1e-30,
 so that layers of zeros have finite values.
+
+Weights: folded.
 """
 
 import math
@@ -18,7 +20,7 @@ from baselines.norm.terms import Terms, log_prod, log_sum_of_ratios, norm_measur
 def l2_norm(terms: Terms) -> float:
     """Euclidean norm of the kernels.
 
-    Formula: |w|_2. Range: [0, inf). Source: Dziugaite et al. 2020, arXiv 2010.11924. Weights: folded.
+    Formula: |w|_2. Range: [0, inf). Source: Dziugaite et al. 2020, arXiv 2010.11924.
     """
     return math.sqrt(terms.fro.sum())
 
@@ -27,8 +29,7 @@ def l2_norm(terms: Terms) -> float:
 def param_norm(terms: Terms) -> float:
     """Sum over layers of the squared Frobenius norms.
 
-    Formula: sum_i F_i. Range: [0, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 42. Weights: folded. Order:
-    l2_norm.
+    Formula: sum_i F_i. Range: [0, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 42. Order: l2_norm.
     """
     return float(terms.fro.sum())
 
@@ -37,7 +38,7 @@ def param_norm(terms: Terms) -> float:
 def log_prod_of_fro(terms: Terms) -> float:
     """Logarithm of the product of the squared Frobenius norms.
 
-    Formula: sum_i ln F_i. Source: Jiang et al. 2019, arXiv 1912.02178, eq. 37. Weights: folded.
+    Formula: sum_i ln F_i. Source: Jiang et al. 2019, arXiv 1912.02178, eq. 37.
     """
     return log_prod(terms.fro)
 
@@ -46,7 +47,7 @@ def log_prod_of_fro(terms: Terms) -> float:
 def log_sum_of_fro(terms: Terms) -> float:
     """Logarithm of d times the geometric mean of the squared Frobenius norms.
 
-    Formula: ln d + (sum_i ln F_i) / d. Source: Jiang et al. 2019, arXiv 1912.02178, eq. 39. Weights: folded.
+    Formula: ln d + (sum_i ln F_i) / d. Source: Jiang et al. 2019, arXiv 1912.02178, eq. 39.
     """
     return math.log(terms.depth) + log_prod(terms.fro) / terms.depth
 
@@ -55,7 +56,7 @@ def log_sum_of_fro(terms: Terms) -> float:
 def log_prod_of_spec(terms: Terms) -> float:
     """Logarithm of the product of the squared spectral norms.
 
-    Formula: sum_i ln S_i. Source: Jiang et al. 2019, arXiv 1912.02178, eq. 32. Weights: folded.
+    Formula: sum_i ln S_i. Source: Jiang et al. 2019, arXiv 1912.02178, eq. 32.
     """
     return log_prod(terms.spec)
 
@@ -64,7 +65,7 @@ def log_prod_of_spec(terms: Terms) -> float:
 def log_sum_of_spec(terms: Terms) -> float:
     """Logarithm of d times the geometric mean of the squared spectral norms.
 
-    Formula: ln d + (sum_i ln S_i) / d. Source: Jiang et al. 2019, arXiv 1912.02178, eq. 35. Weights: folded.
+    Formula: ln d + (sum_i ln S_i) / d. Source: Jiang et al. 2019, arXiv 1912.02178, eq. 35.
     """
     return math.log(terms.depth) + log_prod(terms.spec) / terms.depth
 
@@ -73,7 +74,7 @@ def log_sum_of_spec(terms: Terms) -> float:
 def fro_over_spec(terms: Terms) -> float:
     """Sum over layers of the squared Frobenius norm over the squared spectral norm.
 
-    Formula: sum_i F_i / S_i. Range: [0, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 33. Weights: folded.
+    Formula: sum_i F_i / S_i. Range: [0, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 33.
 
     A layer of zeros contributes 0. For kernels as matrices the ratios are stable ranks. With spectral norms of
     convolutions they may be less than 1, since the Frobenius norm is still the kernel's, as in the code of Dziugaite et
@@ -86,7 +87,7 @@ def fro_over_spec(terms: Terms) -> float:
 def l2_dist(terms: Terms) -> float:
     """Euclidean distance of the kernels from their initial values.
 
-    Formula: |w - w0|_2. Range: [0, inf). Source: Dziugaite et al. 2020, arXiv 2010.11924. Weights: folded.
+    Formula: |w - w0|_2. Range: [0, inf). Source: Dziugaite et al. 2020, arXiv 2010.11924.
     """
     return math.sqrt(terms.fro_change.sum())
 
@@ -95,8 +96,8 @@ def l2_dist(terms: Terms) -> float:
 def fro_dist(terms: Terms) -> float:
     """Sum over layers of the squared Frobenius distances from the initial kernels.
 
-    Formula: sum_i |W_i - W0_i|_F^2. Range: [0, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 40. Weights:
-    folded. Order: l2_dist.
+    Formula: sum_i |W_i - W0_i|_F^2. Range: [0, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 40. Order:
+    l2_dist.
     """
     return float(terms.fro_change.sum())
 
@@ -105,8 +106,7 @@ def fro_dist(terms: Terms) -> float:
 def dist_spec_init(terms: Terms) -> float:
     """Sum over layers of the squared spectral norms of the kernels' changes by training.
 
-    Formula: sum_i |W_i - W0_i|_2^2. Range: [0, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 41. Weights:
-    folded.
+    Formula: sum_i |W_i - W0_i|_2^2. Range: [0, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 41.
     """
     return float(terms.spec_change.sum())
 
@@ -130,7 +130,7 @@ def l1_max_norm(terms: Terms) -> float:
     """Logarithm of the product of the layers' L(1, inf) norms.
 
     Formula: sum_i ln max_j |w_ij|_1, w_ij the weights of output unit j. Source: Neyshabur et al. 2019, arXiv
-    1805.12076, and its code. Weights: folded.
+    1805.12076, and its code.
     """
     return _log_prod([np.abs(layer.matrices).sum(axis=1).max() for layer in terms.layers])
 
@@ -140,7 +140,7 @@ def l3_15_norm(terms: Terms) -> float:
     """Logarithm of the product of the layers' L(3, 1.5) norms.
 
     Formula: sum_i ln (sum_j |w_ij|_3^1.5)^(2/3), w_ij the weights of output unit j. Source: Neyshabur et al. 2019,
-    arXiv 1805.12076, and its code. Weights: folded.
+    arXiv 1805.12076, and its code.
     """
     cubes = [(np.abs(layer.matrices) ** 3).sum(axis=1) for layer in terms.layers]
     return _log_prod([np.sqrt(of_layer).sum() ** (2 / 3) for of_layer in cubes])
@@ -151,13 +151,11 @@ def trace_norm_prod(terms: Terms) -> float:
     """Logarithm of the product of the layers' trace norms.
 
     Formula: sum_i ln sum of the singular values of W_i. Source: Neyshabur et al. 2019, arXiv 1805.12076, and its code.
-    Weights: folded.
     """
     return _log_prod([values.sum() for values in terms.singular_values])
 
 
 def _log_prod(norms: list[float]) -> float:
-    """Logarithm of the product of norms that are not squared."""
     return log_prod(np.square(norms)) / 2
 
 
@@ -166,7 +164,7 @@ def spectral_complexity_2_1(terms: Terms) -> float:
     """Logarithm of the spectral complexity, with distances from the initial weights.
 
     Formula: ln(prod_i |W_i|_2 (sum_i (|(W_i - W0_i)^T|_{2,1} / |W_i|_2)^(2/3))^(3/2)). Source: Bartlett et al. 2017,
-    arXiv 1706.08498, eq. 1.2. Weights: folded.
+    arXiv 1706.08498, eq. 1.2.
 
     The (2, 1) norm is the sum over output units of the 2-norm of their weights. The sum over layers is at least 1e-30.
     """
@@ -180,7 +178,7 @@ def effective_rank_sum(terms: Terms) -> float:
     """Sum over layers of the effective rank of the kernel.
 
     Formula: sum_i exp(-sum_j p_ij ln p_ij), p_ij the singular values of W_i over their sum. Range: [0, inf); 0 for
-    zeros. Source: Roy and Vetterli 2007. Weights: folded.
+    zeros. Source: Roy and Vetterli 2007.
     """
     return sum(_effective_rank(values) for values in terms.singular_values)
 

@@ -1,7 +1,6 @@
 """Spectral norms of convolutions with the layer's own padding and strides, and with periodic borders.
 
-Norms with periodic borders come from the Fourier transform of the kernel (Sedghi, Gupta and Long 2018, arXiv
-1805.10408).
+Norms with periodic borders come from the kernel's Fourier transform (Sedghi, Gupta and Long 2018, arXiv 1805.10408).
 """
 
 import math

@@ -81,27 +81,27 @@ class Terms:
 
     @property
     def fro(self) -> Array:
-        """F_i."""
+        """Squared Frobenius norms F_i of the kernels."""
         return squared_frobenius(self.subject)
 
     @property
     def fro_change(self) -> Array:
-        """|W_i - W0_i|_F^2."""
+        """Squared Frobenius norms |W_i - W0_i|_F^2 of the changes."""
         return squared_frobenius(self.subject, True)
 
     @property
     def spec(self) -> Array:
-        """S_i."""
+        """Squared spectral norms S_i."""
         return self._spectral(self.subject)
 
     @property
     def spec_change(self) -> Array:
-        """|W_i - W0_i|_2^2."""
+        """Squared spectral norms |W_i - W0_i|_2^2 of the changes."""
         return self._spectral(self.subject, True)
 
     @property
     def margin(self) -> float:
-        """Gamma."""
+        """Output margin gamma."""
         return self._margin(self.subject)
 
 
@@ -130,8 +130,7 @@ def norm_measure(
 ) -> Callable[[Callable[..., float]], Complexity]:
     """Register a function of `Terms` as a measure, or as a measure for every variant of the spectral norm.
 
-    A measure takes the keyword parameters of the function, the norms and the margin. Its docstring gets the field
-    `Work`.
+    A measure takes the keyword parameters of the function, the norms and the margin. Its field `Work` is added.
 
     Args:
         needs: as in `measure`; a margin adds labels.

@@ -1,1 +1,1 @@
-"""The whole curve of the training accuracy against the strength of a perturbation, in one number."""
+"""Statistics of the curve of training accuracy against the strength of a perturbation."""

@@ -33,8 +33,7 @@ def is_right(
 
     Args:
         network: the network.
-        change: a perturbation: returns (N, ...) for magnitudes (N,) and a tensor (N, ...) at `position` for each array
-            of `inputs`.
+        change: returns perturbed values (N, ...) for magnitudes (N,) and values (N, ...) of each array at `position`.
         inputs: arrays (n, ...) of network inputs.
         labels: true classes (n,).
         magnitudes: (n, k).
@@ -122,7 +121,6 @@ def mixup_responses(
 
 
 def _draws(seed: int, number: int) -> np.random.Generator:
-    """Random generator for the partners of a pass."""
     return stream("partners of mixing", seed, number)
 
 

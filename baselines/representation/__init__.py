@@ -1,1 +1,1 @@
-"""The shape of hidden representations: collapse, dimension, and how units go together."""
+"""Geometry of hidden representations: collapse, dimension, spectrum, and correlations of units."""

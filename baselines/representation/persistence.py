@@ -83,7 +83,6 @@ def unit_positions(network: Network) -> tuple[int, ...]:
 
 
 def _activations(network: Network, places: tuple[int, ...], images: Any) -> list[Any]:
-    """Activations (n, units) of each layer."""
     outputs = network.run({INPUT: images}, places)
     return [tf.reshape(output, (-1, math.prod(output.shape[1:]))) for output in outputs]
 

@@ -1,1 +1,1 @@
-"""How far the weights can be moved, at random or by an attack, before the network gets worse."""
+"""Rise of the loss, or loss of accuracy, when the weights are moved at random or by an attack."""

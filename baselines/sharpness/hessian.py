@@ -45,7 +45,6 @@ def hessian_trace(
 
 
 def _trace_by_probes(space: WeightSpace, n_probes: int, seed: int) -> float:
-    """Mean of v' H v over random signs v."""
     rng = stream("probes of the Hessian", seed)
     found = []
     for _ in range(n_probes):

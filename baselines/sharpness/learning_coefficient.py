@@ -20,8 +20,7 @@ def local_learning_coefficient(
 
     Formula: n beta (E_w L(w) - L(w*)), density of w ~ exp(-n beta L(w) - gamma |w - w*|^2 / 2), beta = 1 / ln n.
     Source: Lau et al. 2023, arXiv 2308.12108, by their stochastic gradient Langevin dynamics. Work: 200 B of 64
-    examples. Weights: as trained. Draws: by input. Refused: a chain diverged, because the step is too large for the
-    network.
+    examples. Weights: as trained. Draws: by input. Refused: a chain diverged because of too large steps.
 
     Estimate of lambda(w*), which is half the number of weights if the loss is regular. For a quadratic loss with
     eigenvalues h_i, long chains and small steps, the value is 1/2 sum_i n beta h_i / (n beta h_i + gamma). It is

@@ -36,7 +36,7 @@ def pacbayes_optimized(
 
     Formula: -ln(1 - p), kl(e || p) = (KL(N(w, diag s) || N(w0, lambda I)) + 2 ln(b ln(c / lambda)) + ln(pi^2 m / (6
     delta))) / (m - 1), e the error with noise. Range: [0, inf). Source: Dziugaite and Roy 2017, arXiv 1703.11008, and
-    its code, with the mean left where it is. Work: 200 B of 64 examples and 10 F of 1024 examples. Weights: folded.
+    its code, with a fixed mean. Work: 200 B of 64 examples and 10 F of 1024 examples. Weights: folded.
     Draws: by input. Refused: there are fewer than two training examples; with noise all predictions are wrong.
 
     The variances s minimize the authors' objective by gradient descent: cross-entropy over ln 2 plus the square root of
@@ -95,7 +95,6 @@ def _variance(variances: float, distance: float, n: int) -> float:
 def _optimized(
     space: WeightSpace, distance: float, m: int, n_steps: int, batch: int, step_size: float, rng: np.random.Generator
 ) -> Array:
-    """Logarithms (n,) of the deviations after the descent."""
     sizes = np.abs(space.trained)
     floor = max(float(np.sqrt(np.mean(np.square(sizes, dtype=np.float64)))), SMALL)
     logarithms: Array = np.log(BEGIN * np.maximum(sizes, floor * BEGIN)).astype(np.float32)

@@ -44,8 +44,7 @@ def sharpness_starter_kit(
     2. It assumes a training accuracy of 1. Here the accuracy is measured.
     3. It ends at the first ratio whose drop is within 0.01 of the required drop, so that many networks get the same
        ratio. Here the search finds the ratio at which the drop is exceeded.
-    4. It changes moving averages of batch normalization. Here only trained parameters change. Normalization is not
-       folded.
+    4. It changes moving averages of batch normalization. Here only trained parameters change; nothing is folded.
     5. It leaves the model changed.
 
     Args:
@@ -72,7 +71,6 @@ class _AllWeights(Network):
 
 
 def _ratio_of_the_kit(subject: Subject, accuracy_drop: float, seed: int) -> float:
-    """Last ratio of the kit's search."""
     network = _AllWeights(read_nodes(subject.model, subject.weights))
     samples = _samples(subject.examples, stream("samples of the starter kit", seed))
     key, starts = stream_seed("starts of the starter kit", seed), itertools.count()

@@ -110,7 +110,6 @@ def normalized(vector: Array) -> Array:
 
 
 def _place(variables: list[Any], point: Any) -> None:
-    """Assign the weights of a point (n,) to variables."""
     parts = tf.split(point, [variable.shape.num_elements() for variable in variables])
     for variable, part in zip(variables, parts, strict=True):
         variable.assign(tf.reshape(part, variable.shape))

@@ -49,8 +49,7 @@ def vc_dim(subject: Subject, *, image_side: int = 32) -> float:
     2012.07976).
 
     Args:
-        image_side: n, height and width of the images in pixels; 0 for the network's inputs. The starting kit takes 32
-            for every task.
+        image_side: n, height and width of the images in pixels, 32 in the starting kit; 0 for the network's inputs.
     """
     kernels = subject.network.kernels
     depth = len(kernels)

@@ -51,7 +51,6 @@ def _last_variances(network: Network) -> list[float]:
 
 
 def _drawn(node: Node, rng: np.random.Generator) -> list[Array]:
-    """Draw the weights of a weight layer of a random network."""
     kernels, biases = (node.weights[:-1], node.weights[-1:]) if node.config["use_bias"] else (node.weights, ())
     drawn: list[Array] = []
     for number, kernel in enumerate(kernels):
@@ -97,8 +96,7 @@ def marginal_likelihood_bound(subject: Subject, *, n_draws: int = 100, n_samples
 
     p bounds the error of a network that fits n training examples. The bound depends on the architecture and the data,
     not on the trained weights, so networks of equal architecture tie. Labels of simple functions are more probable
-    under random networks. As in the authors' code, the classes form two groups, the lower and the upper half of their
-    numbers.
+    under random networks. As in the authors' code, the lower and the upper half of the classes form two groups.
 
     The authors take the covariance in the limit of infinite width if it is known, and an estimate otherwise. Here the
     covariance is always estimated, at the network's own width. On the shipped tasks, whose networks are narrow, other

@@ -38,7 +38,6 @@ def log_probability(covariance: Array, signs: Array, noise: float) -> float:
 
 
 def _sweeps(prior: Array, signs: Array, noise: float) -> Iterator[float]:
-    """Yield the estimate after each sweep."""
     precision, shift = np.zeros(len(signs)), np.zeros(len(signs))  # of the densities that replace the signs
     spread, mean = prior.copy(), np.zeros(len(signs))
     for _ in range(N_SWEEPS):

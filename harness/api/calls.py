@@ -25,7 +25,7 @@ from harness.text import counted
 
 @dataclass(frozen=True)
 class Run:
-    """The submissions of a run, the tasks to call them on, and the settings of the calls."""
+    """The submissions of a run, the tasks on which they are called, and the settings of the calls."""
 
     submissions: Sequence[Submission]
     tasks: Sequence[Task]
@@ -104,14 +104,9 @@ def record_calls(
 ) -> tuple[Plan, Tally]:  # fmt: skip
     """Make the calls of a run that are not recorded yet, and return the plan of all calls with a tally of outcomes.
 
-    Args:
-        run: a run of `begin_run`, whose context has been entered.
-        records: records of `open_records`.
-        progress: shows the calls.
-        force: make recorded calls again.
-        retry_timeouts: make recorded calls again that the plan takes for starved (`harness.execution.run.make_plan`).
-        repeats: number of repetitions of some of the calls (`harness.execution.repeated_models`).
-        planned: is called with the plan before the first call.
+    The context of `begin_run` has been entered, and the records are those of `open_records`. `force` and
+    `retry_timeouts` also make recorded calls (`harness.execution.run.make_plan`). `repeats` is the number of
+    repetitions of some calls (`harness.execution.repeated_models`). `planned` is called with the plan before any call.
     """
     executor = run.executor
     records.warn = progress.warn

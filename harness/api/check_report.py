@@ -40,7 +40,7 @@ class CheckReport:
 
     @property
     def undecided(self) -> bool:
-        """Whether there is no verdict: all calls that failed or did not end were on parts of the training data."""
+        """Whether there is no verdict, because only calls on parts of the training data failed or did not end."""
         if self.trial is None or self.passed:
             return False
         unknown = [one.last.done for one in self.trial.partial.values() if one.is_unknown]
@@ -95,7 +95,12 @@ class CheckReport:
 
 def to_json(report: CheckReport) -> str:
     """Return the verdict, the calls on tasks that are not withheld, and the forecast as a JSON object."""
-    expected = report.forecast
+    forecast = None
+    if (expected := report.forecast) is not None:
+        forecast = {
+            "models": expected.models, "seconds": expected.seconds, "at_least_seconds": expected.least_s,
+            "at_risk": expected.at_risk,
+        }  # fmt: skip
     content = {
         "submission": report.submission.name,
         "version": report.submission.digest,
@@ -105,14 +110,7 @@ def to_json(report: CheckReport) -> str:
         "warnings": report.warnings,
         "calls": [_call(done) for done in report.shown],
         "withheld": {task: dict(counts) for task, counts in report.counts.items()},
-        "forecast": None
-        if expected is None
-        else {
-            "models": expected.models,
-            "seconds": expected.seconds,
-            "at_least_seconds": expected.least_s,
-            "at_risk": expected.at_risk,
-        },
+        "forecast": forecast,
     }
     return json.dumps(content, indent=1, allow_nan=False)
 
@@ -182,12 +180,9 @@ def describe_failure(done: FinishedCall[PlannedCall]) -> str:
 
 
 def annotate_failure(source: str, text: str, output: str) -> str:
-    """Return an error as an annotation for GitHub.
+    """Return an error as an annotation for GitHub of the submission at the path `source`.
 
-    Args:
-        source: path of the submission.
-        text: the error.
-        output: output of the failed call. If it has a traceback, the annotation is on its last line in the submission.
+    If the output of the failed call has a traceback, the annotation is on the traceback's last line in the submission.
     """
     file, line = last_frame(output) or ("", None)
     return annotation("error", text, path_in(source, file) if file else source, line)

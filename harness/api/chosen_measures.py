@@ -20,13 +20,9 @@ class Chosen(NamedTuple):
 
 
 def choose_measures(texts: Sequence[str] | str) -> list[Chosen]:
-    """Return the selected measures, each once.
+    """Return the measures that texts select, each once. Raise `UserError` for an unknown measure, family or cost.
 
-    Args:
-        texts: each with names, families, costs, `all` or `cheap` between commas. A name may have parameters.
-
-    Raises:
-        UserError: there is no such measure, family or cost.
+    A text has names, families, costs, `all` or `cheap`, with commas between them. A name may have parameters.
     """
     chosen: dict[str, Chosen] = {}
     for text in as_names(texts):

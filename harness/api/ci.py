@@ -17,7 +17,7 @@ from harness.board.collect import Collected
 from harness.board.disclosure import DECIMALS
 from harness.board.leaderboard import build_board
 from harness.ci.annotations import annotation
-from harness.ci.boards import JobSettings, collect_versions, read_versions
+from harness.ci.boards import collect_versions, read_versions
 from harness.ci.change import Change, find_change, require_folder
 from harness.ci.comment import render
 from harness.ci.git import GitError, Repository
@@ -25,6 +25,7 @@ from harness.ci.reading import Touched, read_touched
 from harness.ci.report import ChangeReport, Same
 from harness.ci.results import lines_of, missing_in, moved_by, same_as, without_ranks
 from harness.ci.rules import Rules
+from harness.configuration import Configuration
 from harness.credentials import Address
 from harness.errors import UserError, writing
 from harness.execution.plan import PlannedCall
@@ -34,6 +35,7 @@ from harness.site import SiteData, gather, verify_site, write_site
 from harness.submission import Submission, find_named
 from harness.task.hidden import Withhold
 from harness.task.task_notes import abbreviated
+from harness.worker.runtimes import DEFAULT
 
 
 @dataclass(frozen=True)
@@ -43,10 +45,10 @@ class ChangeJob:
     repository: Path  #: git repository with both commits; its working tree is not read
     folder: str  #: folder of the submissions in the repository
     head: str  #: commit with the change
-    base: str | None  #: commit into which the change will be merged; None: every submission is evaluated
+    base: str | None  #: commit into which the change will be merged; without it, every submission is evaluated
     measures: Sequence[str]  #: names of measures of the library that are run as well
     tasks_dir: Path  #: directory of the tasks
-    task_names: Sequence[str]  #: only these tasks; empty: all
+    task_names: Sequence[str]  #: names of tasks; all tasks if it is empty
     results: Address  #: database of the records
     added: Sequence[Address]  #: results files of other jobs, whose records are added first
     rules: Rules  #: rules that the change has to keep
@@ -55,6 +57,19 @@ class ChangeJob:
     def __post_init__(self) -> None:
         if self.execution.unsafe_no_sandbox:
             raise UserError("a change is only evaluated in a sandbox")
+
+    def covers(self, configuration: Configuration, runtime: str | None) -> bool:
+        """Return whether a call with this configuration counts; `runtime` is the submission's own choice.
+
+        A score with another seed or limit says nothing about the change, and the job makes no call without a sandbox.
+        """
+        asked = self.execution
+        wanted = {
+            "run_seed": asked.seed, "time_limit_s": asked.time_limit_s, "time_budget": asked.time_budget,
+            "memory_limit_bytes": asked.memory_bytes, "runtime": asked.runtime or runtime or DEFAULT,
+        }  # fmt: skip
+        same = all(value is None or getattr(configuration, name) == value for name, value in wanted.items())
+        return same and configuration.is_sandboxed
 
 
 class _Boards(NamedTuple):
@@ -167,13 +182,8 @@ def _make_boards(
     at_base = read_versions(repository, job.folder, known)
     untouched = change.after.keys() - change.touched.keys()
     with_change = {name: version for name, version in at_base.items() if name in untouched} | touched.submissions
-    execution = job.execution
-    asked = JobSettings(
-        run_seed=execution.seed, time_limit_s=execution.time_limit_s, time_budget=execution.time_budget,
-        memory_limit_bytes=execution.memory_bytes, runtime=execution.runtime,
-    )  # fmt: skip
     (calls_before, _), (calls, alike) = (
-        shown_once(collect_versions(records, versions, asked, competition.references, competition.contents))
+        shown_once(collect_versions(records, versions, job.covers, competition.references, competition.contents))
         for versions in (at_base, with_change)
     )
     notes = [*competition.notes(calls.shown), *alike]

@@ -12,13 +12,12 @@ from harness.board.collect import Calls
 from harness.configuration import MIB, Configuration
 from harness.credentials import RESULTS, Address
 from harness.names import FUNCTION
-from harness.shell import is_name, typed
+from harness.shell import is_name, typed, variable_of
 from harness.task import DEFAULT_DIRECTORY
 from harness.text import exact
-from harness.variables import variable_of
 from harness.worker.runtimes import DEFAULT
 
-#: This flag has no option that switches it off; only its variable does.
+#: Flag that no other option switches off; only its variable with the value 0 does.
 UNSAFE_OPTION = "--unsafe-no-sandbox"
 
 
@@ -34,16 +33,11 @@ def results_option(results: Address) -> str:
 
 
 def run_command(calls: Sequence[Calls], tasks: Path, results: Address) -> str:
-    """Return the command line that makes the missing calls of rows of a board.
+    """Return the command line that makes the missing calls of rows of a board, which share their settings.
 
-    The option --as gives each path the name of its row. The records may be a stranger's. The result is an advice in
-    place of a command if a recorded name or setting is unsafe in a command, if calls were made without a sandbox, or
-    if a submission is a Python function.
-
-    Args:
-        calls: the calls of the rows, which share their settings.
-        tasks: directory of the tasks.
-        results: address of the records.
+    The option --as gives each path the name of its row. In place of a command, the result is advice if a recorded name
+    or setting, which may be a stranger's, is unsafe in a command. The same holds for calls without a sandbox and for
+    Python functions.
     """
     if calls[0].source.startswith(FUNCTION):
         return "hand in the functions again, with pgdl.run"
@@ -65,7 +59,7 @@ def run_command(calls: Sequence[Calls], tasks: Path, results: Address) -> str:
 
 
 def _recorded(calls: Sequence[Calls], tasks: Sequence[str], configuration: Configuration | None) -> list[str]:
-    """Return the words of a command that come from records."""
+    """Return the words of a command that come from records, and so may be a stranger's."""
     words = [*tasks, *(word for one in calls for word in (one.submission, _argument(one)))]
     if configuration:
         words += [configuration.runtime, configuration.time_budget, *configuration.isolation.split("/")]
@@ -82,11 +76,11 @@ def _argument(calls: Calls) -> str:
 
 
 def _settings(configuration: Configuration, *, of_library: bool) -> list[str]:
-    """Return the words of the options for a configuration."""
     from harness.execution.settings import RunSettings  # here: boards load no sandbox
-    from harness.sandbox import Limits, default_memory_bytes, find_gpus
+    from harness.gpus import find_gpus
+    from harness.sandbox import Limits
 
-    defaults = RunSettings(Limits(default_memory_bytes(len(find_gpus()))))
+    defaults = RunSettings(Limits(Limits.default_memory_bytes(len(find_gpus()))))
     # The default runtime of a submission is in its metadata, which are unknown here.
     runtime = _option("--runtime", configuration.runtime, DEFAULT if of_library else "")
     return [
@@ -104,11 +98,11 @@ def _size(n_bytes: int) -> str:
 
 
 def _sandbox(isolation: str) -> list[str]:
-    from harness.sandbox import AUTO, SANDBOX, options_for
+    from harness.sandbox import SandboxChoice
 
     words = []
-    for name, value in options_for(isolation).items():
-        words += [name] if value is None else _option(name, value, AUTO if name == SANDBOX else "")
+    for name, value in SandboxChoice.options_for(isolation).items():
+        words += [name] if value is None else _option(name, value, SandboxChoice.AUTO if name == "--sandbox" else "")
     return words
 
 

@@ -23,13 +23,11 @@ from harness.board.versions import find_versions
 from harness.board.yardsticks import Oracle, score_oracle
 from harness.credentials import RESULTS, Address
 from harness.errors import UserError
-from harness.format.reference import Reference
 from harness.names import ALL
 from harness.records import Records
 from harness.task import DEFAULT_DIRECTORY
 from harness.task.contents import Contents
 from harness.task.hidden import Withhold
-from harness.task.task import Task
 from harness.task.task_notes import abbreviated
 
 
@@ -81,7 +79,10 @@ def compare(
     others = read_published(published) if published else []
     submissions = [one.submission for one in chosen]
     with begin_run(submissions, Path(tasks_dir), task_names, execution, progress) as run:
-        references = _require_references(run.tasks, Path(tasks_dir))
+        if missing := [task.name for task in run.tasks if task.reference is None]:
+            lacking, remedy = f"no reference data of {', '.join(missing)}", "choose tasks that have some with --task"
+            raise UserError(lacking, file=Path(tasks_dir), remedy=remedy)
+        references = {task.name: task.reference for task in run.tasks if task.reference is not None}
         whole = [name for name, reference in references.items() if reference.part is None]
         if published:
             require_published(others, published, whole)
@@ -120,9 +121,8 @@ def compare_recorded(
 ) -> CompareResult:
     """Compare measures by their recorded calls. No call is made, so the tasks need reference data, but no models.
 
-    If a measure was called with several settings, the most recently requested settings with a sandbox count; without a
-    sandbox, the most recently requested settings. Where `compare` shows why a measure was not called, the call is
-    missing here.
+    If a measure was called with several settings, the most recently requested settings count, and settings with a
+    sandbox before settings without. If `compare` shows why a measure was not called, the calls are missing here.
 
     Args:
         measures: as in `compare`; a family, a cost, `all` or `cheap` selects recorded measures with any parameters.
@@ -170,18 +170,9 @@ def _most_recent(found: Sequence[Calls]) -> list[Calls]:
 
 
 def _require_useful(named: Sequence[str], run: Run) -> None:
-    """Raise `UserError` if a measure is left out on every task."""
     for measure in named:
         reasons = [run.left_out.get((measure, task.name)) for task in run.tasks]
         if all(reasons):
             where = ", ".join(task.name for task in run.tasks)
             remedy = "leave it out, or choose other tasks with --task"
             raise UserError(f"--measures: {measure} cannot work on {where}: {reasons[0]}", remedy=remedy)
-
-
-def _require_references(tasks: Sequence[Task], tasks_dir: Path) -> dict[str, Reference]:
-    """Return the reference data of all tasks; raises `UserError` if any task has none."""
-    if missing := [task.name for task in tasks if task.reference is None]:
-        remedy = "choose tasks that have some with --task"
-        raise UserError(f"no reference data of {', '.join(missing)}", file=tasks_dir, remedy=remedy)
-    return {task.name: task.reference for task in tasks if task.reference is not None}

@@ -75,12 +75,8 @@ class Competition:
 
     def resolution(self) -> list[str]:
         """Return notes on the smallest p-value and the smallest difference that each public task can show."""
-        return [
-            f"{name}: {line}"
-            for name, reference in self.references.items()
-            if name not in self.withheld
-            for line in notes_of_resolution(reference)
-        ]
+        public = {name: reference for name, reference in self.references.items() if name not in self.withheld}
+        return [f"{name}: {line}" for name, reference in public.items() for line in notes_of_resolution(reference)]
 
 
 def _notes_on_versions(shown: Sequence[Calls]) -> list[str]:
@@ -93,16 +89,10 @@ def _notes_on_versions(shown: Sequence[Calls]) -> list[str]:
 def read_competition(
     root: Path, withhold: Withhold, names: Sequence[str] = (), reference: Path | None = None
 ) -> Competition:
-    """Read the reference data of tasks, and digest their models.
+    """Read the reference data of the tasks in `root`, or only of the tasks `names`, and digest their models.
 
-    Args:
-        root: directory of the tasks; a mark of a hidden task counts here and in `reference`.
-        withhold: decides which tasks are withheld.
-        names: only these tasks; empty: all.
-        reference: directory of the reference data; None: `root`.
-
-    Raises:
-        UserError: a task does not exist, or reference data or models cannot be read.
+    `reference` is the directory of the reference data if it is not `root`; marks of hidden tasks count in both. Raise
+    `UserError` if a task does not exist, or if its reference data or models cannot be read.
     """
     directories = [TaskDirectory(reference or root)]
     paths = dict(sorted(directories[0].references(names).items()))
@@ -131,11 +121,7 @@ def _lacked_initial_weights(shown: Sequence[Calls], task: str, contents: Content
 def collect_records(
     records: Records, competition: Competition, submissions: Sequence[str] | str = (), *, everything: bool = False
 ) -> Collected:
-    """Return the calls that count on the competition's tasks: the calls of `submissions` (`choose`), or all calls.
-
-    Raises:
-        UserError: as in `choose` and `read_current`.
-    """
+    """Return the calls that count, of `submissions` or all. Raise the errors of `choose` and `read_current`."""
     found = find_versions(records, competition.references, everything=everything)
     found = choose(found, submissions, records.name, can_run=competition.can_run)
     return read_current(records, competition, found)
@@ -144,8 +130,7 @@ def collect_records(
 def read_current(records: Records, competition: Competition, found: Collected) -> Collected:
     """Return the calls `found` with their records.
 
-    Raises:
-        UserError: a task without contents here has records of several builds, so that the build that counts is unknown.
+    Raise `UserError` if a task without contents here has records of several builds: which build counts is unknown.
     """
     for task in competition.references.keys() - competition.contents.keys():
         if has_several_builds(records, task):
@@ -187,16 +172,11 @@ def notes_on_records(records: Records, shown: Sequence[Calls]) -> list[str]:
 
 
 def choose(collected: Collected, submissions: Sequence[str] | str, where: str, *, can_run: bool) -> Collected:
-    """Return the calls of submissions that a user names.
+    """Return the calls of submissions that a user names; without names, all calls.
 
-    Args:
-        collected: all calls.
-        submissions: paths of files or names of measures, for their current version, or recorded names; empty: all.
-        where: name of the records, for errors.
-        can_run: whether a task has models here; without models, the name of a measure means every recorded version.
-
-    Raises:
-        UserError: a file is no submission or has not been run in its current version, or a name is unknown.
+    A path or the name of a measure means its current version; another name means the recorded submission. If no task
+    has models here (`can_run`), so does the name of a measure. `where` is the name of the records, for errors. Raise
+    `UserError` for an unknown name, and for files that are no submission or have not been run as they are now.
     """
     if not submissions:
         return collected

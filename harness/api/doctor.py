@@ -13,12 +13,7 @@ from harness.worker.runtimes import RUNTIMES, Runtime, version_of
 
 
 def doctor(executor: str = "local", parameters: dict[str, str | None] | None = None) -> Iterator[Finding]:
-    """Yield findings on this machine or, for another executor, on the machines of its cluster.
-
-    Args:
-        executor: name of the executor.
-        parameters: parameters of the executor, for instance the address of a cluster.
-    """
+    """Yield findings on this machine or, for another executor and its parameters, on the machines of its cluster."""
     if executor != "local":
         from harness.api.doctor_cluster import findings
 
@@ -60,11 +55,12 @@ def _machine() -> Iterator[Finding]:
     from harness.cache import cache_directory
     from harness.configuration import GIB
     from harness.execution.machine import plan_lanes
+    from harness.gpus import find_gpus
     from harness.machine_memory import usable_memory
-    from harness.sandbox import default_memory_bytes, find_gpus
+    from harness.sandbox import Limits
 
     yield from _gpus()
-    limit = default_memory_bytes(len(find_gpus()))
+    limit = Limits.default_memory_bytes(len(find_gpus()))
     lanes, memory = plan_lanes(None, limit), usable_memory()
     total = f"{memory.whose} {memory.total / GIB:.1f} GiB free, {lanes.cores} cores"
     follows = f"{lanes.workers} calls at once, {limit / GIB:g} GiB each (--workers, --memory)"
@@ -77,7 +73,8 @@ def _machine() -> Iterator[Finding]:
 
 
 def _gpus() -> Iterator[Finding]:
-    from harness.sandbox import driver_library, find_gpus, gpu_nodes
+    from harness.gpus import find_gpus
+    from harness.sandbox import examine_machine
 
     gpus = find_gpus()
     if not gpus and Path("/dev/nvidiactl").exists():
@@ -88,14 +85,15 @@ def _gpus() -> Iterator[Finding]:
         yield Finding(WARNING, "GPUs", "none", f"models run on the processor; if there is a GPU: {install('gpu')}")
     else:
         yield Finding(GOOD, "GPUs", ", ".join(gpu.model for gpu in gpus), "one call per GPU at a time")
-        if (library := driver_library()) is not None:
-            yield Finding(GOOD, "GPU driver", str(library))
+        facts = examine_machine()
+        if facts.driver_library is not None:
+            yield Finding(GOOD, "GPU driver", str(facts.driver_library))
         else:
             remedy = "install the driver's libraries, or name their directory in LD_LIBRARY_PATH"
             yield Finding(WARNING, "GPU driver", "libcuda.so.1: not found; models run on the processor", remedy)
-        if absent := sorted({node for gpu in gpus for node in gpu_nodes(gpu) if not Path(node).exists()}):
+        if facts.missing_nodes:
             remedy = "the driver creates them when it is first used: nvidia-modprobe -u -c 0"
-            yield Finding(WARNING, "GPU device nodes", f"missing: {', '.join(absent)}", remedy)
+            yield Finding(WARNING, "GPU device nodes", f"missing: {', '.join(facts.missing_nodes)}", remedy)
 
 
 def _sandbox() -> Iterator[Finding]:

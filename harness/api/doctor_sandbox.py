@@ -4,34 +4,33 @@ import os
 import shutil
 from collections.abc import Iterator
 
-from harness import sandbox
 from harness.api.finding import BAD, GOOD, WARNING, Finding
 from harness.errors import UserError
 from harness.execution.machine import plan_lanes
 from harness.extras import install_for_gpu
+from harness.gpus import find_gpus
+from harness.sandbox import KINDS, Job, Kind, Limits, SandboxChoice, Staging, examine_machine
 from harness.worker.runtimes import RUNTIMES
-
-#: Time limit of a trial, in seconds.
-TRIAL_S = 60.0
 
 
 def automatic_findings() -> Iterator[Finding]:
     """Yield findings on the kinds of sandbox that `auto` chooses, and on a trial of the best kind that works."""
-    if (elsewhere := sandbox.not_linux()) is not None:
-        yield Finding(BAD, "sandbox", "not on this system", str(elsewhere))
+    facts = examine_machine()
+    if facts.not_linux is not None:
+        yield Finding(BAD, "sandbox", "not on this system", str(facts.not_linux))
         warning = "tasks and submissions are read without the limit that Linux sets: only open those that you trust"
         yield Finding(WARNING, "memory", "not limited here", warning)
         return
     warnings: list[str] = []
-    best, second = sandbox.Fast(instead=warnings.append), sandbox.Landlock()
+    best, second = KINDS["fast"].for_auto(warnings.append), KINDS["landlock"]()
     problem, weaker = best.problem(), second.problem()
-    who = "root, which starts every call as another user" if sandbox.becomes_others() else "an ordinary user"
-    if os.geteuid() == 0 and not sandbox.becomes_others():
+    who = "root, which starts every call as another user" if facts.becomes_others else "an ordinary user"
+    if os.geteuid() == 0 and not facts.becomes_others:
         who = "root without the capabilities to start calls as other users"
     if problem is None:
         found = f"bubblewrap at {shutil.which('bwrap')}, as {who}"
         yield Finding(GOOD, "sandbox", found, "tried now with small submissions:")
-        yield _memory_limit()
+        yield _memory_limit(facts.cgroup_problem)
         yield from _self_test(best, warnings)
         item = "sandbox by Landlock"
         if weaker is None:
@@ -50,8 +49,8 @@ def automatic_findings() -> Iterator[Finding]:
 
 def other_findings() -> Iterator[Finding]:
     """Yield findings on the kinds of sandbox that `auto` never chooses."""
-    for name, kind in sandbox.KINDS.items():
-        if kind.is_sandbox and kind.auto is None:
+    for name, kind in KINDS.items():
+        if kind.is_sandbox and name not in SandboxChoice.TRIED:
             problem = kind().problem()
             if problem is None:
                 yield Finding(GOOD, f"sandbox {name}", f"would work: {kind.summary} for each call", f"--sandbox {name}")
@@ -60,8 +59,7 @@ def other_findings() -> Iterator[Finding]:
                 yield Finding(WARNING, f"sandbox {name}", found, str(problem))
 
 
-def _memory_limit() -> Finding:
-    problem = sandbox.cgroup_problem()
+def _memory_limit(problem: str | None) -> Finding:
     if problem is None:
         return Finding(GOOD, "  memory limit", "enforced by the kernel: every call has a control group")
     delegated = f"systemd-run {'' if os.geteuid() == 0 else '--user '}--scope -p Delegate=yes pgdl ..."
@@ -70,17 +68,16 @@ def _memory_limit() -> Finding:
     return Finding(WARNING, "  memory limit", enforced, remedy)
 
 
-def _self_test(kind: sandbox.Kind, warnings: list[str]) -> Iterator[Finding]:
+def _self_test(kind: Kind, warnings: list[str]) -> Iterator[Finding]:
     """Try a kind of sandbox, which appends its warnings to `warnings`."""
-    gpu, runtimes = next(iter(sandbox.find_gpus()), None), _installed()
+    gpu, runtimes = next(iter(find_gpus()), None), _installed()
     if not runtimes:
         yield Finding(WARNING, "  self-test", "not possible without a runtime")
         return
-    with sandbox.Staging() as staging, kind:
+    with Staging() as staging, kind:
+        trials = kind.trials(staging, runtimes, gpu=gpu)
         try:
-            kind.prepare(
-                [sandbox.trial_job(staging, sandbox.CONTROL, runtime=runtime, gpu=gpu) for runtime in runtimes]
-            )
+            kind.prepare(trials)
         except UserError as error:
             yield Finding(BAD, "  self-test", "does not start", str(error))
             return
@@ -89,9 +86,9 @@ def _self_test(kind: sandbox.Kind, warnings: list[str]) -> Iterator[Finding]:
         else:
             yield Finding(GOOD, "  fast starts", "a call starts in a fraction of a second")
         if gpu is not None:
-            yield from (_device(kind, staging, gpu, runtime) for runtime in runtimes)
-        workers = plan_lanes(None, sandbox.default_memory_bytes(0)).workers
-        for trap, result in sandbox.run_traps(kind.start, staging, workers, runtimes[0]):
+            yield from (_device(kind, trial) for trial in trials)
+        workers = plan_lanes(None, Limits.default_memory_bytes(0)).workers
+        for trap, result in kind.run_traps(staging, workers, runtimes[0]):
             if trap.caught(result):
                 yield Finding(GOOD, "  self-test", trap.name)
             else:
@@ -103,11 +100,9 @@ def _installed() -> list[str]:
     return [name for name, runtime in RUNTIMES.items() if not runtime.missing()]
 
 
-def _device(kind: sandbox.Kind, staging: sandbox.Staging, gpu: sandbox.Gpu, runtime: str) -> Finding:
-    """Return whether a runtime uses the GPU in the sandbox."""
-    result = sandbox.run_trial(
-        kind.start, sandbox.trial_job(staging, sandbox.CONTROL, runtime=runtime, gpu=gpu), 0, TRIAL_S
-    )
+def _device(kind: Kind, trial: Job) -> Finding:
+    """Return whether the runtime of a trial uses the GPU in the sandbox."""
+    runtime, result = trial.runtime, kind.run_trial(trial)
     item, device = f"  {runtime} and the GPU", result.environment.get("device")
     if device == "cpu":
         remedy = f"install a build with CUDA: {install_for_gpu(RUNTIMES[runtime].gpu_install)}"

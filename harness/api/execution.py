@@ -13,7 +13,7 @@ from harness.execution.budget import TimeBudget
 from harness.execution.executor import Executor
 from harness.execution.executors import EXECUTORS
 from harness.execution.settings import RunSettings
-from harness.sandbox import AUTO, KINDS, SandboxChoice
+from harness.sandbox import KINDS, SandboxChoice
 from harness.task.hidden import Withhold
 from harness.task.layout import TaskFiles, hidden_names
 from harness.worker.runtimes import RUNTIMES
@@ -26,26 +26,26 @@ class Execution:
     """The settings of calls. Raise `UserError` for an impossible value."""
 
     time_limit_s: float = 300.0  #: seconds per call, from the moment the model is loaded
-    #: `each`: the limit applies to every call; `average`: the limit times the number of models applies to a whole task
+    #: whether the limit applies to every call (`each`) or, times the number of models, to a whole task (`average`)
     time_budget: str = TimeBudget.EACH.value
-    #: memory per call; None: 4 GiB (16 GiB with a GPU), at most 60 % of the machine's memory
+    #: memory per call; by default 4 GiB (16 GiB with a GPU), at most 60 % of the machine's memory
     memory_bytes: int | None = None
-    #: number of parallel calls on a machine; None: a call per GPU, otherwise per core, as far as memory allows
+    #: number of parallel calls on a machine; by default a call per GPU, or else per core, as far as memory allows
     workers: int | None = None
-    runtime: str | None = None  #: framework of submissions; None: the submission's choice, otherwise TensorFlow
+    runtime: str | None = None  #: framework of submissions; by default the submission's choice, or else TensorFlow
     seed: int = 0  #: seed of the run, from which every call derives its own seed
     executor: str = "local"  #: name of the executor that makes the calls
     #: parameters of the executor, for instance the address of a cluster
     executor_parameters: Mapping[str, str | None] = field(default_factory=dict)
-    sandbox: str = AUTO  #: kind of sandbox; `auto`: the first that works of fast, fresh and landlock
+    sandbox: str = SandboxChoice.AUTO  #: kind of sandbox; `auto`: the first that works of fast, fresh and landlock
     #: parameters of the kind of sandbox, for instance the image of a container
     sandbox_parameters: Mapping[str, str | None] = field(default_factory=dict)
-    unsafe_no_sandbox: bool = False  #: no isolation at all, for your own code only: such results are never ranked
-    #: whether outputs, messages and figures are withheld; `auto`: on tasks that are marked as hidden
+    unsafe_no_sandbox: bool = False  #: no isolation at all, for your own code only; such results are never ranked
+    #: whether outputs, messages and figures are withheld; `auto` withholds those of tasks that are marked as hidden
     withhold: str = Withhold.AUTO.value
 
     def __post_init__(self) -> None:
-        sandboxes = [AUTO, *(name for name, kind in KINDS.items() if kind.is_sandbox)]
+        sandboxes = [SandboxChoice.AUTO, *(name for name, kind in KINDS.items() if kind.is_sandbox)]
         _require_one_of("time_budget", self.time_budget, [one.value for one in TimeBudget])
         _require_one_of("executor", self.executor, EXECUTORS)
         _require_one_of("sandbox", self.sandbox, sandboxes)
@@ -61,7 +61,7 @@ class Execution:
         for name in ("executor_parameters", "sandbox_parameters"):
             parameters = getattr(self, name)
             _require(name, parameters, isinstance(parameters, Mapping), "a mapping of names to values")
-        if self.unsafe_no_sandbox and self.sandbox != AUTO:
+        if self.unsafe_no_sandbox and self.sandbox != SandboxChoice.AUTO:
             contradiction = f"--unsafe-no-sandbox and --sandbox {self.sandbox} contradict each other"
             raise UserError(contradiction, remedy="leave one out")
 

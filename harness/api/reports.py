@@ -31,7 +31,7 @@ class ReportResult:
 
     @cached_property
     def pages(self) -> list[dict[str, Any]]:
-        """Contents of the requested rows' pages: `label`, `summary`, `advice`, `parts` (a dictionary per task) etc."""
+        """The pages of the requested rows, with `label`, `summary`, `advice`, `parts` (a dictionary per task) etc."""
         pages = submission_pages(self.board, self.insights, paths_of(self.board))
         return [page | {"label": page["row"].label, "remarks": self.remarks} for page in pages]
 
@@ -43,11 +43,7 @@ class ReportResult:
         return [_explained(row, page, insights) for row, page, insights in of_rows]
 
     def write(self, directory: Path | str) -> list[Path]:
-        """Write a page with plots for each requested row, and return the files.
-
-        Raises:
-            UserError: a file cannot be written.
-        """
+        """Write a page with plots for each requested row, and return the files. Raise `UserError` if this fails."""
         paths = paths_of(self.board)
         files = [Path(directory) / Path(paths[number]).name for number in self.insights]
         for page, file in zip(self.pages, files, strict=True):

@@ -86,7 +86,7 @@ def run(
 
 
 def _refuse_flawed(found: Sequence[Submission], progress: Progress) -> tuple[list[Submission], list[str]]:
-    """Return the submissions without a known flaw, and a line on each flaw. Raise `UserErrors` if none remains."""
+    """Return the submissions without a known flaw, and a line on each flaw. Raise `UserErrors` if all have a flaw."""
     flaws = {one.name: flaw for one in found if (flaw := find_problem(one)) is not None}
     if len(flaws) == len(found):
         raise UserErrors(*flaws.values())

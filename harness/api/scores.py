@@ -92,7 +92,6 @@ def score(
 def _score_records(
     submissions: Sequence[str] | str, results: Address | Path | str, competition: Competition, *, everything: bool
 ) -> tuple[list[Scored], list[str]]:
-    """Return the scores of the named submissions, or of all, and the remarks on tasks and records."""
     with Records(results, read_only=True) as records:
         collected = collect_records(records, competition, submissions, everything=everything)
         require_records(collected, records.name)

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from harness import shipped
 from harness.errors import UserError, writing
+from harness.shipped import copy_files, shipped_directory
 from harness.submission.name import ALLOWED, is_name, taken
 from harness.submission.template import template
 from harness.task.demo import NAME, write_demo_task
@@ -36,8 +36,8 @@ def demo(directory: str | Path) -> int:
     """
     target = Path(directory)
     with _filling(target, "pgdl demo DIR"):
-        models = write_demo_task(shipped.task_data(), target / "task_data")
-        shipped.copy_files(shipped.submissions(), target / "submissions")
+        models = write_demo_task(shipped_directory("task_data"), target / "task_data")
+        copy_files(shipped_directory("submissions"), target / "submissions")
         _write(target, {"README.md": _readme("demo", models=models, commands="\n".join(COMMANDS))})
     return models
 
@@ -61,7 +61,7 @@ def new_leaderboard(directory: str | Path, harness: str) -> list[Path]:
         raise UserError("--ci", expected=expected, found=harness)
     target = Path(directory)
     with _filling(target, "pgdl new DIR --ci ..."):
-        models = write_demo_task(shipped.task_data(), target / "task_data")
+        models = write_demo_task(shipped_directory("task_data"), target / "task_data")
         text = _readme("leaderboard", models=models, harness=harness)
         workflows = _workflows(address["repository"], address["commit"])
         example = template("mean_margin", DEFAULT)
@@ -109,7 +109,7 @@ def _workflows(repository: str, commit: str) -> dict[str, str]:
     }
     found = {}
     for name in ("leaderboard.yml", "leaderboard-comment.yml"):
-        text = (shipped.workflows() / name).read_text(encoding="utf-8")
+        text = (shipped_directory(".github/workflows") / name).read_text(encoding="utf-8")
         for own, other in elsewhere.items():
             text = text.replace(own, other)
         found[f".github/workflows/{name}"] = text

@@ -25,15 +25,10 @@ Confirm = Callable[[str], bool]
 
 
 def find(given: Sequence[Argument] | Argument, names: Sequence[str], progress: Progress) -> list[Submission]:
-    """Return the submissions that a user names.
+    """Return the submissions that a user hands in: by paths and names of measures, or as functions.
 
-    Args:
-        given: one or several paths and names of measures, or one or several functions.
-        names: empty, or the names of all submissions except measures, in their order.
-        progress: gets notes on the submissions.
-
-    Raises:
-        UserError: there is no such submission, or two submissions have the same name.
+    `names`, if not empty, are the names of all submissions except measures, in their order. Raise `UserError` if a
+    submission does not exist, or if two submissions have the same name.
     """
     arguments = _arguments(given)
     functions = [one for one in arguments if callable(one)]

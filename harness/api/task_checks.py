@@ -7,18 +7,11 @@ from pathlib import Path
 from harness.cache import any_cache
 from harness.format.problems import InvalidTaskError, Problems
 from harness.format.reference import Reference, read_reference
-from harness.task import DEFAULT_DIRECTORY
+from harness.task import DEFAULT_DIRECTORY, task_notes
 from harness.task.contents import changed_since_fetched
 from harness.task.hidden import Withhold
 from harness.task.layout import TaskDirectory, TaskFiles
 from harness.task.task import Task, check_tasks
-from harness.task.task_notes import (
-    notes_of,
-    notes_of_initial_weights,
-    notes_of_reference,
-    notes_of_resolution,
-    outputs_of,
-)
 from harness.text import counted
 
 Outcome = Task | Reference | InvalidTaskError
@@ -76,10 +69,13 @@ def _notes(outcome: Outcome) -> list[str]:
     if isinstance(outcome, InvalidTaskError):
         return []
     if isinstance(outcome, Task):
-        lines, reference = [*notes_of(outcome), *notes_of_initial_weights(outcome)], outcome.reference
+        lines, reference = (
+            [*task_notes.notes_of(outcome), *task_notes.notes_of_initial_weights(outcome)],
+            outcome.reference,
+        )
     else:
-        lines, reference = notes_of_reference(outcome), outcome
-    return lines if reference is None else [*lines, *notes_of_resolution(reference)]
+        lines, reference = task_notes.notes_of_reference(outcome), outcome
+    return lines if reference is None else [*lines, *task_notes.notes_of_resolution(reference)]
 
 
 def _verdict(outcome: Outcome, files: TaskFiles, n_problems: int, *, withheld: bool) -> str:
@@ -88,7 +84,7 @@ def _verdict(outcome: Outcome, files: TaskFiles, n_problems: int, *, withheld: b
     reference = outcome.reference if isinstance(outcome, Task) else outcome
     more = [] if withheld else [f"{len(reference.grid.names) if reference else 'unknown'} hyperparameters"]
     if isinstance(outcome, Task):
-        outputs = f"outputs are {outputs_of(outcome)}"
+        outputs = f"outputs are {task_notes.outputs_of(outcome)}"
         samples = [] if withheld else [f"{outcome.data.n_samples} training samples", outputs]
         parts = [f"{len(outcome.models)} models", *more, *samples]
     else:

@@ -11,7 +11,7 @@ from harness.cores import available_cores
 from harness.corpus import catalogue as packaged
 from harness.corpus.build import Build, Event
 from harness.corpus.recipe import Recipe, read_recipe
-from harness.sandbox import find_gpus
+from harness.gpus import find_gpus
 from scoring import MINIMUM_HYPERPARAMETERS
 
 #: Returns a context that shows the training of models. Its arguments are the recipe and the number of models; the
@@ -130,7 +130,6 @@ def _build(
 def _train(
     build: Build, missing: Sequence[int], workers: int, tell: Callable[[str], None], show: ShowTraining
 ) -> list[int]:
-    """Train models, and return the numbers of the models that failed."""
     failed = []
     try:
         with show(build.recipe, len(missing)) as seen, closing(build.train(list(missing), workers)) as events:

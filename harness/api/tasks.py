@@ -66,7 +66,6 @@ def hide_task(task_name: str, tasks_dir: str | Path = DEFAULT_DIRECTORY) -> Path
 
 
 def _builds(root: Path) -> "list[Build]":
-    """Return the unfinished builds in `root`."""
     if not (root / BUILDING).is_dir():
         return []
     from harness.corpus.build import find_builds  # here: the import needs the extra for corpora
@@ -75,7 +74,7 @@ def _builds(root: Path) -> "list[Build]":
 
 
 def _for_page(found: list[TaskFiles], unfinished: list[str], withhold: Withhold, html: Path) -> list[TaskFiles]:
-    """Return the tasks of the page; `unfinished` are the commands that continue builds. Raise `UserError` for none."""
+    """Return the tasks of the page. Raise `UserError` without a task; `unfinished` has the commands for a remedy."""
     whole = [files for files in found if not files.reference_only]
     if not whole:
         kinds = ["reference data"] * bool(found) + ["tasks that are not finished"] * bool(unfinished)
@@ -95,14 +94,11 @@ def _describe(files: TaskFiles, withhold: Withhold) -> dict[str, Any]:
     if not files.reference_only:
         data = read_training_data(files.train)
         content["training_data"] = {
-            "samples": data.n_samples,
-            "input_shape": data.input_shape,
-            "classes": data.n_classes,
+            "samples": data.n_samples, "input_shape": data.input_shape, "classes": data.n_classes,
             "digest": data.digest,
-        }
+        }  # fmt: skip
         content["architectures"] = asdict(architectures(files))
-    origin = origin_of(files)
-    if origin is not None:
+    if (origin := origin_of(files)) is not None:
         content["fetched"] = {key: value for key, value in asdict(origin).items() if key != "files"}
     if files.reference is not None:
         content |= _gaps(read_reference(files.reference), count_test_samples(files.test))
@@ -114,14 +110,10 @@ def _describe_build(build: "Build", withhold: Withhold) -> dict[str, Any]:
 
     records = build.records()
     content: dict[str, Any] = {
-        "task": build.recipe.name,
-        "layout": "not finished",
-        "directory": str(build.building),
-        "models": len(records),
-        "expected_models": len(build.recipe.cells),
-        "hidden": build.recipe.hidden,
+        "task": build.recipe.name, "layout": "not finished", "directory": str(build.building), "models": len(records),
+        "expected_models": len(build.recipe.cells), "hidden": build.recipe.hidden,
         "withheld": withhold.covers(build.recipe.hidden),
-    }
+    }  # fmt: skip
     if content["withheld"]:
         return content
     content["hyperparameters"] = list(build.recipe.grid)

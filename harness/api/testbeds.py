@@ -21,8 +21,6 @@ from harness.protocols.testbed.results import STATISTICS, write_dataset
 from harness.protocols.testbed.run import evaluate_task
 from harness.protocols.testbed.settings import SSIM, ProbeSettings
 from harness.protocols.testbed.summary import (
-    COMPARED,
-    SLICES,
     Consistency,
     TestbedSummary,
     check_consistency,
@@ -34,9 +32,6 @@ from harness.task.selection import ModelSelection
 
 if TYPE_CHECKING:
     import xarray as xr
-
-_COLUMNS = ("dimension", "value", *STATISTICS, "divergence")
-_SIGN_ERRORS = ("measure", *(f"{part}: {name}" for part in SLICES for name in COMPARED), "mean")
 
 
 @dataclass(frozen=True)
@@ -58,32 +53,28 @@ class TestbedResult:
     @property
     def content(self) -> dict[str, Any]:
         """The trade-off point, the tables, and the models that could not be probed, as a JSON object."""
-        return {
-            "point": asdict(self.summary.point),
-            "marginals": [dict(zip(_COLUMNS, row, strict=True)) for row in self._marginals()],
-            "consistency": [dict(zip(_SIGN_ERRORS, row, strict=True)) for row in self._sign_errors()],
-            "failed": self.failed,
-        }
-
-    def write(self, directory: Path) -> list[Path]:
-        """Write the dataset, tables and plots to an existing directory, and return their paths."""
-        written = [
-            write_dataset(self.dataset, directory / "testbed.nc"),
-            write_csv(directory / "marginals.csv", _COLUMNS, self._marginals()),
-        ]
-        if self.consistency:
-            written.append(write_csv(directory / "consistency.csv", _SIGN_ERRORS, self._sign_errors()))
-        return [*written, *self._plot(directory)]
-
-    def _marginals(self) -> list[list[object]]:
-        return [
-            [name, value, *(dimension.marginals[one][at] for one in STATISTICS), dimension.divergences[at]]
+        marginals = [
+            {"dimension": name, "value": value}
+            | {one: dimension.marginals[one][at] for one in STATISTICS}
+            | {"divergence": dimension.divergences[at]}
             for name, dimension in self.summary.dimensions.items()
             for at, value in enumerate(dimension.values)
         ]
+        consistency = [
+            {"measure": one.measure}
+            | {f"{part}: {statistic}": error for (part, statistic), error in one.errors.items()}
+            | {"mean": one.mean}
+            for one in self.consistency
+        ]
+        point = asdict(self.summary.point)
+        return {"point": point, "marginals": marginals, "consistency": consistency, "failed": self.failed}
 
-    def _sign_errors(self) -> list[list[object]]:
-        return [[one.measure, *one.errors.values(), one.mean] for one in self.consistency]
+    def write(self, directory: Path) -> list[Path]:
+        """Write the dataset, tables and plots to an existing directory, and return their paths."""
+        content = self.content
+        tables = {name: content[name] for name in ("marginals", "consistency") if content[name]}
+        written = [write_csv(directory / f"{name}.csv", rows) for name, rows in tables.items()]
+        return [write_dataset(self.dataset, directory / "testbed.nc"), *written, *self._plot(directory)]
 
     def _plot(self, directory: Path) -> Iterator[Path]:
         drawings: dict[str, tuple[float, float, Callable[[Figure], None]]] = {

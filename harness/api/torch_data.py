@@ -1,4 +1,4 @@
-"""Data and names of users of PyTorch: examples as arrays, tensors, datasets or loaders; messages without paths."""
+"""Reads the examples of users of PyTorch, and removes temporary paths from messages for them."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

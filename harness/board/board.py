@@ -47,7 +47,7 @@ class Board:
 
     @cached_property
     def columns(self) -> list[Column[Row]]:
-        """The columns that readers of these rows need."""
+        """The columns for readers, without columns that are empty or equal in all rows if `Column` says so."""
         found = per_row(self._with_more(self.layout.columns), self.tasks)
         return [one for one in found if one.is_shown(self.rows)]
 

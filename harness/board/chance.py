@@ -59,7 +59,7 @@ def with_p_values(rows: Sequence[Row]) -> list[Row]:
 
 
 def _adjusted(rows: Sequence[Row], chances: Callable[[Row], dict[str, Chance]]) -> dict[int, float]:
-    """Return position -> adjusted p-value, for complete ranked rows with a level of chance by `chances`."""
+    """Return position of a complete ranked row -> its p-value from `chances`, adjusted for the number of such rows."""
     found = {
         n: known for n, row in enumerate(rows) if row.rank is not None and row.complete and (known := chances(row))
     }
@@ -67,7 +67,7 @@ def _adjusted(rows: Sequence[Row], chances: Callable[[Row], dict[str, Chance]]) 
 
 
 def _chances(row: Row, task: str = "") -> dict[str, Chance]:
-    """Return task -> score beside chance, for `task` alone, or for all tasks; empty if any of all tasks is hidden."""
+    """Return task -> `OnTask.chance`, for `task` alone, or for all tasks; empty if one of all tasks is hidden."""
     if not task and row.rounded:
         return {}
     return {name: on.chance for name, on in row.tasks.items() if on.chance is not None and task in ("", name)}

@@ -46,15 +46,15 @@ SCORE = Column[Row](
 )
 #: Explains the columns `excess` and `p`.
 CHANCE_NOTE = (
-    "excess: score above the mean score of random values on these models, with its interval. p: at most the "
-    "probability that any row scores as high if no row knows more of the gaps than some two hyperparameters tell. No "
-    "more than that is excluded: a function of three hyperparameters that never looks at a network can have a small p."
+    "excess: score minus the mean score of random values on these models, with its interval. p: at most the "
+    "probability that any row scores as high if no row knows more about the gaps than two hyperparameters tell. A "
+    "function of three hyperparameters that never uses a network can have a small p, too."
 )
 
 #: Explains the column `beyond`.
 BEYOND_NOTE = (
-    "beyond: yes if the score is surely (95 %) above that of the hyperparameters, an additive fit of the gaps on the "
-    "same networks, and its own p-value is at most 0.05. Interactions of hyperparameters are not excluded."
+    "beyond: yes if the score is surely (95 %) above the score of the hyperparameters, an additive fit of the gaps on "
+    "the same networks, and the unadjusted p-value is at most 0.05. Interactions of hyperparameters are not excluded."
 )
 
 CHANCE = Column[Row]("chance", lambda row: row.chance_level, unit=POINTS)

@@ -27,7 +27,7 @@ NOTES = (
 #: Explanations of numbers that boards with a hidden task lack.
 NOTES_ON_OPEN_TASKS = (
     "Kendall: rank correlation with the generalization gap, mean over the same tasks.",
-    "interval: on these tasks, trained anew: holds the score on average over new trainings (90 %).",
+    "interval: contains the mean score on these tasks over new trainings of the same networks (90 %).",
     columns.CHANCE_NOTE,
 )
 
@@ -97,8 +97,8 @@ def compare_calls(
     ranked = rank_rows(with_chance(rows), lambda row: row.sandboxed and row.calls_expected > 0)
     ranked = rankings.with_standings(with_p_values(ranked), rankings.compare_rows(ranked, held_out=None))
     hidden = frozenset(withheld) & references.keys()
-    told = score_hyperparameters(references, hidden)
-    return Board(COMPARISON, ranked, list(references), withheld=hidden, hyperparameters=told)
+    fits = score_hyperparameters(references, hidden)
+    return Board(COMPARISON, ranked, list(references), withheld=hidden, hyperparameters=fits)
 
 
 def _score_each_task(calls: Calls, references: Mapping[str, Reference]) -> SubmissionScore:

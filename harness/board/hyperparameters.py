@@ -31,10 +31,10 @@ class Hyperparameters:
         if self.in_sample.score is None:
             return []
         others = self.from_other_tasks.score
-        told = "" if others is None else f"; {others.text()} if it is fitted on the other tasks"
+        other = "" if others is None else f"; {others.text()} if it is fitted on the other tasks"
         return [
             f"hyperparameters: {self.in_sample.score.text()}, the score of an additive least-squares fit of the gaps "
-            f"by all hyperparameters on the same task{told}. It looks at no network, is no submission and has no rank."
+            f"by all hyperparameters on the same task{other}. It uses no network, is no submission and has no rank."
         ]
 
     @property
@@ -49,15 +49,16 @@ def score_hyperparameters(references: Mapping[str, Reference], withheld: Collect
     gaps = {name: np.array([known.gaps[model] for model in known.models]) for name, known in public.items()}
     grids = {name: reference.grid for name, reference in public.items()}
     fits: dict[str, Vector] = {}
-    told: dict[str, dict[str, float]] = {}
+    effects: dict[str, dict[str, float]] = {}
     for name, grid in grids.items():
         try:
             fits[name] = additive_fit(gaps[name], grid)
         except ScoreUndefined:
             continue
-        told[name] = main_effects(gaps[name], grid)
+        effects[name] = main_effects(gaps[name], grid)
     from_others = {
-        name: fit_from_effects([found for other, found in told.items() if other != name], grids[name]) for name in told
+        name: fit_from_effects([found for other, found in effects.items() if other != name], grids[name])
+        for name in effects
     }
     in_sample, others = (
         {name: _score(one.get(name), gaps[name], grids[name]) if name in public else None for name in references}

@@ -65,7 +65,7 @@ def time_steps(row: Row) -> list[TimeStep]:
 def is_on_front(rows: Sequence[Row]) -> list[bool]:
     """Return for each row whether it is on the Pareto front of score and time; False for a row without times.
 
-    No other row is at least as fast and as good as a row on the front, and better in one of the two.
+    A row is on the front unless another row is at least as fast and as good, and better in one of the two.
     """
     timed = [row for row in rows if row.seconds_per_model is not None]
     front = pareto_front([row.seconds_per_model or 0.0 for row in timed], [row.score for row in timed])

@@ -91,9 +91,9 @@ def build_board(
         *task_notes, *remarks.remarks_on_records(collected, references, command),
         *repetitions.remarks_on(collected.shown, withheld),
     ]  # fmt: skip
-    told = score_hyperparameters(references, withheld)
+    fits = score_hyperparameters(references, withheld)
     oracle, scored = score_oracle(references, withheld), is_scored(references)
-    return ranked_board(rows, oracle, told, lines, held_out, withheld, scored=scored)
+    return ranked_board(rows, oracle, fits, lines, held_out, withheld, scored=scored)
 
 
 def make_rows(shown: Sequence[Calls], references: Mapping[str, Reference], withheld: Collection[str]) -> list[Row]:

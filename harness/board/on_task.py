@@ -34,7 +34,7 @@ class OnTask:
     calls: Mapping[str, CallRecord]  #: model -> its record; empty if the task is hidden
     withheld: bool = False  #: whether the task is hidden: only its rounded scores and its failures are shown
     scored: TaskCalls | None = None  #: the values behind `result`; None if the task is hidden
-    chance: Chance | None = None  #: the official score beside chance; None without a score, or if the task is hidden
+    chance: Chance | None = None  #: level of chance and p-value; None without an official score, or if hidden
     adjusted_p_value: float | None = None  #: `p_value`, adjusted for the number of complete ranked rows; else None
     published: float | None = None  #: the measure's published score, 0 to 100; None if unknown or not requested
 
@@ -74,7 +74,7 @@ class OnTask:
 
     @property
     def p_value(self) -> float | None:
-        """Largest probability of such a score for a measure of only two hyperparameters; None if `chance` is None."""
+        """Maximum probability that a function of two hyperparameters scores as high; None if `chance` is None."""
         return None if self.chance is None else self.chance.p_value
 
     @property

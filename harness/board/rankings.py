@@ -11,13 +11,13 @@ from scoring import Comparison, HeldOut, ScoreUndefined, Standing, compare_submi
 
 #: Explains the columns `interval`, `ranks` and `group`.
 NOTE = (
-    "interval: on these tasks, trained anew: holds the mean score over new trainings of the same networks (90 %). "
-    "ranks: those that a submission may have; all hold together (90 %). Submissions of one group cannot be told apart. "
+    "interval: contains the mean score on these tasks over new trainings of the same networks (90 %). ranks: the ranks "
+    "that a submission may have; all are right together (90 %). Submissions of one group cannot be told apart. "
     "Explained in pgdl help statistics."
 )
 
 #: Explain the column `other tasks`, or why it is missing.
-OTHER_TASKS_NOTE = "other tasks: on other tasks like these: holds the mean score over such tasks (90 %)."
+OTHER_TASKS_NOTE = "other tasks: contains the mean score on other tasks like these (90 %)."
 FEW_TASKS_NOTE = "Scores on other tasks like these cannot be judged from fewer than four scored tasks."
 
 
@@ -72,7 +72,7 @@ def notes_on_tasks(rows: Sequence[Row]) -> list[str]:
 
 
 def with_standings(rows: Sequence[Row], found: Comparison | None) -> list[Row]:
-    """Return the rows with their standings in the comparison `found`; unchanged if it is None."""
+    """Return the rows with their standings in the comparison `found`; None leaves the rows unchanged."""
     if found is None:
         return list(rows)
     return [replace(row, standing=found.standings.get(str(number))) for number, row in enumerate(rows)]

@@ -56,7 +56,7 @@ class Row:
 
     @property
     def excess(self) -> float | None:
-        """The score minus the level of chance, in points; None if either is None."""
+        """The score minus the level of chance, in points; None without a score or a level."""
         return None if self.score is None or self.chance_level is None else self.score - self.chance_level
 
     @property

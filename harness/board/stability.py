@@ -77,7 +77,7 @@ def _final_error(result: SubmissionScore, tasks: Mapping[str, Stability]) -> flo
 
 
 def own_randomness_object(found: OwnRandomness | None) -> dict[str, Any] | None:
-    """Return the spread for JSON: `error` in points, and `tasks` with `error`, `models` and `unsteady`."""
+    """Return the spread of scores over seeds for JSON; errors are in points."""
     if found is None:
         return None
     tasks = {

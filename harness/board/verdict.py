@@ -26,7 +26,7 @@ class Words:
 class Verdict:
     """Sentences on the lead of a board."""
 
-    lead: list[Words]  #: who leads, and with which score
+    lead: list[Words]  #: the leaders and their score
     rest: list[Words] = field(default_factory=list)  #: how certain the lead is
     scope: str = ""  #: the tasks to which the sentences apply
 
@@ -82,8 +82,8 @@ def _beside_chance(leaders: Sequence[Row], ranked: Sequence[Row]) -> list[Words]
     if any(row.may_be_chance for row in leaders):
         return [Words(f"{gives} and could explain the leading score ({p_value}{_of_many(len(compared))}).")]
     beyond = sum(not row.may_be_chance for row in compared)
-    told = f"; {beyond} of {len(compared)} rows are beyond it" if len(compared) > 1 else ""
-    return [Words(f"{gives} and would hardly reach the leading score ({p_value}{_of_many(len(compared))}){told}.")]
+    others = f"; {beyond} of {len(compared)} rows are beyond it" if len(compared) > 1 else ""
+    return [Words(f"{gives} and would hardly reach the leading score ({p_value}{_of_many(len(compared))}){others}.")]
 
 
 def _of_many(n_rows: int) -> str:

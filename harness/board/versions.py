@@ -28,15 +28,15 @@ def find_versions(
 
     `everything` shows all versions and configurations. `counts` returns whether calls may be on the board at all.
     """
-    asked = _last_requests(records.requests(), references)
+    requested = _last_requests(records.requests(), references)
     recorded = recorded_versions(records, references)
-    unasked = [one for one in recorded if one not in asked]
-    of_versions = (newest_of_version(records, version, references) for version in unasked)
+    unrequested = [one for one in recorded if one not in requested]
+    of_versions = (newest_of_version(records, version, references) for version in unrequested)
     first = [row for rows in of_versions if (row := next((one for one in rows if is_of(references, one)), None))]
     first.sort(key=lambda row: row.id)
-    newest_first = [*map(_asked_calls, reversed(asked.values())), *map(_unasked_calls, reversed(first))]
-    everyone = [replace(calls, age=age) for age, calls in enumerate(newest_first)]
-    return _choose_shown([calls for calls in everyone if counts(calls)], set(recorded), everything=everything)
+    newest_first = [*map(_requested_calls, reversed(requested.values())), *map(_unrequested_calls, reversed(first))]
+    all_calls = [replace(calls, age=age) for age, calls in enumerate(newest_first)]
+    return _choose_shown([calls for calls in all_calls if counts(calls)], set(recorded), everything=everything)
 
 
 def by_age(requests: Iterable[Request]) -> list[Request]:
@@ -56,29 +56,29 @@ def _last_requests(requests: Sequence[Request], tasks: Mapping[str, object]) -> 
     last: dict[RowKey, Request] = {}
     for request in by_age(requests):
         if request.task in tasks:
-            asked = request.submission, request.submission_digest, request.configuration
-            last.pop(asked, None)
-            last[asked] = request
+            requested = request.submission, request.submission_digest, request.configuration
+            last.pop(requested, None)
+            last[requested] = request
     return last
 
 
-def _choose_shown(everyone: Sequence[Calls], recorded: Collection[RowKey], *, everything: bool) -> Collected:
+def _choose_shown(all_calls: Sequence[Calls], recorded: Collection[RowKey], *, everything: bool) -> Collected:
     """Divide calls, given newest first, into shown and left-out calls; both are sorted by name.
 
     The newest version of each submission is shown. Of its configurations (the `recorded` ones if there are any), the
     newest with each combination of settings is shown.
     """
     version: dict[str, str] = {}
-    current = [calls for calls in everyone if version.setdefault(calls.submission, calls.version) == calls.version]
+    current = [calls for calls in all_calls if version.setdefault(calls.submission, calls.version) == calls.version]
     begun = {calls.submission for calls in current if calls.row_key in recorded}
     chosen: dict[tuple[str, Configuration | None], Calls] = {}
     for calls in current:
         if calls.row_key in recorded or calls.submission not in begun:
             settings = calls.configuration.settings if calls.configuration else None
             chosen.setdefault((calls.submission, settings), calls)
-    shown = list(everyone) if everything else list(chosen.values())
+    shown = list(all_calls) if everything else list(chosen.values())
     names = {calls.row_key for calls in shown}
-    left_out = [calls for calls in everyone if calls.row_key not in names]
+    left_out = [calls for calls in all_calls if calls.row_key not in names]
     return Collected(sorted(shown, key=lambda calls: calls.row_key), left_out)
 
 
@@ -99,7 +99,7 @@ def _age(request: Request) -> tuple[datetime, str, str]:
     return min(request.requested_at, request.merged_at), request.submission_digest, request.configuration
 
 
-def _asked_calls(request: Request) -> Calls:
+def _requested_calls(request: Request) -> Calls:
     return Calls(
         submission=request.submission,
         is_baseline=request.is_baseline,
@@ -114,7 +114,7 @@ def _asked_calls(request: Request) -> Calls:
     )
 
 
-def _unasked_calls(first: Record) -> Calls:
+def _unrequested_calls(first: Record) -> Calls:
     return Calls(
         submission=first.submission,
         is_baseline=first.is_baseline,

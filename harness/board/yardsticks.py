@@ -60,7 +60,7 @@ class Oracle(Yardstick):
         return (
             f"noisy oracle: {self.score.text()}, mean and standard deviation of {ORACLE_DRAWS} draws: the score of the "
             f"gaps themselves with normal noise of {ORACLE_NOISE} added. It shows the scale; it is no submission, has "
-            "no rank, and a good measure may lie above it."
+            "no rank, and a good measure may score higher."
         )
 
     @property

@@ -1,7 +1,7 @@
-"""The recorded calls of a revision: calls of its submissions, in their versions at that revision."""
+"""The recorded calls of a git revision: of its submissions, in their versions at this revision."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 
 from harness.board.collect import Calls, Collected
 from harness.board.recorded import read_records
@@ -13,65 +13,42 @@ from harness.format.reference import Reference
 from harness.records import Records
 from harness.submission import Submission
 from harness.task.contents import Contents
-from harness.worker.runtimes import DEFAULT
 
-
-@dataclass(frozen=True)
-class JobSettings:
-    """The settings that a job requests; None: the machine or the submission chooses.
-
-    A board of a job has no other rows: the score of another seed or limit, which somebody recorded later, says nothing
-    about the change. It has no rows of calls without a sandbox, either, since a job never makes such calls.
-    """
-
-    run_seed: int
-    time_limit_s: float
-    time_budget: str
-    memory_limit_bytes: int | None
-    runtime: str | None
-
-    def covers(self, configuration: Configuration, runtime: str | None) -> bool:
-        """Whether the job requests calls with this configuration, of a submission that names this runtime."""
-        wanted = {
-            "run_seed": self.run_seed, "time_limit_s": self.time_limit_s, "time_budget": self.time_budget,
-            "memory_limit_bytes": self.memory_limit_bytes, "runtime": self.runtime or runtime or DEFAULT,
-        }  # fmt: skip
-        same = all(value is None or getattr(configuration, name) == value for name, value in wanted.items())
-        return same and configuration.is_sandboxed
+#: Whether a call with a configuration counts for a job; the text is the runtime that the submission itself chooses.
+Covers = Callable[[Configuration, str | None], bool]
 
 
 def read_versions(repository: Repository, folder: str, entries: Mapping[str, GitEntry]) -> dict[str, Submission]:
-    """Return the readable submissions, by name."""
+    """Return the submissions in the entries of `folder`, by name. Submissions that cannot be read are left out."""
     versions = {}
     for name, entry in entries.items():
-        try:
+        with suppress(RefusedError):
             versions[name] = read_submission(repository, folder, entry)
-        except RefusedError:
-            continue
     return versions
 
 
 def collect_versions(
     records: Records,
     versions: Mapping[str, Submission],
-    asked: JobSettings,
+    covers: Covers,
     references: Mapping[str, Reference],
     contents: Mapping[str, Contents],
 ) -> Collected:
-    """Return the calls of these versions, and of the library's measures, that were made with the requested settings.
+    """Return the recorded calls of `versions` and of the library's measures, as far as `covers` accepts them.
 
-    A record counts only if its digest is the digest of its name in the revision. So no record of another change, or
-    from another source, can get into the row.
+    A record counts only if its digest equals the digest of the submission of that name in `versions`. So no record of
+    another change, or from another source, can enter the row.
     """
 
     def counts(calls: Calls) -> bool:
         if calls.configuration is None:
             return False
         if calls.is_baseline:
-            return asked.covers(calls.configuration, None)
+            return covers(calls.configuration, None)
         found = versions.get(calls.submission)
-        same = found is not None and found.digest == calls.version
-        return same and asked.covers(calls.configuration, found.metadata.runtime if found else None)
+        if found is None or found.digest != calls.version:
+            return False
+        return covers(calls.configuration, found.metadata.runtime)
 
     found = find_versions(records, references, counts=counts)
     return read_records(records, found, references, contents)

@@ -1,4 +1,4 @@
-"""The submissions that a change touches: the submissions folder without the change, and with it."""
+"""The change between two git revisions: which submissions it adds, changes, renames and removes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,47 +11,35 @@ from harness.names import alike
 from harness.submission.name import clean, taken
 from harness.text import printable
 
-#: Maximum numbers of submissions of a revision, and of listed other files of a change.
+#: Maximum number of submissions of a revision, and of other files that a change lists.
 MAX_SUBMISSIONS, MAX_OTHERS = 10_000, 20
 
-#: Suffixes of a submission that is a file.
+#: Suffixes of submissions in a single file.
 SUFFIXES = (".py", ".zip")
 
 
 @dataclass(frozen=True)
 class Change:
-    """The differences of a change in the submissions of a repository. A submission is called like its file.
+    """The effects of a change on the submissions of a repository. A submission has the name of its file or folder."""
 
-    Attributes:
-        head: ID of the commit with the change.
-        base: ID of the commit that the change will be merged into; None if all submissions of `head` are evaluated.
-        before: name -> submission at `base`.
-        after: name -> submission at `base` with the change.
-        touched: name -> `new`, `changed` or `renamed`, for the submissions to evaluate.
-        removed: names of submissions that the change removes.
-        renamed: name -> the name at `base` of a submission that the change moves, with the same files.
-        refused: path in the folder -> reason, for submissions whose names are not allowed.
-        others: touched files outside of submissions, at most `MAX_OTHERS`.
-        more: whether `others` is incomplete.
-    """
-
-    head: str
-    base: str | None
-    before: Mapping[str, GitEntry]
-    after: Mapping[str, GitEntry]
-    touched: Mapping[str, str]
-    removed: tuple[str, ...] = ()
-    renamed: Mapping[str, str] = field(default_factory=dict)
-    refused: Mapping[str, str] = field(default_factory=dict)
-    others: tuple[str, ...] = ()
-    more: bool = False
+    head: str  #: ID of the commit with the change
+    base: str | None  #: ID of the commit to merge the change into; None if all submissions of `head` are evaluated
+    before: Mapping[str, GitEntry]  #: name -> submission at `base`
+    after: Mapping[str, GitEntry]  #: name -> submission at `base` with the change
+    touched: Mapping[str, str]  #: name -> `new`, `changed` or `renamed`, for the submissions to evaluate
+    removed: tuple[str, ...] = ()  #: names of submissions that the change removes
+    renamed: Mapping[str, str] = field(default_factory=dict)  #: new name -> name at `base` of the same files
+    refused: Mapping[str, str] = field(default_factory=dict)  #: path in the folder -> reason for refusing its name
+    others: tuple[str, ...] = ()  #: changed files that belong to no submission, at most `MAX_OTHERS`
+    more: bool = False  #: whether `others` is incomplete
 
 
 def find_change(repository: Repository, folder: str, head: str, base: str | None) -> Change:
-    """Compare two revisions; without `base`, every submission at `head` counts as touched.
+    """Return the change from the revision `base` to the revision `head`, in the submissions of `folder`.
 
-    A submission is touched if it differs from the commit where `head` departed, and from `base`: changes by others in
-    the meantime do not belong to this change. Raises `UserError` for an unknown revision.
+    A submission is touched if it differs both from `base` and from the commit where `head` departed: later changes of
+    `base` do not belong to this change. Without `base`, every submission at `head` is touched. Raise `UserError` for an
+    unknown revision or folder.
     """
     head = repository.resolve(head)
     revisions = [head] if base is None else [head, repository.resolve(base)]
@@ -80,7 +68,7 @@ def find_change(repository: Repository, folder: str, head: str, base: str | None
 
 
 def _renamed(new: Mapping[str, GitEntry], gone: Mapping[str, GitEntry]) -> dict[str, str]:
-    """Return new name -> removed name, for entries that are the same git object."""
+    """Return new name -> removed name, for pairs of entries that are the same git object."""
     left = {name: entry.id for name, entry in gone.items()}
     pairs = {}
     for name, entry in new.items():
@@ -91,15 +79,14 @@ def _renamed(new: Mapping[str, GitEntry], gone: Mapping[str, GitEntry]) -> dict[
 
 
 def _paths(repository: Repository, revision: str, folder: str) -> dict[str, GitEntry]:
-    """Return the submissions of a revision by the names of their files."""
+    """Return the submissions of a revision by path in the folder; an empty dictionary without the folder."""
     tree = repository.folder(revision, folder)
-    if tree is None:
-        return {}
-    return {entry.path: entry for entry in repository.entries(tree, MAX_SUBMISSIONS) if _is_submission(entry)}
+    entries = [] if tree is None else repository.entries(tree, MAX_SUBMISSIONS)
+    return {entry.path: entry for entry in entries if _is_submission(entry)}
 
 
 def _is_submission(entry: GitEntry) -> bool:
-    """Whether an entry is meant as a submission; a link or submodule in its place is too, and will be refused."""
+    """Return whether an entry is meant as a submission. A link or submodule is, too, and will be refused later."""
     if entry.path.startswith(".") or is_leftover(entry.path):
         return False
     suffix = PurePosixPath(entry.path).suffix
@@ -107,10 +94,10 @@ def _is_submission(entry: GitEntry) -> bool:
 
 
 def _named(paths: Mapping[str, GitEntry], owners: Mapping[str, str]) -> tuple[dict[str, GitEntry], dict[str, str]]:
-    """Return the submissions by name, and the reason for each submission whose name belongs to another.
+    """Return name -> submission, and path -> reason for submissions whose names are not allowed or already taken.
 
-    Names that could be mistaken for each other count as the same name. `owners` says which path owns a name already; a
-    new name belongs to the first path in alphabetical order.
+    Names that could be mistaken for each other count as the same name. `owners` has the paths of taken names; a new
+    name belongs to the first path in alphabetical order.
     """
     names: dict[str, GitEntry] = {}
     refused = {}
@@ -129,7 +116,7 @@ def _named(paths: Mapping[str, GitEntry], owners: Mapping[str, str]) -> tuple[di
 
 
 def name_of(entry: GitEntry) -> str:
-    """Return the name of a submission: the name of its file or folder, whatever its metadata claims."""
+    """Return the name of a submission: the name of its file or folder, whatever the submission's metadata says."""
     path = PurePosixPath(entry.path)
     return clean(printable(path.name if entry.mode == FOLDER else path.stem))
 
@@ -139,14 +126,14 @@ def _plain(refused: Mapping[str, str]) -> dict[str, str]:
 
 
 def path_in_repository(folder: str, entry: GitEntry) -> str:
-    """Return the path of a submission in the repository, printable."""
+    """Return the path of a submission of `folder` in the repository, as printable text."""
     return str(PurePosixPath(folder, printable(entry.path)))
 
 
 def _others(
     repository: Repository, origin: str, head: str, folder: str, submissions: set[str]
 ) -> tuple[tuple[str, ...], bool]:
-    """Return the changed files that belong to no submission, at most `MAX_OTHERS`, and whether there are more."""
+    """Return at most `MAX_OTHERS` changed files that belong to no submission, and whether there are more."""
     paths, more = repository.changed_paths(origin, head, MAX_SUBMISSIONS)
     inside = "" if folder == "." else f"{folder}/"
     others = [p for p in paths if not (p.startswith(inside) and p.removeprefix(inside).split("/")[0] in submissions)]
@@ -154,7 +141,7 @@ def _others(
 
 
 def require_folder(text: str) -> str:
-    """Return the path of the submissions folder without a trailing slash; raises `UserError` outside the repository."""
+    """Return the path of the submissions folder without a trailing slash. Raise `UserError` outside the repository."""
     path = PurePosixPath(text)
     if path.is_absolute() or ".." in path.parts:
         raise UserError("--submissions", expected="a folder inside the repository", found=text)

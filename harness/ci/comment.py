@@ -1,7 +1,7 @@
 """The comment on a change in Markdown, rendered from a report that may be forged.
 
-All texts of a report are set as code on one line: there they are neither markup, link, HTML, mention nor command.
-Imports the standard library only; `python3 -m harness.ci.comment FILE` prints the comment, without an installation.
+Every text of a report is set as code on one line, where it is neither markup, link, HTML, mention nor command. This
+module imports the standard library only: `python3 -m harness.ci.comment FILE` works without an installation.
 """
 
 import sys
@@ -10,15 +10,15 @@ from pathlib import Path
 from types import MappingProxyType
 
 from harness import markdown
-from harness.ci.report import MAX_BYTES, ChangeReport, Line, Moved, ReportError, Same
+from harness.ci.report import MAX_BYTES, ChangeReport, Line, ReportError
 from harness.errors import UserError
 from harness.reading import read_regular
 from harness.text import p_value_equation, p_value_text
 
-#: First line of every comment, by which the next one replaces it.
+#: First line of every comment, by which a job finds and replaces the earlier comment.
 MARK = "<!-- pgdl leaderboard -->"
 
-#: Maximum number of shown entries of a list, and of characters of a text.
+#: Maximum number of shown entries of a list, and of shown characters of a text.
 SHOWN, WIDTH = 30, 200
 
 #: Maximum number of shown tracebacks.
@@ -37,7 +37,7 @@ FOOTER = (
 
 
 def render(report: ChangeReport, links: Mapping[str, str] = MappingProxyType({})) -> str:
-    """Return the comment; it ends with `links`, texts with their addresses, which do not come from the report."""
+    """Return the comment on a report. The comment ends with `links` (text -> address), which are not of the report."""
     parts = [MARK, "## Leaderboard", "", *_verdict(report)]
     parts += _section("No ranks: records of these submissions are missing", [*map(code, report.missing)])
     lines, left_out = report.lines[:SHOWN], len(report.lines) - SHOWN
@@ -47,8 +47,10 @@ def render(report: ChangeReport, links: Mapping[str, str] = MappingProxyType({})
     parts += _section("Problems", [f"{code(line.name)}: {code(line.problem)}" for line in failed])
     parts += _tracebacks(lines)
     parts += _section("Against the neighbours on the board", [text for line in lines for text in _neighbours(line)])
-    parts += _section("The same under several names", [_same(one) for one in report.same])
-    parts += _section("Ranks of others", [_moved(one) for one in report.moved])
+    same = [f"{', '.join(map(code, one.names[:SHOWN]))}: the same {code(one.what)}" for one in report.same]
+    parts += _section("The same under several names", same)
+    moved = [f"{code(one.name)}: {_rank(one.rank_before)} → {_rank(one.rank)}" for one in report.moved]
+    parts += _section("Ranks of others", moved)
     if report.others:
         title = "Other files of this change, none of which was used"
         parts += _section(title, [*map(code, report.others), *(["and more"] if report.more_others else [])])
@@ -57,7 +59,7 @@ def render(report: ChangeReport, links: Mapping[str, str] = MappingProxyType({})
 
 
 def code(text: str) -> str:
-    """Return a text of unknown origin as code of at most `WIDTH` characters."""
+    """Return a text of the report as code of at most `WIDTH` characters, so that Markdown interprets nothing in it."""
     return markdown.code(text, WIDTH)
 
 
@@ -81,7 +83,6 @@ def _table(lines: tuple[Line, ...], report: ChangeReport) -> list[str]:
 
 
 def _cells(line: Line, report: ChangeReport) -> dict[str, str]:
-    """Return heading -> text of a line of the table."""
     return {
         "submission": code(line.name),
         "change": code(line.change) + (f" from {code(line.renamed_from)}" if line.renamed_from else ""),
@@ -110,25 +111,14 @@ def _before_and_after(before: str, after: str, line: Line) -> str:
 
 
 def _neighbours(line: Line) -> list[str]:
-    """Return sentences on the differences to the neighbours that were compared."""
+    """Return a sentence on the difference from each neighbour on the board that has a p-value."""
     pairs = (("below", line.above, line.above_p_value), ("above", line.below, line.below_p_value))
-    return [
-        f"{code(line.name)} is {side} {code(other)}: {_difference(p_value)}"
-        for side, other, p_value in pairs
-        if p_value is not None
-    ]
-
-
-def _difference(p_value: float) -> str:
-    return f"{'a clear' if p_value <= CLEAR else 'no clear'} difference ({p_value_equation(p_value)})"
-
-
-def _moved(moved: Moved) -> str:
-    return f"{code(moved.name)}: {_rank(moved.rank_before)} → {_rank(moved.rank)}"
-
-
-def _same(same: Same) -> str:
-    return f"{', '.join(map(code, same.names[:SHOWN]))}: the same {code(same.what)}"
+    texts = []
+    for side, other, p_value in pairs:
+        if p_value is not None:
+            clear = "a clear" if p_value <= CLEAR else "no clear"
+            texts.append(f"{code(line.name)} is {side} {code(other)}: {clear} difference ({p_value_equation(p_value)})")
+    return texts
 
 
 def _section(title: str, items: list[str]) -> list[str]:
@@ -137,8 +127,8 @@ def _section(title: str, items: list[str]) -> list[str]:
     return ["", f"### {title}", "", *(f"- {item}" for item in items[:SHOWN]), *_more(len(items) - SHOWN, "lines")]
 
 
-def _more(number: int, things: str) -> list[str]:
-    return ["", f"... and {number} more {things}."] if number > 0 else []
+def _more(number: int, noun: str) -> list[str]:
+    return ["", f"... and {number} more {noun}."] if number > 0 else []
 
 
 def _rank(rank: int | None) -> str:
@@ -150,7 +140,7 @@ def _number(number: float | None, report: ChangeReport) -> str:
 
 
 def main() -> int:
-    """Print the comment of the report in the file that the only argument names."""
+    """Print the comment on the report in the file that the command line names, and return the exit code."""
     try:
         report = ChangeReport.parse(read_regular(Path(sys.argv[1]), MAX_BYTES, links=False))
     except (IndexError, UserError, ReportError) as error:

@@ -1,6 +1,7 @@
-"""Reads a git repository's objects: no checkout, and so no hook, filter, attribute, link or submodule of a change.
+"""Reads the objects of a git repository, which may belong to a hostile change.
 
-Only commands that print objects are called, and all their output is bounded: a change may contain any objects at all.
+Nothing is checked out, so that no hook, filter, attribute, link or submodule of the change takes effect. Only commands
+that print objects are called, and their output is bounded.
 """
 
 import os
@@ -16,40 +17,41 @@ from harness import children
 from harness.errors import UserError
 from harness.text import printable
 
-#: Options of every call: nothing runs that a repository's configuration could name, and nothing is fetched.
+#: Options of every command: no program of the repository's configuration runs, and nothing is fetched.
 OPTIONS = (
     "--no-pager", "--no-replace-objects", "--no-optional-locks", "--literal-pathspecs",
     "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.attributesFile=/dev/null",
     "-c", "protocol.allow=never", "-c", "diff.external=", "-c", "core.quotePath=false",
 )  # fmt: skip
 
-#: Seconds for one call; the largest history takes a few.
+#: Time limit of a command in seconds; the largest histories need a few seconds.
 TIMEOUT_S = 120
 
-#: Longest entry of a listing in bytes: mode, ID, size and path.
+#: Maximum length of an entry of a listing in bytes: mode, ID, size and path.
 MAX_ENTRY = 64 * 1024
 
-#: Longest error message of git that is shown, in characters.
+#: Maximum length of a shown error message of git, in characters.
 MAX_MESSAGE = 200
 
-FILE, EXECUTABLE, LINK, FOLDER, SUBMODULE = "100644", "100755", "120000", "040000", "160000"
+#: Modes of entries that are not regular files.
+LINK, FOLDER, SUBMODULE = "120000", "040000", "160000"
 
 
 class GitEntry(NamedTuple):
     """A file, folder, link or submodule in a revision."""
 
-    path: str  #: relative to the listed folder; bytes that are not UTF-8 as surrogates
-    mode: str
-    id: str  #: of the object
-    size: int | None = None  #: bytes; None unless it is a file or link of a recursive listing
+    path: str  #: relative to the listed folder; bytes that are not UTF-8 are surrogates
+    mode: str  #: six digits, such as `FOLDER`
+    id: str  #: ID of the object
+    size: int | None = None  #: bytes of a file or link; None for other entries, and unless `files` lists it
 
 
 class GitError(Exception):
-    """A call of git failed; the message is one line."""
+    """A command of git failed. The message is one line."""
 
 
 class Repository:
-    """The objects of a git repository; raises `UserError` if `directory` is not one."""
+    """The objects of a git repository. Raises `UserError` if `directory` is no repository that can be read."""
 
     def __init__(self, directory: Path) -> None:
         if shutil.which("git") is None:
@@ -64,7 +66,7 @@ class Repository:
             raise UserError(f"not a git repository that can be read: {error}", file=directory) from error
 
     def resolve(self, revision: str) -> str:
-        """Return the ID of a commit; raises `UserError` if it is not there."""
+        """Return the ID of the commit that a revision names. Raise `UserError` if the commit is not here."""
         try:
             return self._text("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
         except GitError as error:
@@ -72,7 +74,7 @@ class Repository:
             raise UserError(f"no commit {printable(revision)!r}", file=self._directory, remedy=remedy) from error
 
     def merge_base(self, base: str, head: str) -> str:
-        """Return the commit from which `head` departed; raises `UserError` if the histories have none in common."""
+        """Return the commit where `head` departed from `base`. Raise `UserError` if there is no common commit here."""
         try:
             return self._text("merge-base", base, head).splitlines()[0]
         except (GitError, IndexError) as error:
@@ -80,18 +82,18 @@ class Repository:
             raise UserError(f"{base[:12]} and {head[:12]} have no common commit here", remedy=remedy) from error
 
     def folder(self, revision: str, path: str) -> str | None:
-        """Return the ID of a folder in a revision; None if there is none."""
+        """Return the ID of the folder `path` in a revision; None if there is no such folder."""
         if path == ".":
             return self._text("rev-parse", "--verify", "--end-of-options", f"{revision}^{{tree}}")
         found = list(self._listing("ls-tree", "-z", "--full-tree", revision, "--", path, limit=1))
         return found[0].id if found and found[0].mode == FOLDER else None
 
     def entries(self, tree: str, limit: int) -> list[GitEntry]:
-        """Return the direct entries of a folder; raises `GitError` for more than `limit` entries."""
+        """Return the direct entries of a folder. Raise `GitError` for more than `limit` entries."""
         return list(self._listing("ls-tree", "-z", "--full-tree", tree, limit=limit))
 
     def files(self, tree: str, limit: int) -> list[GitEntry]:
-        """Return everything in a folder and its subfolders, with sizes; raises `GitError` as `entries` does."""
+        """Return all files in a folder and its subfolders, with sizes. Raise `GitError` for more than `limit`."""
         return list(self._listing("ls-tree", "-z", "-r", "-l", "--full-tree", tree, limit=limit))
 
     def size(self, blob: str) -> int:
@@ -99,7 +101,7 @@ class Repository:
         return int(self._text("cat-file", "-s", blob))
 
     def content(self, blob: str) -> bytes:
-        """Return the content of a file as it was committed: no filter, no conversion of line ends."""
+        """Return the committed content of a file, without filters or conversion of line ends."""
         return self._call("cat-file", "blob", blob)
 
     def changed_paths(self, before: str, after: str, limit: int) -> tuple[list[str], bool]:
@@ -134,7 +136,7 @@ class Repository:
 
     @contextmanager
     def _started(self, *arguments: str) -> Iterator[IO[bytes]]:
-        """Run a command whose output is read only as far as needed; raises `GitError` if it fails before."""
+        """Start a command, and yield its output. Raise `GitError` if the command fails before the output is read."""
         streams = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
         with children.popen([*self._git, *arguments], _environment(), **streams) as process:
             assert process.stdout is not None
@@ -151,10 +153,10 @@ class Repository:
 
 
 def _environment() -> dict[str, str]:
-    """Return the environment without variables that redirect git, which a hook sets.
+    """Return the environment of git's commands, without variables that redirect git.
 
-    No protocol is allowed: a repository's own settings come before `protocol.allow`, and git before 2.39.4 fetches
-    missing objects all the same.
+    No protocol is allowed, because the option `protocol.allow` does not suffice: settings of the repository override
+    it, and git before 2.39.4 fetches missing objects nevertheless.
     """
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "LD_", "PGDL_"))}
     return kept | {
@@ -164,7 +166,7 @@ def _environment() -> dict[str, str]:
 
 
 def _parts(output: IO[bytes]) -> Iterator[bytes]:
-    """Yield the parts that end in a null byte."""
+    """Yield the parts of an output that end in a null byte. Raise `GitError` for a part longer than `MAX_ENTRY`."""
     waiting = b""
     while chunk := output.read1(MAX_ENTRY):  # type: ignore[attr-defined]
         *whole, waiting = (waiting + chunk).split(b"\0")

@@ -1,8 +1,8 @@
 """Writes the comment on a pull request, from the report that the job of the pull request left as an artifact.
 
-Runs in a job with the right to write comments, which runs nothing of the pull request: the artifact is data of a
-stranger, bounded and checked, and GitHub, not the artifact, names the pull request that it belongs to.
-Imports the standard library only; `python3 -m harness.ci.post` needs no installation.
+This module runs in a job that may write comments, and that runs no code of the pull request. The artifact may be
+forged: its size and content are checked, and GitHub, not the artifact, names the pull request. This module imports the
+standard library only: `python3 -m harness.ci.post` needs no installation.
 """
 
 import io
@@ -23,28 +23,28 @@ from harness.ci.report import MAX_BYTES, ChangeReport, ReportError
 from harness.parsing import parse_json
 from harness.text import printable
 
-#: Name of the artifact, and of the file in it.
+#: Name of the artifact, and name of the report in the artifact.
 ARTIFACT, FILE = "leaderboard-report", "report.json"
 
-#: Author of the comments that a workflow writes.
+#: GitHub's name for the author of comments that a workflow writes.
 AUTHOR = "github-actions[bot]"
 
-#: Entries of a page of the API, pages of a list, bytes of an answer, and seconds of waiting for an answer.
+#: Entries of a page of GitHub's API, and maximum of pages of a list, bytes of an answer, and seconds of waiting.
 PER_PAGE, MAX_PAGES, MAX_ANSWER, SILENCE_S = 100, 20, 16 * 1024**2, 60
 
 
 class PostError(Exception):
-    """The comment cannot be written; the message is one line."""
+    """The comment cannot be written. The message is one line."""
 
 
 class Github:
-    """The part of GitHub's API that concerns one repository; raises `PostError`."""
+    """GitHub's API for a repository. All methods raise `PostError` if a request fails."""
 
     def __init__(self, api: str, repository: str, token: str) -> None:
         self._start, self._token = f"{api}/repos/{repository}/", token
 
     def call(self, method: str, path: str, content: Any = None) -> bytes:
-        """Return the body of an answer; `content` is sent as JSON."""
+        """Send a request with `content` as JSON, and return the body of the answer."""
         data = None if content is None else json.dumps(content).encode()
         request = urllib.request.Request(self._start + path, data=data, method=method)  # noqa: S310 - GitHub's own
         request.add_header("Accept", "application/vnd.github+json")
@@ -60,19 +60,18 @@ class Github:
         return body
 
     def page(self) -> str:
-        """Return the address of the repository's page; empty if there is no page."""
+        """Return the address of the repository's published page; an empty text without a page."""
         try:
-            address = str(parse_json(self.call("GET", "pages"))["html_url"])
+            return str(parse_json(self.call("GET", "pages"))["html_url"])
         except PostError as error:
             if isinstance(error.__cause__, HTTPError) and error.__cause__.code == HTTPStatus.NOT_FOUND:
                 return ""
             raise
         except (ValueError, LookupError, TypeError) as error:
             raise PostError("GET pages: not an answer of GitHub's API") from error
-        return address
 
     def list(self, path: str, key: str | None = None, **query: str) -> Iterator[Any]:
-        """Yield the entries of all pages of a list, which an answer may have under a key."""
+        """Yield the entries of a list on all pages. An answer is the list itself, or has it under `key`."""
         for page in range(1, MAX_PAGES + 1):
             parameters = urlencode(query | {"per_page": PER_PAGE, "page": page})
             try:
@@ -86,13 +85,16 @@ class Github:
 
 
 def find_links(github: Github, job: str) -> dict[str, str]:
-    """Return the address of the job, which keeps the whole board, and of the published page, if any."""
+    """Return text -> address for the job, whose files include the board, and for the published board, if any."""
     page = github.page()
     return {"The board with this change, a file of the job": job} | ({"The published board": page} if page else {})
 
 
 def post(github: Github, run: str, head: str, links: Mapping[str, str]) -> list[int]:
-    """Comment on the open pull requests whose newest commit is `head`, with links; returns their numbers."""
+    """Comment on the open pull requests whose newest commit is `head`, and return the numbers of the pull requests.
+
+    The comment shows the report of the job `run`, and `links` (text -> address). An earlier comment is replaced.
+    """
     report = _report(github, run)
     if report.head != head:
         raise PostError(f"expected a report of {head}, found one of another commit")
@@ -113,7 +115,7 @@ def _is_own(comment: Any) -> bool:
 
 
 def _report(github: Github, run: str) -> ChangeReport:
-    """Return the report in the newest artifact of a run; the artifact may contain anything."""
+    """Return the report in the newest artifact of a job, which may be forged."""
     found = [
         one for one in github.list(f"actions/runs/{run}/artifacts", "artifacts", name=ARTIFACT) if not one["expired"]
     ]
@@ -133,13 +135,13 @@ def _report(github: Github, run: str) -> ChangeReport:
 
 
 def main() -> int:
-    """Post the comment that the variables of the environment describe."""
+    """Post the comment that environment variables of the job describe, and return the exit code."""
     run, head = os.environ["RUN_ID"], os.environ["HEAD_SHA"]
     if not (run.isdecimal() and re.fullmatch("[0-9a-f]{40,64}", head)):
         print("harness.ci.post: expected a number in RUN_ID, and a commit in HEAD_SHA", file=sys.stderr)
         return 2
     token = os.environ["GITHUB_TOKEN"]
-    if not re.fullmatch("[!-~]+", token):  # an error of Python's library would repeat it
+    if not re.fullmatch("[!-~]+", token):  # otherwise the message of Python's library would repeat the token
         print("harness.ci.post: expected a token without spaces in GITHUB_TOKEN", file=sys.stderr)
         return 2
     repository = os.environ["GITHUB_REPOSITORY"]

@@ -1,4 +1,4 @@
-"""Reads submissions from git's objects: their files go into a private directory, and from there through inspection."""
+"""Reads submissions from git's objects: files are written to a private directory, and inspected like any submission."""
 
 import tempfile
 from collections.abc import Sequence
@@ -15,18 +15,18 @@ from harness.reading import own_path
 from harness.submission import Submission, find_flaw, find_submission
 from harness.text import printable
 
-#: Kinds of entries that are never read, for messages.
+#: Mode of an entry that is never read -> words for messages.
 KINDS = {LINK: "a link", SUBMODULE: "a submodule"}
 
 
 class RefusedError(Exception):
-    """A submission that cannot be evaluated; the message is one line."""
+    """A submission cannot be evaluated. The message is one line."""
 
 
 def read_submission(repository: Repository, folder: str, entry: GitEntry) -> Submission:
-    """Return a submission; its source is its path in the repository, and its metadata do not change its name.
+    """Return the submission in an entry of `folder`, named after the entry, with its path in the repository as source.
 
-    Raises `RefusedError` if it does not consist of regular files, is too large, or cannot be run.
+    Raise `RefusedError` if the submission does not consist of regular files, is too large, or cannot be run.
     """
     name = name_of(entry)
     with tempfile.TemporaryDirectory(prefix="pgdl-ci-") as private:
@@ -49,7 +49,7 @@ def read_submission(repository: Repository, folder: str, entry: GitEntry) -> Sub
 
 
 def _write_folder(repository: Repository, folder: GitEntry, target: Path) -> None:
-    """Write the files of a folder under `target`; names and sizes are checked before any content is read."""
+    """Write the files of a folder to `target`. Names and sizes are checked before any content is read."""
     entries = repository.files(folder.id, MAX_ENTRIES)
     entries = [entry for entry in entries if not any(map(is_leftover, entry.path.split("/")))]
     if len(entries) > MAX_FILES:
@@ -89,7 +89,7 @@ def _write(repository: Repository, blob: str, size: int, path: Path) -> None:
 
 @dataclass(frozen=True)
 class Failures:
-    """The public part of a submission's failures: annotations of files, and the traceback of one call."""
+    """The failures of a submission that may be published: annotations of files, and the traceback of a call."""
 
     annotations: Sequence[str]
     traceback: str = ""
@@ -97,37 +97,29 @@ class Failures:
 
 @dataclass
 class Touched:
-    """The submissions of a change: those to evaluate, and the problems of others.
+    """The submissions that a change touches, and their problems."""
 
-    Attributes:
-        submissions: name -> submission.
-        problems: name -> the reason why it is not evaluated in full.
-        annotations: of files, for GitHub.
-        tracebacks: name -> the traceback of a failed call; empty without a traceback.
-    """
-
-    submissions: dict[str, Submission] = field(default_factory=dict)
-    problems: dict[str, str] = field(default_factory=dict)
-    annotations: list[str] = field(default_factory=list)
-    tracebacks: dict[str, str] = field(default_factory=dict)
+    submissions: dict[str, Submission] = field(default_factory=dict)  #: name -> submission to evaluate
+    problems: dict[str, str] = field(default_factory=dict)  #: name -> reason why it is not evaluated in full
+    annotations: list[str] = field(default_factory=list)  #: annotations of files, for GitHub
+    tracebacks: dict[str, str] = field(default_factory=dict)  #: name -> traceback of a failed call, or an empty text
 
     def add(self, name: str, failures: Failures) -> None:
-        """Add the failures of a submission."""
+        """Add the annotations and the traceback of a submission."""
         self.annotations += failures.annotations
         self.tracebacks[name] = failures.traceback
 
     def refuse(self, name: str, problem: str, failures: Failures) -> None:
-        """Leave out a submission."""
+        """Exclude a submission from the evaluation because of a problem, and add its failures."""
         self.submissions.pop(name, None)
         self.problems[name] = problem
         self.add(name, failures)
 
 
 def read_touched(repository: Repository, folder: str, change: Change) -> Touched:
-    """Read the submissions that a change touches."""
+    """Read the submissions that a change touches, and annotate problems."""
     touched = Touched()
-    for path, reason in change.refused.items():
-        touched.annotations.append(annotation("error", reason, f"{folder}/{path}"))
+    touched.annotations += [annotation("error", why, f"{folder}/{path}") for path, why in change.refused.items()]
     for name in change.touched:
         entry = change.after[name]
         path = path_in_repository(folder, entry)

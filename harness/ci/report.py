@@ -1,82 +1,61 @@
-"""The result of evaluating a change, as data that travels from job to job in a file.
+"""The report on a change: a file that the job of a pull request writes, and a job that may write comments reads.
 
-A job for a pull request writes the file, and a job that may write comments reads it. To the reader it is input of a
-stranger, so `parse` checks every type and size. Imports the standard library only: the reader needs no installation.
+The file may be forged, so `ChangeReport.parse` checks every type and size. This module imports the standard library
+only: the job that reads the report needs no installation.
 """
 
 import json
 import math
 from dataclasses import asdict, dataclass, fields
-from types import NoneType
-from typing import Any, Self, get_args, get_type_hints
+from typing import Any, Self, get_args, get_origin, get_type_hints
 
 from harness.parsing import parse_json
 
-#: Version of the file.
+#: Version of the file's format.
 FORMAT = 6
 
-#: Maximum lengths of the file in bytes, of a list, and of a text in characters.
+#: Maximum number of bytes of the file, of entries of a list, and of characters of a text.
 MAX_BYTES, MAX_ITEMS, MAX_TEXT = 8 * 1024**2, 200, 1000
 
 
 class ReportError(Exception):
-    """The file is not a report; the message is one line."""
+    """The file is not a report. The message is one line."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """A submission that the change touches. Scores are 0 to 100.
-
-    Attributes:
-        file: its path in the repository.
-        change: `new`, `changed`, `renamed`, `removed`, `refused`, or `evaluated` if there is no base to compare with.
-        low, high: interval of the score; None without an interval, as on hidden tasks.
-        chance, p_value: level of chance and adjusted p-value (pgdl help statistics).
-        best_rank, worst_rank: the ranks that it may have.
-        calls_ok, calls_expected: number of models with a value, and of all models, with or without reference data.
-        machine_failed: number of models on which the machine failed, not the submission.
-        above: the next submission above it on the board; empty for the first.
-        above_p_value: two-sided p-value of the difference from `above`, 0 to 1.
-        below, below_p_value: the same for the next submission below it.
-        problem: why it was refused or has no score; may quote the submission's own messages.
-        traceback: lines that a failed call printed; empty if none failed, or only on withheld tasks.
-        renamed_from: its name at the base, which had the rank and score before; empty unless the change renames it.
-    """
+    """A submission that the change touches. Scores are 0 to 100; None stands for a missing figure."""
 
     name: str
-    file: str
-    change: str
-    rank_before: int | None = None
-    score_before: float | None = None
+    file: str  #: path of the submission in the repository
+    change: str  #: `new`, `changed`, `renamed`, `removed`, `refused`, or `evaluated` without a base
+    rank_before: int | None = None  #: rank at the base
+    score_before: float | None = None  #: score at the base
     rank: int | None = None
     score: float | None = None
-    low: float | None = None
-    high: float | None = None
-    chance: float | None = None
-    p_value: float | None = None
-    best_rank: int | None = None
-    worst_rank: int | None = None
-    calls_ok: int = 0
-    calls_expected: int = 0
-    machine_failed: int = 0
-    above: str = ""
-    above_p_value: float | None = None
-    below: str = ""
-    below_p_value: float | None = None
-    problem: str = ""
-    traceback: str = ""
-    renamed_from: str = ""
+    low: float | None = None  #: lower end of the score's interval; None on hidden tasks, too
+    high: float | None = None  #: upper end
+    chance: float | None = None  #: level of chance (pgdl help statistics)
+    p_value: float | None = None  #: adjusted p-value of the score
+    best_rank: int | None = None  #: best possible rank
+    worst_rank: int | None = None  #: worst possible rank
+    calls_ok: int = 0  #: number of models with a value, with or without reference data
+    calls_expected: int = 0  #: number of all models
+    machine_failed: int = 0  #: number of models on which the machine failed, not the submission
+    above: str = ""  #: next submission above on the board; empty for the first submission
+    above_p_value: float | None = None  #: two-sided p-value of the difference from `above`, 0 to 1
+    below: str = ""  #: next submission below on the board
+    below_p_value: float | None = None  #: two-sided p-value of the difference from `below`, 0 to 1
+    problem: str = ""  #: reason of a refusal or a missing score; may quote the submission's own messages
+    traceback: str = ""  #: traceback of a failed call on a task that is not withheld
+    renamed_from: str = ""  #: name at the base if the change renames the submission
 
 
 @dataclass(frozen=True)
 class Same:
-    """Submissions of the board with the same files or values, at least one of which the change touches.
+    """Submissions of the board with the same files or values, including a submission that the change touches."""
 
-    Attributes:
-        what: `files`, or `values` on every model.
-    """
-
-    what: str
+    what: str  #: `files`, or `values` for the same value on every model
     names: tuple[str, ...]
 
 
@@ -91,38 +70,27 @@ class Moved:
 
 @dataclass(frozen=True)
 class ChangeReport:
-    """The effects of a change on the leaderboard.
+    """The effects of a change on the leaderboard."""
 
-    Attributes:
-        head, base: IDs of the commits; `base` is empty if all submissions of `head` were evaluated.
-        decimals: number of decimals of published scores.
-        others: files of the change that belong to no submission, and were not used.
-        more_others: whether there are more such files.
-        missing: untouched submissions that lack records; if there are any, no submission has a rank.
-        broken: a line for each rule that the change breaks.
-        same: groups of submissions with the same files or values under several names.
-        withheld: hidden tasks; because of them, scores are rounded and no other figure is published.
-    """
-
-    head: str
-    base: str
-    decimals: int
+    head: str  #: ID of the commit with the change
+    base: str  #: ID of the base; empty if all submissions of `head` were evaluated
+    decimals: int  #: number of decimals of published scores
     lines: tuple[Line, ...]
     moved: tuple[Moved, ...] = ()
-    others: tuple[str, ...] = ()
-    more_others: bool = False
-    missing: tuple[str, ...] = ()
-    broken: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()  #: files of the change that belong to no submission, and were not used
+    more_others: bool = False  #: whether `others` is incomplete
+    missing: tuple[str, ...] = ()  #: untouched submissions that lack records; if there are any, nobody has a rank
+    broken: tuple[str, ...] = ()  #: a line for each rule that the change breaks
     same: tuple[Same, ...] = ()
-    withheld: tuple[str, ...] = ()
+    withheld: tuple[str, ...] = ()  #: hidden tasks, for which scores are rounded and other figures withheld
 
     def to_json(self) -> str:
-        """Return the content of the file; lists and texts are cut to what `parse` accepts."""
+        """Return the content of the file. Lists and texts are cut to the limits of `parse`."""
         return json.dumps({"format": FORMAT} | _cut(asdict(self)), indent=1, allow_nan=False) + "\n"
 
     @classmethod
     def parse(cls, content: bytes) -> Self:
-        """Return the report in a file of unknown origin; raises `ReportError`."""
+        """Return the report in a file that may be forged. Raise `ReportError` for anything but a report."""
         if len(content) > MAX_BYTES:
             raise ReportError(f"expected at most {MAX_BYTES} bytes, found {len(content)}")
         try:
@@ -144,7 +112,7 @@ def _cut(value: Any) -> Any:
 
 
 def _build(kind: Any, found: Any) -> Any:
-    """Return an object of a dataclass from JSON, with exactly its fields."""
+    """Return an object of the dataclass `kind` from JSON, which must have exactly the fields of `kind`."""
     if not isinstance(found, dict) or set(found) != {field.name for field in fields(kind)}:
         raise ReportError(f"expected the fields of {kind.__name__}")
     hints = get_type_hints(kind)
@@ -152,12 +120,9 @@ def _build(kind: Any, found: Any) -> Any:
 
 
 def _value(hint: Any, value: Any, name: str) -> Any:
-    if hint in (str, bool, int, float):
-        allowed: tuple[Any, ...] = (hint,)
-    elif NoneType in get_args(hint):
-        allowed = get_args(hint)
-    else:
-        (item, _) = get_args(hint)
+    allowed = get_args(hint) or (hint,)
+    if get_origin(hint) is tuple:
+        (item, _) = allowed
         if not isinstance(value, list) or len(value) > MAX_ITEMS:
             raise ReportError(f"{name}: expected a list of at most {MAX_ITEMS}")
         return tuple(_value(str, one, name) if item is str else _build(item, one) for one in value)

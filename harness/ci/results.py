@@ -1,8 +1,9 @@
-"""Turns the boards before and after a change into the lines of its report."""
+"""Compares the boards before and after a change, and describes the differences in the lines of a report."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from harness.board.board import Board
 from harness.board.collect import Calls
@@ -16,33 +17,27 @@ from harness.outcome import Outcome
 
 
 def lines_of(
-    change: Change,
-    folder: str,
-    before: Board,
-    after: Board,
-    touched: Touched,
-    unscored: Mapping[str, Counter[str]],
+    change: Change, folder: str, before: Board, after: Board, touched: Touched, unscored: Mapping[str, Counter[str]]
 ) -> list[Line]:
     """Return a line for each submission that the change touches or removes.
 
-    `unscored` has the outcomes of calls on models without reference data, which are on no board.
+    `unscored` counts the outcomes on models without reference data, which are on no board, by submission.
     """
     earlier, later = newest_rows(before), newest_rows(after)
-    neighbours = _Neighbours(after)
     lines = []
     for name, kind in change.touched.items():
         kind = kind if change.base is not None else "evaluated"
         old = change.renamed.get(name, "")
-        line = Line(name, path_in_repository(folder, change.after[name]), kind, renamed_from=old)
-        line = _before(line, earlier.get(old or name))
+        figures = {"renamed_from": old, "traceback": touched.tracebacks.get(name, "")} | _before(earlier, old or name)
         if name in later:
-            line = neighbours.of(_after(line, later[name]), later[name])
+            figures |= _after(later[name]) | _neighbours(later[name], after)
         elif name in touched.problems:
-            line = replace(line, change="refused", problem=touched.problems[name])
-        line = replace(line, traceback=touched.tracebacks.get(name, ""))
+            kind, figures["problem"] = "refused", touched.problems[name]
+        line = Line(name, path_in_repository(folder, change.after[name]), kind, **figures)
         lines.append(_with(line, unscored.get(name, Counter())))
     for name in change.removed:
-        lines.append(_before(Line(name, path_in_repository(folder, change.before[name]), "removed"), earlier.get(name)))
+        path = path_in_repository(folder, change.before[name])
+        lines.append(Line(name, path, "removed", **_before(earlier, name)))
     return lines
 
 
@@ -55,22 +50,19 @@ def moved_by(change: Change, before: Board, after: Board) -> list[Moved]:
 
 
 def same_as(touched: Collection[str], shown: Sequence[Calls]) -> list[Same]:
-    """Return the groups of submissions with the same files or values that one of `touched` belongs to."""
+    """Return the groups of submissions with the same files or values that include a submission of `touched`."""
     groups = [("files", names) for names in same_files(shown)] + [("values", names) for names in same_values(shown)]
     return [Same(what, tuple(names)) for what, names in groups if not set(touched).isdisjoint(names)]
 
 
 def missing_in(board: Board, names: Collection[str]) -> list[str]:
-    """Return the submissions among `names` with calls that have not been made.
-
-    Ranks in comparison with them mean nothing.
-    """
+    """Return the submissions among `names` that lack calls, sorted. Ranks relative to such submissions mean nothing."""
     rows = newest_rows(board)
     return sorted(name for name in names if name not in rows or rows[name].failures[MISSING])
 
 
 def without_ranks(line: Line) -> Line:
-    """Return the line without ranks and neighbours."""
+    """Return a line without ranks and neighbours, for a board that lacks calls."""
     return replace(
         line, rank_before=None, rank=None, best_rank=None, worst_rank=None, above="", above_p_value=None, below="",
         below_p_value=None,
@@ -78,7 +70,7 @@ def without_ranks(line: Line) -> Line:
 
 
 def newest_rows(board: Board) -> dict[str, Row]:
-    """Return the most recently requested row of each name, in the order of the board."""
+    """Return name -> most recently requested row of the submission, in the order of the board."""
     rows: dict[str, Row] = {}
     for row in board.rows:
         known = rows.get(row.submission)
@@ -87,52 +79,46 @@ def newest_rows(board: Board) -> dict[str, Row]:
     return rows
 
 
-def _before(line: Line, row: Row | None) -> Line:
-    return line if row is None else replace(line, rank_before=row.rank, score_before=row.score)
+def _before(rows: Mapping[str, Row], name: str) -> dict[str, Any]:
+    row = rows.get(name)
+    return {} if row is None else {"rank_before": row.rank, "score_before": row.score}
 
 
-def _after(line: Line, row: Row) -> Line:
-    line = replace(
-        line, rank=row.rank, score=row.score, chance=row.chance_level, p_value=row.adjusted_p_value,
-        calls_ok=row.calls_ok, calls_expected=row.calls_expected,
-        machine_failed=row.failures[Outcome.INFRA_ERROR], problem=row.reason,
-    )  # fmt: skip
-    if row.standing is None:
-        return line
-    low, high, best, worst = row.standing.low, row.standing.high, row.standing.best_rank, row.standing.worst_rank
-    return replace(line, low=low, high=high, best_rank=best, worst_rank=worst)
+def _after(row: Row) -> dict[str, Any]:
+    ends = {name: getattr(row.standing, name, None) for name in ("low", "high", "best_rank", "worst_rank")}
+    return ends | {
+        "rank": row.rank, "score": row.score, "chance": row.chance_level, "p_value": row.adjusted_p_value,
+        "calls_ok": row.calls_ok, "calls_expected": row.calls_expected,
+        "machine_failed": row.failures[Outcome.INFRA_ERROR], "problem": row.reason,
+    }  # fmt: skip
 
 
 def _with(line: Line, unscored: Counter[str]) -> Line:
-    """Return the line with more calls counted."""
+    """Return the line with the calls on models without reference data counted, too."""
     return replace(
         line, calls_ok=line.calls_ok + unscored[Outcome.OK], calls_expected=line.calls_expected + unscored.total(),
         machine_failed=line.machine_failed + unscored[Outcome.INFRA_ERROR],
     )  # fmt: skip
 
 
-class _Neighbours:
-    """The next rows above and below on a board, with p-values of the differences."""
+def _neighbours(row: Row, board: Board) -> dict[str, Any]:
+    """Return the keys of a line on the next ranked rows above and below, and on the differences from these rows."""
+    if row.rank is None:
+        return {}
+    own = next(n for n, other in enumerate(board.rows) if other is row)
+    ranked = [(n, other, other.rank) for n, other in enumerate(board.rows) if other.rank is not None]
+    above = [(n, other) for n, other, rank in ranked if rank < row.rank]
+    below = [(n, other) for n, other, rank in ranked if rank > row.rank]
+    found: dict[str, Any] = {}
+    if above:
+        n, other = above[-1]
+        found |= {"above": other.submission, "above_p_value": _p_value(board, n, own)}
+    if below:
+        n, other = below[0]
+        found |= {"below": other.submission, "below_p_value": _p_value(board, own, n)}
+    return found
 
-    def __init__(self, board: Board) -> None:
-        self._board = board
-        self._ranked = [(n, row) for n, row in enumerate(board.rows) if row.rank is not None]
 
-    def of(self, line: Line, row: Row) -> Line:
-        """Add the neighbours of a row to its line."""
-        if row.rank is None:
-            return line
-        own = next(n for n, other in self._ranked if other is row)
-        above = [(n, other) for n, other in self._ranked if other.rank is not None and other.rank < row.rank]
-        below = [(n, other) for n, other in self._ranked if other.rank is not None and other.rank > row.rank]
-        if above:
-            n, other = above[-1]
-            line = replace(line, above=other.submission, above_p_value=self._p_value(n, own))
-        if below:
-            n, other = below[0]
-            line = replace(line, below=other.submission, below_p_value=self._p_value(own, n))
-        return line
-
-    def _p_value(self, number: int, other: int) -> float | None:
-        found = self._board.difference(number, other)
-        return None if found is None else found.p_value
+def _p_value(board: Board, number: int, other: int) -> float | None:
+    found = board.difference(number, other)
+    return None if found is None else found.p_value

@@ -1,4 +1,4 @@
-"""The rules that a maintainer sets for changes."""
+"""The rules that a maintainer sets for changes, and the lines on broken rules in a report."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -8,25 +8,25 @@ from harness.ci.report import Line
 if TYPE_CHECKING:
     from harness.ci.change import Change
 
-#: Default maximum of submissions that a change may touch: each takes hours of a machine.
+#: Default of the number of submissions that a change may touch: a submission takes hours of a machine.
 AT_MOST = 10
 
 
 @dataclass(frozen=True)
 class Rules:
-    """The rules that a change must keep; a submission that cannot be evaluated always breaks a rule."""
+    """The rules that a change must keep. A submission that cannot be evaluated always breaks a rule."""
 
     require_check: bool = False  #: `pgdl check` passes, and every call returns a number
     min_score: float | None = None
-    at_most: int = AT_MOST  #: number of touched submissions
+    at_most: int = AT_MOST  #: maximum number of touched submissions
     only_submissions: bool = False  #: no other file is touched
 
     def stop(self, change: "Change") -> bool:
-        """Whether a change touches too many submissions, so that none is evaluated."""
+        """Return whether a change touches too many submissions, so that no submission is evaluated."""
         return change.base is not None and len(change.touched) > self.at_most
 
     def broken_by_change(self, change: "Change") -> list[str]:
-        """Return a line for each rule that a change breaks by the files that it touches."""
+        """Return a line for each rule about numbers and kinds of files that a change breaks."""
         broken = []
         if self.stop(change):
             touched = len(change.touched)
@@ -36,7 +36,7 @@ class Rules:
         return broken
 
     def broken_by(self, line: Line) -> list[str]:
-        """Return a line for each rule that a submission breaks."""
+        """Return a line for each rule that a submission breaks, from its line of the report."""
         if line.change == "refused":
             return [f"{line.name}: {line.problem}"]
         if line.change == "removed" or not line.calls_expected:

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+import pgdl
 from harness.cli import formats, options
 from harness.errors import UserError
 from harness.printing import say
@@ -44,7 +45,6 @@ def command(
         raise UserError("--title" if title else "--organiser", expected="--html PATH with it", remedy="add --html site")
     formats.require_table(form, wide=wide, explain=explain)
     formats.require_directory(output, STEM)
-    import pgdl
     from harness.board.formats import write
     from harness.site import TITLE
 

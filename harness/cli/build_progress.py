@@ -16,7 +16,7 @@ from harness.text import counted
 class BuildProgress(Bars):
     """A context that prints a line for each finished model, and shows the progress of models in training.
 
-    On a terminal, each model in training has a bar, and so have all models; elsewhere, a line a minute is printed.
+    On a terminal, a bar shows each model in training, and another bar all models. Elsewhere, a line a minute does.
     """
 
     def __init__(self, recipe: Recipe, total: int, console: Console) -> None:

@@ -1,14 +1,11 @@
 """`pgdl check`: a verdict on a submission, from the same sandbox as a full run."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from harness.cli import completion, options
 from harness.printing import put
-
-if TYPE_CHECKING:
-    from harness.task.selection import ModelSelection
 
 #: Format -> its function in `harness.api.check_report`. The table is no such format: it is printed as calls end.
 WRITERS = {"json": "to_json", "junit": "to_junit", "github": "to_github"}
@@ -30,7 +27,9 @@ WRITERS = {"json": "to_json", "junit": "to_junit", "github": "to_github"}
 )  # fmt: skip
 @options.quiet
 @options.execution
-def command(submission: str, models: "ModelSelection", whole_output: bool, form: str, quiet: bool, **asked: Any) -> int:
+def command(
+    submission: str, models: int | tuple[str, ...] | None, whole_output: bool, form: str, quiet: bool, **asked: Any
+) -> int:
     """Try SUBMISSION on a few models: outcome, value, time and memory of each call, and a forecast of a full run.
 
     Below the table are the last lines that the first call and each failed call printed.

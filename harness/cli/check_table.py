@@ -12,8 +12,7 @@ from harness.execution.forecast import Forecast
 from harness.execution.order import FinishedCall
 from harness.execution.partial_calls import CallsOnParts
 from harness.execution.plan import PlannedCall
-from harness.outcome import CallResult, Outcome
-from harness.sandbox import TAIL
+from harness.outcome import LONGEST_OUTPUT_TAIL, CallResult, Outcome
 from harness.tables import plain, print_lines
 from harness.task.selection import PartOfData
 from harness.task.task import Task
@@ -76,8 +75,8 @@ class CallTable:
         if not lines and not result.message:
             return
         self._console.print()
-        is_cut = len(result.output_tail) >= TAIL
-        printed = f"at least {TAIL:,} characters" if is_cut else counted(len(lines), "line")
+        is_cut = len(result.output_tail) >= LONGEST_OUTPUT_TAIL
+        printed = f"at least {LONGEST_OUTPUT_TAIL:,} characters" if is_cut else counted(len(lines), "line")
         said = f"{result.outcome}: {result.message}" if result.message else f"printed {printed}"
         self._console.print(f"{done.call.where}: {said}")
         hidden = 0 if most is None else max(len(lines) - most, 0)

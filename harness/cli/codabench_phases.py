@@ -59,9 +59,8 @@ def collect(
         found = pgdl.collect_results(
             **asked, share=share, organiser=organiser, results=results, html=html, progress=progress
         )
-    got = found.collected
-    new = f"{counted(got.submissions, 'submission')}, {counted(got.calls, 'new call')} in {results}"
-    say(f"{found.name}: {new}; {counted(got.proved, 'call') if share else 'none of them'} made again")
+    new = f"{counted(found.submissions, 'submission')}, {counted(found.calls, 'new call')} in {results}"
+    say(f"{found.phase}: {new}; {counted(found.proved, 'call') if share else 'none of them'} made again")
     if html is not None:
         say(f"Written and verified: {html}, digest of all records: {found.head}")
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import pgdl
 from harness.cli import formats, options
 from harness.printing import say
 
@@ -57,7 +58,6 @@ def command(
     Examples: pgdl compare --measures norm,margin,vc_dim:image_side=8 --output tables/norms, and
     pgdl compare --recorded --results results.db --top 20
     """
-    import pgdl
     from harness.board.formats import write
     from harness.cli.terminal import Terminal
     from harness.format.files import make_directory

@@ -8,6 +8,11 @@ from pathlib import Path
 import click
 from click.shell_completion import CompletionItem
 
+from harness.credentials import RESULTS, Address
+from harness.errors import UserError
+from harness.names import ALL, CHEAP
+from harness.shell import is_name
+
 
 def submissions(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete the name of a measure, otherwise a path."""
@@ -24,8 +29,6 @@ def scored(context: click.Context, parameter: click.Parameter, incomplete: str) 
 
 def recorded(context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete the name of a submission recorded in the SQLite file of --results, without the slow SQLAlchemy."""
-    from harness.credentials import RESULTS, Address
-    from harness.errors import UserError
     from harness.sqlite import protect, require_sound
 
     results: Address = context.params.get("results") or Address(RESULTS, "--results")
@@ -44,7 +47,6 @@ def recorded(context: click.Context, _parameter: click.Parameter, incomplete: st
 def recipes(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete the name of a recipe in the package, otherwise a path."""
     from harness.corpus.catalogue import recipes as find_recipes
-    from harness.errors import UserError
 
     try:
         names = [name for name in find_recipes() if incomplete and name.startswith(incomplete)]
@@ -70,7 +72,6 @@ def measure_lists(context: click.Context, parameter: click.Parameter, incomplete
     Families of two words are left out, because bash would split their names.
     """
     import baselines
-    from harness.names import ALL, CHEAP
 
     before, comma, last = incomplete.rpartition(",")
     families = dict.fromkeys(one.family for one in baselines.MEASURES.values() if " " not in one.family)
@@ -79,17 +80,15 @@ def measure_lists(context: click.Context, parameter: click.Parameter, incomplete
     return [CompletionItem(before + comma + item.value, help=item.help) for item in found]
 
 
-def costs(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+def costs(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
     """Complete a cost of measures, or `cheap`."""
     import baselines
-    from harness.names import CHEAP
 
-    return [CompletionItem(name) for name in (*baselines.Cost, CHEAP) if name.startswith(incomplete)]
+    return [name for name in (*baselines.Cost, CHEAP) if name.startswith(incomplete)]
 
 
 def tasks(context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete the name of a task in the directory of --tasks."""
-    from harness.errors import UserError
     from harness.task.layout import TaskDirectory
 
     try:
@@ -101,6 +100,4 @@ def tasks(context: click.Context, _parameter: click.Parameter, incomplete: str) 
 
 def _items(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
     """Return the completions among names of strangers, except names with characters that a shell would interpret."""
-    from harness.shell import is_name
-
     return [CompletionItem(name) for name in names if name.startswith(incomplete) and is_name(name)]

@@ -4,12 +4,11 @@ import re
 from pathlib import Path
 
 import click
-from click.shell_completion import CompletionItem
 
-from harness import shipped
 from harness.errors import UserError
 from harness.hints import did_you_mean
 from harness.printing import say
+from harness.shipped import shipped_directory
 
 #: A page that has contents only on the site of `make docs`.
 _ON_SITE = "reference"
@@ -18,12 +17,11 @@ _ON_SITE = "reference"
 _WIDTH = 120
 
 
-def _complete(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    return [CompletionItem(name) for name in _pages() if name.startswith(incomplete)]
-
-
 @click.command("help")
-@click.argument("topic", required=False, metavar="[TOPIC[#SECTION]]", shell_complete=_complete)
+@click.argument(
+    "topic", required=False, metavar="[TOPIC[#SECTION]]",
+    shell_complete=lambda _context, _parameter, text: [name for name in _pages() if name.startswith(text)],
+)  # fmt: skip
 def command(topic: str | None) -> None:
     """Show a page of the documentation, or one section of it; without a topic, list the pages.
 
@@ -47,7 +45,7 @@ def command(topic: str | None) -> None:
 
 
 def _pages() -> dict[str, Path]:
-    return {page.stem: page for page in sorted(shipped.pages().glob("*.md")) if page.stem != _ON_SITE}
+    return {page.stem: page for page in sorted(shipped_directory("docs").glob("*.md")) if page.stem != _ON_SITE}
 
 
 def _section(text: str, name: str) -> str:

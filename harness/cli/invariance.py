@@ -101,8 +101,7 @@ def _show(console: "Console", found: "PerturbedAccuracies", least_accuracy: floa
             for p in found.points
         ]
         print_table(console, headings, shown, left=headings[:1])
-    first = next(iter(found.study.responses.values()))
-    n_examples = first.n_examples(found.perturbations[0])
+    n_examples = next(iter(found.study.responses.values())).n_examples(found.perturbations[0])
     milliseconds = 1000 * seconds_of_a_score(found.study, found.perturbations[0])
     given = ", ".join(found.compared.given)
     print_lines(console, [
@@ -127,7 +126,6 @@ def _cells(line: "InvarianceLine", lines: "Sequence[InvarianceLine]") -> tuple[s
 
 
 def _show_scores(console: "Console", found: "PerturbedAccuracies") -> None:
-    """Print the Gi-scores of a task without reference data, which cannot be compared with gaps."""
     from harness.tables import print_lines, print_table
 
     headings = ("model", *(chosen.name for chosen in found.perturbations))

@@ -60,14 +60,14 @@ def command(
 
     Example: pgdl measures vc_dim, then pgdl run vc_dim:image_side=28, and pgdl measures --cost many --task digits_nin
     """
-    from harness.cli.measure_listing import print_measures
+    from harness.cli.measure_tables import print_measures
     from harness.submission.installed import installed_measures
 
     measure = None if name is None else _named(name, family, cost)
     chosen = _filtered(family, cost) if measure is None else []
     given = [context.get_parameter_source(option) for option in ("tasks_dir", "task_names")]
     if cost == FORECAST or ParameterSource.COMMANDLINE in given:
-        from harness.cli.measure_costs import show_forecast
+        from harness.cli.measure_tables import show_forecast
 
         show_forecast(chosen if measure is None else [_known_cost(measure)], tasks_dir, task_names, form)
         return
@@ -85,7 +85,7 @@ def command(
 
 
 def _named(name: str, family: str | None, cost: str | None) -> "Measure | InstalledMeasure":
-    """Return the measure of a name. Raise `UserError` if it does not exist, or if options select other measures."""
+    """Return the measure of a name. Raise `UserError` if there is none, or if options select other measures."""
     import baselines
     from harness.submission.installed import installed_measures
 
@@ -136,7 +136,7 @@ def _unknown(kind: str, name: str, known: list[str]) -> UserError:
 
 
 def _explain(measure: "Measure | InstalledMeasure") -> None:
-    from harness.cli.measure_listing import cost_of
+    from harness.cli.measure_tables import cost_of
     from harness.submission.installed import InstalledMeasure
 
     known = _as_object(measure)
@@ -162,7 +162,7 @@ def _explain(measure: "Measure | InstalledMeasure") -> None:
 def _as_object(measure: "Measure | InstalledMeasure") -> dict[str, Any]:
     """Return a measure as a JSON object. Fields that the metadata of an installed package lack are None."""
     import harness
-    from harness.cli.measure_listing import needs_of
+    from harness.cli.measure_tables import needs_of
     from harness.submission.installed import InstalledMeasure
 
     if isinstance(measure, InstalledMeasure):

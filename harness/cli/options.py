@@ -18,8 +18,8 @@ from harness.configuration import LONGEST_S
 from harness.credentials import RESULTS, Address
 from harness.errors import UserError
 from harness.names import ALL
+from harness.shell import variable_of
 from harness.task import DEFAULT_DIRECTORY
-from harness.variables import variable_of
 from harness.worker.runtimes import DEFAULT, RUNTIMES
 
 Decorator = Callable[[Any], Any]
@@ -269,14 +269,14 @@ def _executors() -> Iterator[Decorator]:
 
 def _sandboxes() -> Iterator[Decorator]:
     """Yield the option `--sandbox`, and an option for each parameter of a kind of sandbox."""
-    from harness.sandbox import AUTO, AUTOMATIC, KINDS
+    from harness.sandbox import KINDS, SandboxChoice
 
-    *tried, last = (kind.name for kind in AUTOMATIC)
+    auto, (*tried, last) = SandboxChoice.AUTO, SandboxChoice.TRIED
     kinds = {name: kind for name, kind in KINDS.items() if kind.is_sandbox}
     meanings = "; ".join(f"{name}: {kind.summary}" for name, kind in kinds.items())
     yield _option(
-        "--sandbox", type=click.Choice([AUTO, *kinds]), default=AUTO, show_default=True,
-        help=f"Sandbox of a call. {meanings}. {AUTO}: the first that works of {', '.join(tried)} and {last}. "
+        "--sandbox", type=click.Choice([auto, *kinds]), default=auto, show_default=True,
+        help=f"Sandbox of a call. {meanings}. {auto}: the first that works of {', '.join(tried)} and {last}. "
         "Values are the same in each.",
     )  # fmt: skip
     yield from _parameters("sandbox", kinds)
@@ -293,7 +293,7 @@ def _parameters(option: str, choices: Mapping[str, Any]) -> Iterator[Decorator]:
 
 
 def take_parameters(asked: dict[str, Any], chosen: str, choices: Mapping[str, Any]) -> dict[str, str | None]:
-    """Remove the parameters of all choices from the options of a command, and return those of the chosen one."""
+    """Remove the parameters of all executors or kinds of sandbox from `asked`, and return those of `chosen`."""
     values = {
         name: {one.name: asked.pop(f"{name}_{one.name}") for one in choice.parameters}
         for name, choice in choices.items()

@@ -1,10 +1,11 @@
-"""`pgdl report`: why the score of a submission is not higher."""
+"""`pgdl report`: explains why the score of a submission is not higher."""
 
 from pathlib import Path
 from typing import Any
 
 import click
 
+import pgdl
 from harness.cli import as_json, completion, options
 from harness.printing import say
 
@@ -28,8 +29,6 @@ def command(html: Path | None, form: str, **asked: Any) -> None:
 
     Example: pgdl report my_measure.py --html reports
     """
-    import pgdl
-
     found = pgdl.report(**asked)
     written = [] if html is None else found.write(html)
     if form == as_json.JSON:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import pgdl
 from harness.cli import completion, options
 from harness.credentials import Address
 from harness.errors import UserError
@@ -56,9 +57,7 @@ def command(results: Address, form: str, remove: str | None, yes: bool, **asked:
         )
         _remove(remove, results, yes=yes)
         return
-    from pgdl import open_results
-
-    with open_results(results, **asked) as rows:
+    with pgdl.open_results(results, **asked) as rows:
         if form == "table":
             _print_table(rows)
         else:
@@ -69,15 +68,13 @@ def command(results: Address, form: str, remove: str | None, yes: bool, **asked:
 
 
 def _remove(submission: str, results: Address, *, yes: bool) -> None:
-    from pgdl import remove_results
-
     def confirm(question: str) -> bool:
         say(question, err=True)
         if yes or ask("Remove them?"):
             return True
         raise UserError("nothing was removed", remedy="add --yes to remove them without a question")
 
-    say(f"Removed; a copy is in {remove_results(submission, results, confirm=confirm)}", err=True)
+    say(f"Removed; a copy is in {pgdl.remove_results(submission, results, confirm=confirm)}", err=True)
 
 
 def _print_table(rows: "Iterable[Evaluation]") -> None:

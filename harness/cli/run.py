@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+import pgdl
 from harness.cli import as_json, completion, options
 from harness.credentials import Address
 from harness.shell import typed
@@ -36,7 +37,6 @@ def command(
 
     Example: pgdl run my_measure.py distance_from_init --tasks task_data
     """
-    import pgdl
     from harness.api.commands import results_option
     from harness.cli.summary import print_summary, summary_object
     from harness.cli.terminal import Terminal, warn

@@ -1,15 +1,13 @@
 """`pgdl score`: prints scores of recorded submissions, or of the competition's own `.predict` files."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+import pgdl
 from harness.cli import as_json, completion, options
 from harness.printing import say
-
-if TYPE_CHECKING:
-    from pgdl import ScoreResult
 
 
 @click.command("score")
@@ -39,14 +37,12 @@ def command(form: str, **asked: Any) -> int:
 
     Example: pgdl score --reference reference_data --predictions my_predictions
     """
-    import pgdl
-
     found = pgdl.score(**asked)
     _show(found, form)
     return 0 if found.complete else 1
 
 
-def _show(found: "ScoreResult", form: str) -> None:
+def _show(found: "pgdl.ScoreResult", form: str) -> None:
     if form != as_json.JSON:
         from harness.cli.scores import print_scores
 

@@ -1,8 +1,8 @@
 """Scores of submissions on the terminal."""
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING
 
+import pgdl
 from harness.board.disclosure import DECIMALS, disclosure_note
 from harness.board.scores import decimal, official
 from harness.board.stability import describe
@@ -10,11 +10,8 @@ from harness.board.states import no_score
 from harness.tables import print_lines, print_table, wide_console
 from scoring import RULE, SubmissionScore, TaskScore
 
-if TYPE_CHECKING:
-    from pgdl import ScoreResult
 
-
-def print_scores(found: "ScoreResult") -> None:
+def print_scores(found: pgdl.ScoreResult) -> None:
     """Print a table of each submission's scores, with a row per task, then the rule of scoring."""
     console = wide_console()
     decimals = DECIMALS if found.withheld else 4

@@ -10,7 +10,7 @@ from harness.outcome import Outcome
 from harness.tables import print_lines, print_table
 from pgdl import UNSAFE, RunResult
 
-#: Note on the withheld tasks, whose names it gets.
+#: Note on withheld tasks, with their names in place of the braces.
 WITHHELD_NOTE = "Withheld on {}: outputs, messages, values, times and memory (pgdl help hidden-tasks)."
 
 
@@ -35,7 +35,7 @@ def print_summary(done: RunResult, console: Console) -> None:
 
 
 def summary_object(done: RunResult) -> dict[str, Any]:
-    """Return the summary as a JSON object."""
+    """Return the summary as an object for `--format json`."""
     return {
         "ok": done.all_ok, "records": done.records, "sandboxed": done.is_sandboxed, "withheld": done.withheld,
         "calls": _calls(done), "not_deterministic": done.not_deterministic, "refused": done.refused,

@@ -14,8 +14,6 @@ from harness.text import counted
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from pgdl import BuildResult
-
 #: Exit code if a model could not be trained.
 UNFINISHED = 3
 
@@ -45,8 +43,7 @@ def command(form: str, **asked: Any) -> int:
         **asked, tell=console.print, show=lambda recipe, number: BuildProgress(recipe, number, console)
     )
     if found.trained:
-        hours = found.seconds / 3600
-        rate = f"{60 * hours:.1f} min: {found.trained / hours:.0f} per hour"
+        rate = f"{found.seconds / 60:.1f} min: {3600 * found.trained / found.seconds:.0f} per hour"
         console.print(f"{counted(found.trained, 'model')} in {rate}")
     code = _print_state(found, console)
     if form == as_json.JSON:
@@ -54,7 +51,7 @@ def command(form: str, **asked: Any) -> int:
     return code
 
 
-def _print_state(found: "BuildResult", console: "Console") -> int:
+def _print_state(found: "pgdl.BuildResult", console: "Console") -> int:
     """Print the state of the build, and return the exit code."""
     build = found.build
     if gaps := found.gaps:

@@ -10,6 +10,7 @@ from harness.cli import as_json, options
 from harness.credentials import Address
 from harness.errors import UserError
 from harness.printing import say
+from harness.text import size
 
 
 @click.command("fetch")
@@ -86,7 +87,6 @@ def known(tasks_dir: Path, catalogue: Address | None, sha256: str | None, form: 
     """
     from harness.fetch.catalogue import UNKNOWN, known_here
     from harness.tables import print_table, wide_console
-    from harness.text import size
 
     found = pgdl.corpora(catalogue, sha256)
     tasks = list(known_here(found.values(), tasks_dir))

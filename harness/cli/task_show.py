@@ -10,7 +10,8 @@ import click
 import pgdl
 from harness.cli import as_json, options
 from harness.printing import say
-from harness.text import counted
+from harness.task.incomplete import command_to_continue
+from harness.text import counted, size
 
 GAP_COLUMNS = ("min gap", "mean", "median", "max")
 
@@ -27,7 +28,6 @@ def list_command(directory: Path | None, tasks_dir: Path, form: str, withhold: s
     """
     from harness.tables import print_table, wide_console
     from harness.task.hidden import WITHHELD
-    from harness.text import size
 
     found = [asdict(one) for one in pgdl.list_tasks(directory or tasks_dir, withhold)]
     if form == as_json.JSON:
@@ -120,7 +120,6 @@ def hide_command(task_name: str, tasks_dir: Path) -> None:
 
 
 def _print(task: Mapping[str, Any]) -> None:
-    from harness.text import size
 
     facts = [task["layout"], *["hidden"] * task["hidden"], *([] if task["withheld"] else [size(task["bytes"])])]
     say(f"{task['task']} ({', '.join(facts)}) in {task['directory']}", bold=True)
@@ -144,8 +143,6 @@ def _print(task: Mapping[str, Any]) -> None:
 
 
 def _print_unfinished(task: Mapping[str, Any], root: Path) -> None:
-    from harness.task.incomplete import command_to_continue
-
     finished, expected = task["models"], task["expected_models"]
     say(f"{task['task']} (not finished{', hidden' if task['hidden'] else ''}) in {task['directory']}", bold=True)
     missing = f"{finished} of {counted(expected, 'model')} finished, {expected - finished} missing"

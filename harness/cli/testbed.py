@@ -1,16 +1,16 @@
 """`pgdl testbed`: evaluates models as backbones on noise and unseen classes, and compares measures with the result."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
+from rich.console import Console
 
 import pgdl
 from harness.cli import as_json, options
+from harness.format.files import make_directory
 from harness.printing import say
-
-if TYPE_CHECKING:
-    from rich.console import Console
+from harness.tables import print_lines, print_table
 
 #: Number of measures that the terminal shows. The file of --output has all measures.
 SHOWN = 20
@@ -71,7 +71,6 @@ def command(
     Example: pgdl testbed digits_half --tasks tasks --data digits --output digits_testbed
     """
     from harness.cli.terminal import Terminal
-    from harness.format.files import make_directory
     from harness.protocols.testbed.settings import SSIM
 
     if output is not None:
@@ -91,9 +90,7 @@ def command(
     return 1 if found.failed_calls or found.failed else 0
 
 
-def _show(found: "pgdl.TestbedResult", console: "Console") -> None:
-    from harness.tables import print_lines, print_table
-
+def _show(found: "pgdl.TestbedResult", console: Console) -> None:
     point, content = found.summary.point, found.content
     place = f"SSIM {point.ssim:.3f}, {100 * point.unseen:.1f} % unseen classes, {point.size:,.0f} weights"
     console.print(f"trade-off point: {place}", style="bold")
@@ -108,8 +105,7 @@ def _show(found: "pgdl.TestbedResult", console: "Console") -> None:
     print_table(console, ("dimension", "value", *MARGINALS), rows, left=("dimension",))
     if not (measures := content["consistency"]):
         return
-    meaning = "0 orders the models as the testbed does, 1 in reverse"
-    console.print(f"sign-errors of measures: {meaning}", style="bold")
+    console.print("sign-errors of measures: 0 orders models as the testbed does, 1 in reverse", style="bold")
     rows = [[name, *(f"{number:.3f}" for number in errors)] for name, *errors in map(dict.values, measures[:SHOWN])]
     print_table(console, tuple(measures[0]), rows, left=("measure",))
     if len(measures) > SHOWN:

@@ -1,4 +1,4 @@
-"""Writes the bundle of a competition, with the starting kit that participants download.
+"""Writes the bundle of a competition, a zip that an organiser uploads, with the starting kit for participants.
 
 The contents of a bundle are public: on the platform, everybody can download them.
 """
@@ -23,13 +23,13 @@ from harness.task import DEFAULT_DIRECTORY
 from harness.task.layout import TaskDirectory
 from harness.worker.runtimes import DEFAULT
 
-#: Most bytes of a page or logo.
+#: Maximum size of a page or logo in bytes.
 MAX_FILE = 64 * 1024**2
 
-#: Time and mode of all files in archives: the earliest time that a zip archive can hold, and readable by everybody.
+#: Time and mode of all files in archives: the earliest time that a zip can hold, and readable by everybody.
 NO_TIME, _MODE = (1980, 1, 1, 0, 0, 0), 0o100644 << 16
 
-#: The commands that the platform runs, with the directories that it mounts.
+#: Program -> the command that the platform runs, with the directories that the platform mounts.
 COMMANDS = {
     INGESTION: "pgdl codabench ingest /app/program /app/input_data /app/ingested_program /app/output",
     SCORING: "pgdl codabench score /app/program /app/input/ref /app/input/res /app/output",
@@ -37,22 +37,24 @@ COMMANDS = {
 
 
 def write_bundle(source: Path, out: Path, step: Callable[[str], None] = lambda _: None) -> list[PlannedPhase]:
-    """Write the bundle of the competition in a TOML file, and return its phases; `step` receives each step.
+    """Write the bundle of the competition in the TOML file `source` to `out`, and return the phases.
 
-    The same files give the same bytes.
-
-    Raises:
-        UserError: the description, a file that it names, or a task is invalid, or the platform would refuse the bundle.
+    The same files give the same bytes. `step` receives a line on each step of the work. Raise `UserError` if the
+    description, a file that it names, or a task is invalid, or if the platform would refuse the bundle.
     """
     competition = read_competition(source)
     pages = _pages(competition, source)
+    names = {path: name for path, (name, _) in pages.items()}
     step(f"reading the tasks in {competition.tasks}")
     phases = plan_phases(competition, source)
     archives = _archives(phases)
     contents: dict[str, Content] = dict(pages.values())
-    contents[description.NAME] = describe(competition, phases, {path: name for path, (name, _) in pages.items()})
+    contents[description.NAME] = describe(competition, phases, names)
     step("looking for hidden tasks")
-    _require_public(competition, contents, archives, {name: path for path, (name, _) in pages.items()}, source)
+    paths = {name: path for path, name in names.items()}
+    members = {paths.get(name, name): content for name, content in contents.items()}
+    members |= {f"{name}: {path}": content for name, parts in archives.items() for path, content in parts.items()}
+    _require_public(competition, members, source)
     step(f"writing {out}")
     with writing(out), tempfile.TemporaryDirectory(dir=out.absolute().parent) as temporary:
         for name, parts in archives.items():
@@ -64,13 +66,8 @@ def write_bundle(source: Path, out: Path, step: Callable[[str], None] = lambda _
     return phases
 
 
-def _require_public(
-    competition: CodabenchCompetition, contents: Mapping[str, Content], archives: Mapping[str, Mapping[str, Content]],
-    own_names: Mapping[str, str], source: Path,
-) -> None:  # fmt: skip
-    """Raise `UserError` if a file names a hidden task, or belongs to it; messages name pages by their own names."""
-    members = {own_names.get(name, name): content for name, content in contents.items()}
-    members |= {f"{name}: {path}": content for name, parts in archives.items() for path, content in parts.items()}
+def _require_public(competition: CodabenchCompetition, members: Mapping[str, Content], source: Path) -> None:
+    """Raise `UserError` if a member names a hidden task or belongs to it. Keys are the names of members in messages."""
     names = competition.hidden_tasks
     found = hidden_in(members, TaskDirectory(Path(competition.tasks)).runnable(names) if names else ())
     if problems := [f"{source}: {line}" for line in found]:
@@ -78,7 +75,6 @@ def _require_public(
 
 
 def _archives(phases: Sequence[PlannedPhase]) -> dict[str, Mapping[str, Content]]:
-    """Return name -> members of the archives in the bundle."""
     found: dict[str, Mapping[str, Content]] = {
         description.STARTING_KIT: starting_kit(phases),
         description.SOLUTION: solution(),
@@ -93,7 +89,7 @@ def _archives(phases: Sequence[PlannedPhase]) -> dict[str, Mapping[str, Content]
 
 
 def _pages(competition: CodabenchCompetition, source: Path) -> dict[str, tuple[str, bytes]]:
-    """Return path in the TOML file -> name in the bundle and content, of logo, terms and pages."""
+    """Return path in the TOML file -> name in the bundle and content, for logo, terms and pages."""
     found: dict[str, tuple[str, bytes]] = {}
     for number, path in enumerate([competition.image, competition.terms, *(page.file for page in competition.pages)]):
         with located(source):
@@ -107,7 +103,10 @@ def _pages(competition: CodabenchCompetition, source: Path) -> dict[str, tuple[s
 
 
 def write_archive(path: Path, members: Mapping[str, Content], *, packed: bool = True) -> None:
-    """Write an archive, in the order of names; the same members give the same bytes. Raises `UserError`."""
+    """Write an archive of members in the order of their names. The same members give the same bytes.
+
+    Raise `UserError` if a member cannot be read or the archive cannot be written.
+    """
     method = zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED
     with writing(path), zipfile.ZipFile(path, "w", method) as archive:
         for name in sorted(members):
@@ -142,12 +141,12 @@ zip submission.zip complexity.py metadata
 
 
 def solution() -> Mapping[str, Content]:
-    """Return the members of the sample submission."""
+    """Return name -> content of the files of the sample submission."""
     return {name: text.encode() for name, text in template("template", DEFAULT).items()}
 
 
 def starting_kit(phases: Sequence[PlannedPhase]) -> Mapping[str, Content]:
-    """Return the members of the starting kit: of hidden phases it has the public task that checks submissions."""
+    """Return the members of the starting kit: the sample submission, and the public tasks of all phases."""
     tasks = {task.name: task for one in phases for task in one.tasks}
     found = dict(solution())
     files = [*map(inputs_of, tasks.values()), references_of(list(tasks.values()))]

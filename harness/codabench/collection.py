@@ -1,7 +1,7 @@
-"""Results that come back from the platform: proved by calls that are made again here, in one database of records.
+"""Collects the results that the platform's machines computed, and proves them by making some calls again.
 
-Everybody can download every result, and hand it in as their own. So a row counts only if its records are of the files
-that the platform holds of this participant, and if randomly drawn calls have the same values here.
+Everybody can download a result from the platform, and hand it in as their own. So records count only if they are of the
+files that the participant handed in, and if randomly drawn calls have the same values here.
 """
 
 import math
@@ -34,31 +34,35 @@ from pgdl import Execution, Progress
 #: The columns that form the key of a record.
 KEY_PARTS = tuple(signature(call_key).parameters)
 
-#: Maximum size in bytes of the records of a submission: of an empty database, and of each call.
+#: Maximum size in bytes of a database of records: without calls, and for each call.
 MAX_EMPTY, MAX_CALL = 1024**2, 128 * 1024
 
-#: Beginning of the description of a row without proof.
+#: Beginning of the description of a submission whose calls were not made again.
 UNPROVED = "Not run again by the organiser."
 
-#: Fewest calls of a submission that are made again.
+#: Minimum number of calls of a submission that are made again.
 FEWEST = 8
 
-#: Relative difference of values on two classes of machines, whose last digits may differ.
+#: Largest relative difference between the values of a call on two classes of machines.
 TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True)
 class CollectedResults:
-    """The result of collecting a phase."""
+    """The outcome of collecting the results of a phase."""
 
+    phase: str  #: name of the phase
     submissions: int  #: number of submissions whose records are in the database now
     calls: int  #: number of added calls
     proved: int  #: number of calls that were made again
-    notes: Sequence[str]  #: lines on results that were left out, with the reasons
+    head: str | None = None  #: digest of all records of the phase's site, if a site was written
 
 
 def choose_phase(competition: CodabenchCompetition, name: str | None, source: Path) -> PlannedPhase:
-    """Return the phase of that name, or the only one, read from the tasks; raises `UserError`."""
+    """Return the phase `name`, or the only phase if `name` is None. Raise `UserError` for a hidden phase.
+
+    `source` is the TOML file of the competition.
+    """
     phases = plan_phases(competition, source)
     chosen = phases[position_of(name, [one.phase.name for one in phases], source)]
     if chosen.phase.hidden:
@@ -71,26 +75,16 @@ def collect(
     settings: PhaseSettings, tasks_dir: Path, directory: Path, names: Sequence[str], results: Address, share: float,
     progress: Progress,
 ) -> CollectedResults:  # fmt: skip
-    """Add the records of a phase's submissions to a database, one submission after the other.
+    """Add the records of the submissions `names` of a phase to the database `results`.
 
-    A result that cannot be used or proved is left out, with a note. Calls that the database has already are proved
-    again.
-
-    Args:
-        settings: the settings that calls of the phase must have.
-        tasks_dir: directory of the phase's tasks.
-        directory: has the files NAME.zip, and results/NAME.zip.
-        names: of the submissions.
-        results: the database.
-        share: share of the calls of each submission that are made again, 0 to 1.
-        progress: shows the work.
-
-    Raises:
-        UserError: no result can be used, no call can be made here, or the database has rows that are not proved.
+    `directory` has the submissions NAME.zip, and the results results/NAME.zip. A `share` (0 to 1) of the calls of each
+    submission is made again, even if the calls are in the database already. A result that cannot be used or proved is
+    left out, with a warning. Raise `UserError` if no result can be used, no call can be made here, or the database has
+    rows that are not proved.
     """
     if not names:
         raise UserError("no submissions", file=directory, expected=f"NAME.zip and {RESULTS}/NAME.zip")
-    notes, broken, owners, added, proved, there = list[str](), list[str](), dict[str, str](), 0, 0, 0
+    notes, broken, owners, added, proved, collected = list[str](), list[str](), dict[str, str](), 0, 0, 0
     found = [_found(directory, name, owners, notes) for name in names]
     execution = Execution(settings.time_limit_s, memory_bytes=settings.memory_bytes)
     with (
@@ -114,20 +108,22 @@ def collect(
             if new:
                 unproved = [replace(one, description=f"{UNPROVED} {one.description}".strip()) for one in requests]
                 records.ask(requests if share else unproved)
-            there, added = there + 1, added + len(new)
+            collected, added = collected + 1, added + len(new)
     if broken:
         raise UserErrors(*notes, f"{results}: has rows of {', '.join(broken)}; collect into another database")
-    if not there:
+    if not collected:
         raise UserErrors(*notes, "no result can be used")
-    return CollectedResults(there, added, proved, notes)
+    for line in notes:
+        progress.warn(line)
+    return CollectedResults(settings.name, collected, added, proved)
 
 
 def _prove(
     rows: Sequence[Evaluation], share: float, submission: Submission, run: Run, progress: Progress, refused: Path
 ) -> int:
-    """Make some calls again, and return their number; raises `UserError` if a value differs from its record.
+    """Make some calls again, and return their number. Raise `UserError` if a value differs from its record.
 
-    The failure is noted beside the result, so that a submission gets no second draw.
+    The failure is written to the file `refused`, so that the submission gets no second draw.
     """
     if refused.exists():
         raise UserError("was refused before", file=refused, remedy="remove this file to try again")
@@ -140,7 +136,7 @@ def _prove(
 
 
 def _found(directory: Path, name: str, owners: dict[str, str], notes: list[str]) -> Submission | None:
-    """Return the submission that a participant handed in; the first owner of its digest is noted."""
+    """Return the submission NAME.zip, and enter its digest in `owners`. If it cannot be used, add a note."""
     try:
         submission = find_submission(str(directory / f"{name}.zip"), name)
         if submission.problem is not None:
@@ -155,21 +151,25 @@ def _found(directory: Path, name: str, owners: dict[str, str], notes: list[str])
 def read_records(
     result: Path, submission: Submission, settings: PhaseSettings, owners: Mapping[str, str]
 ) -> tuple[list[Evaluation], list[Request]]:
-    """Return the records in a result that may be anybody's; raises `UserError` unless they are of this submission."""
+    """Return the records and requests in a result, which may be forged, under the submission's name.
+
+    Raise `UserError` unless all records are of the files of this submission. `owners` names the participants who handed
+    in other digests.
+    """
     try:
         with _records_in(result, settings.planned) as records:
             made = records.whole_of(only=[EVALUATIONS.c.outcome != Outcome.INFRA_ERROR])
             rows = list(islice(made, settings.planned + 1))
             settings.require_calls(rows, RECORDS)
             for digest in {row.submission_digest for row in rows} - {submission.digest}:
-                whose = f"those that {owners[digest]} handed in" if digest in owners else "others"
+                whose = f"the files of {owners[digest]}" if digest in owners else "unknown files"
                 raise UserError("its records are not of its own files", found=whose)
             if not rows:
                 raise UserError("no calls were made")
             evaluations = [_renamed(row, submission.name) for row in rows]
             asked = [request for request in records.requests() if request.submission == rows[0].submission]
             if {request.task for request in asked} != {row.task for row in rows}:
-                raise UserError("no request of each task")
+                raise UserError("not every task has a request")
             now, metadata = datetime.now(UTC), submission.metadata
             return evaluations, [
                 replace(
@@ -183,7 +183,7 @@ def read_records(
 
 @contextmanager
 def _records_in(result: Path, calls: int) -> Iterator[Records]:
-    """Open the records in a result; unpacks no other file, and no more bytes than `n_calls` calls need."""
+    """Open the database in a result. No other file is unpacked, and no more bytes than `calls` calls need."""
     with tempfile.TemporaryDirectory() as temporary, open_archive(result) as archive:
         file = Path(temporary, RECORDS)
         with writing(file):
@@ -196,13 +196,13 @@ def _records_in(result: Path, calls: int) -> Iterator[Records]:
 
 
 def _renamed(row: Evaluation, name: str) -> Evaluation:
-    """Return a record under another name, with the key that `pgdl run` gives to such a call."""
+    """Return a record with `name` as its submission, and with the key that `pgdl run` gives to this call."""
     renamed = replace(row, submission=name)
     return replace(renamed, key=call_key(**{part: getattr(renamed, part) for part in KEY_PARTS}))
 
 
 def draw(rows: Sequence[Evaluation], share: float) -> Sequence[Evaluation]:
-    """Return a random share of the calls that have a value, at least `FEWEST`; no calls for a share of 0."""
+    """Return a random share of the calls with a value, at least `FEWEST` calls. A share of 0 draws no call."""
     right = [row for row in rows if row.outcome == Outcome.OK]
     number = max(FEWEST, math.ceil(share * len(right))) if share else 0
     return secrets.SystemRandom().sample(right, min(number, len(right)))
@@ -211,7 +211,7 @@ def draw(rows: Sequence[Evaluation], share: float) -> Sequence[Evaluation]:
 def made_again(
     drawn: Sequence[Evaluation], submission: Submission, run: Run, progress: Progress
 ) -> dict[tuple[str, str], Evaluation]:
-    """Make calls of a submission again, on the tasks of a run; returns task and model -> record."""
+    """Make the drawn calls of a submission again, on the tasks of a run. Return (task, model) -> new record."""
     wanted = {(row.task, row.model) for row in drawn}
     tasks = [
         replace(task, models=tuple(model for model in task.models if (task.name, model.id) in wanted))
@@ -226,10 +226,10 @@ def made_again(
 def differences(
     rows: Sequence[Evaluation], drawn: Sequence[Evaluation], again: Mapping[tuple[str, str], Evaluation]
 ) -> list[str]:
-    """Return a line for each drawn call of `rows` whose record here, by task and model, does not confirm it.
+    """Return a line for each drawn call whose new record in `again`, by (task, model), does not confirm it.
 
-    On the same class of machines, values must be equal. On different classes they may differ by `TOLERANCE`, but must
-    have the recorded order, on which scores depend: otherwise a nearly constant measure would confirm any values.
+    On the same class of machines, values must be equal. On different classes, values may differ by `TOLERANCE`, but
+    must have the same order as in `rows`: otherwise a nearly constant measure would confirm any values.
     """
     return [line for row in drawn if (line := _difference(rows, row, again.get((row.task, row.model))))]
 
@@ -240,7 +240,8 @@ def _difference(rows: Sequence[Evaluation], row: Evaluation, here: Evaluation | 
         return f"{where} {'nothing' if here is None else here.outcome} here"
     if row.value == here.value:
         return ""
-    if _class_of(row) == _class_of(here) or not math.isclose(row.value, here.value, rel_tol=TOLERANCE):
+    classes = {one.environment.get("machine_class") for one in (row, here)}
+    if len(classes) == 1 or not math.isclose(row.value, here.value, rel_tol=TOLERANCE):
         return f"{where} {here.value} here"
     for other in rows:
         if other.task != row.task or other.value is None or other.value == row.value:
@@ -248,7 +249,3 @@ def _difference(rows: Sequence[Evaluation], row: Evaluation, here: Evaluation | 
         if (row.value > other.value) != (here.value > other.value) or here.value == other.value:
             return f"{where} {here.value} here, in another order than recorded with {other.model}"
     return ""
-
-
-def _class_of(row: Evaluation) -> str | None:
-    return row.environment.get("machine_class")

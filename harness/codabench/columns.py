@@ -1,7 +1,7 @@
-"""The columns of the platform's leaderboard, and their values for a submission.
+"""The columns of the platform's leaderboard, and the values of a submission in these columns.
 
-The platform orders by the first column, then by the others from left to right, and has empty cells before all others.
-So the first column separates complete submissions from incomplete submissions.
+The platform sorts by the first column, then by the next, and puts empty cells first. So the first column separates
+complete submissions from incomplete submissions.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -10,23 +10,23 @@ from typing import Any
 
 from harness.board.row import Row
 
-#: Longest title and key (`src/apps/leaderboards/models.py:59`).
+#: Maximum length of a title or key in characters (`src/apps/leaderboards/models.py:59`).
 LONGEST = 36
 
-#: The column of the final scores of hidden phases, which an organiser fills, and its value until then: on the platform,
-#: organisers can change a score but not add it.
+#: Key of the column with the final scores of hidden phases, and the value until an organiser publishes a final score:
+#: on the platform, organisers can change a score but not add a score.
 FINAL, NOT_YET = "final", -1.0
 
 
 @dataclass(frozen=True)
 class PlatformColumn:
-    """A column of the leaderboard."""
+    """A column of the platform's leaderboard."""
 
     key: str
     title: str
-    value: Callable[[Row], float | None] = lambda _: None
-    sorting: str = "desc"
-    precision: int = 2
+    value: Callable[[Row], float | None] = lambda _: None  #: returns the value of a row; None leaves the cell empty
+    sorting: str = "desc"  #: `desc` or `asc`
+    precision: int = 2  #: number of decimals
 
 
 def _standing(name: str) -> Callable[[Row], float | None]:
@@ -34,7 +34,7 @@ def _standing(name: str) -> Callable[[Row], float | None]:
 
 
 def completeness(row: Row) -> float:
-    """Return the share of the calls that have a value, in percent."""
+    """Return the share of a row's calls that have a value, in percent."""
     return 100 * row.calls_ok / row.calls_expected
 
 
@@ -51,12 +51,15 @@ COLUMNS = (
 
 
 def task_columns(tasks: Iterable[str]) -> dict[str, str]:
-    """Return the key of the column of each task of a competition, in their order."""
+    """Return task -> key of the task's column, numbered in the order of the tasks."""
     return {task: f"task_{number}" for number, task in enumerate(dict.fromkeys(tasks))}
 
 
 def described(tasks: Mapping[str, str], *, has_final: bool) -> list[dict[str, Any]]:
-    """Return the columns as the platform wants them; `tasks` are the keys of public tasks by name."""
+    """Return the columns as entries of competition.yaml. `tasks` maps public tasks to keys of columns.
+
+    With `has_final`, there is a column for the final scores of hidden phases.
+    """
     final = [PlatformColumn(FINAL, f"final ({NOT_YET:g}: not yet)", precision=1)] if has_final else []
     found = [COMPLETE, *final, *COLUMNS[1:], *(PlatformColumn(key, task[:LONGEST]) for task, key in tasks.items())]
     return [
@@ -66,13 +69,13 @@ def described(tasks: Mapping[str, str], *, has_final: bool) -> list[dict[str, An
 
 
 def scores_of(row: Row, tasks: Mapping[str, str]) -> dict[str, float]:
-    """Return the values of a submission by key, without keys of missing values."""
+    """Return key of a column -> value of a submission, without missing values. `tasks` maps tasks to keys."""
     values = {one.key: one.value(row) for one in COLUMNS}
     values |= {tasks[name]: task.official for name, task in row.tasks.items()}
     return {key: value for key, value in values.items() if value is not None}
 
 
 def verdict_of(row: Row) -> dict[str, float]:
-    """Return the values of a submission that is only checked."""
+    """Return key of a column -> value for a submission of a hidden phase, which the platform only checks."""
     values = {one.key: one.value(row) for one in (COMPLETE, SECONDS)} | {FINAL: NOT_YET}
     return {key: value for key, value in values.items() if value is not None}

@@ -1,4 +1,4 @@
-"""The description of a competition, a short TOML file whose keys are explained here, and its phases.
+"""The description of a competition, a TOML file whose keys are explained here, and the phases of the competition.
 
 A key that also exists in Codabench's own description of competitions has the same name there.
 """
@@ -22,13 +22,13 @@ from harness.task.layout import TaskDirectory, TaskFiles
 from harness.task.task import read_tasks
 from harness.toml import Section, checked, read_toml, require
 
-#: Seconds that a submission may take on the platform's own workers (`src/apps/competitions/tasks.py:117`).
+#: Seconds that a submission may take on the platform's own machines (`src/apps/competitions/tasks.py:117`).
 DEFAULT_QUEUE_S = 600
 
-#: Largest number of submissions that the platform stores.
+#: Largest value of a number of submissions in the platform's database.
 MOST_SUBMISSIONS = 2**31 - 1
 
-#: Minimum seconds of a container: to start, to import a framework, and to end before the platform ends it.
+#: Minimum time of a container in seconds: to start, to import a framework, and to end before the platform kills it.
 SHORTEST_S = 60
 
 
@@ -40,7 +40,7 @@ class Page(Section):
 
 
 class Phase(Section):
-    """`[[phases]]`: tasks, limits and dates."""
+    """`[[phases]]`: the tasks, limits and dates of a phase."""
 
     name: str = Field(min_length=1, max_length=256, description="Name of the phase.")
     description: str = Field("", description="What it is for.")
@@ -69,7 +69,7 @@ class Phase(Section):
 
     @property
     def public_tasks(self) -> list[str]:
-        """Names of the tasks that are uploaded to the platform."""
+        """Names of the tasks that are uploaded to the platform: for a hidden phase, `check_task`."""
         return self.tasks if self.check_task is None else [self.check_task]
 
     @property
@@ -79,7 +79,7 @@ class Phase(Section):
 
     @property
     def memory_bytes(self) -> int:
-        """Memory for each call."""
+        """Memory for each call, in bytes."""
         return int(self.memory_gib * GIB)
 
     @field_validator("start", "end", mode="before")
@@ -103,7 +103,7 @@ class Phase(Section):
 
 
 class CodabenchCompetition(Section):
-    """The whole file."""
+    """The whole TOML file."""
 
     title: str = Field(min_length=1, max_length=256, description="Title of the competition.")
     description: str = Field("", description="What it is about, in a sentence.")
@@ -124,7 +124,7 @@ class CodabenchCompetition(Section):
 
     @property
     def hidden_tasks(self) -> list[str]:
-        """Names of the tasks that stay at home."""
+        """Names of the tasks of hidden phases, which are never uploaded."""
         return [name for phase in self.phases if phase.hidden for name in phase.tasks]
 
     @model_validator(mode="after")
@@ -141,7 +141,7 @@ class CodabenchCompetition(Section):
         )
         for phase in self.phases:
             both = sorted(set(phase.public_tasks) & set(self.hidden_tasks))
-            expected = f"public tasks: everybody gets them, and a hidden phase has {', '.join(both)}, too"
+            expected = f"public tasks, which everybody can download, but a hidden phase has {', '.join(both)}, too"
             require(not both, f"phase {phase.name!r}", expected)
             expected = f"at most {DEFAULT_QUEUE_S} s on the platform's workers, or the `queue` of your own"
             allowed = self.queue is not None or phase.execution_time_limit <= DEFAULT_QUEUE_S
@@ -150,7 +150,10 @@ class CodabenchCompetition(Section):
 
 
 def position_of(name: str | None, names: Sequence[str], where: object) -> int:
-    """Return the position of the phase `name`, or of the only phase; raises `UserError`."""
+    """Return the position in `names` of the phase `name`, or of the only phase if `name` is None.
+
+    Raise `UserError`, which begins with `where`, if there is no such phase.
+    """
     found = [number for number, one in enumerate(names) if name in (None, one)]
     if len(found) != 1:
         expected = f"one of {', '.join(map(repr, names))}"
@@ -159,9 +162,9 @@ def position_of(name: str | None, names: Sequence[str], where: object) -> int:
 
 
 def read_competition(path: Path) -> CodabenchCompetition:
-    """Read and check a competition; raises `UserError` with all problems of the file itself.
+    """Read and check the TOML file of a competition. Raise `UserError` with all problems of the file.
 
-    Its directory of tasks is then relative to the current directory.
+    The returned directory of tasks is relative to the current directory, not to the file.
     """
     content, _ = read_toml(path)
     found = checked(CodabenchCompetition, content, "", path)
@@ -170,7 +173,7 @@ def read_competition(path: Path) -> CodabenchCompetition:
 
 @dataclass(frozen=True)
 class PlannedPhase:
-    """A phase, its public tasks, and the settings that its programs carry."""
+    """A phase with the files of its public tasks, and the settings for the programs that the platform runs."""
 
     phase: Phase
     tasks: Sequence[TaskFiles]
@@ -178,7 +181,7 @@ class PlannedPhase:
 
     @property
     def shortage(self) -> str:
-        """A note if the container's time does not suffice for calls that use up their time limits; empty otherwise."""
+        """A note if the container's time is too short for calls that all reach their time limit; otherwise empty."""
         limit_s, left_s = self.phase.time_limit, self.settings.for_calls_s
         if (longest_s := limit_s * self.settings.planned) <= left_s:
             return ""
@@ -189,11 +192,10 @@ class PlannedPhase:
 
 
 def plan_phases(competition: CodabenchCompetition, where: Path) -> list[PlannedPhase]:
-    """Read and check the tasks of a competition, which the file `where` describes, and return its phases.
+    """Read and check the tasks of a competition, and return its phases. `where` is the TOML file, for messages.
 
-    Raises:
-        UserError: a task is missing or invalid, lacks reference data, or has a mark of hidden tasks that contradicts
-            the description.
+    Raise `UserError` if a task is missing or invalid, lacks reference data, or if the description calls a task public
+    that is marked as hidden, or the reverse.
     """
     names = list(dict.fromkeys(name for phase in competition.phases for name in phase.public_tasks))
     found = TaskDirectory(Path(competition.tasks)).runnable([*names, *competition.hidden_tasks])
@@ -203,7 +205,7 @@ def plan_phases(competition: CodabenchCompetition, where: Path) -> list[PlannedP
             raise UserError(f"{task.name!r} is marked as hidden: a bundle is public", file=where, remedy=remedy)
         if not task.hidden and task.name not in names:
             remedy = "write `hidden: true` into a file `metadata` beside its reference data"
-            raise UserError("not marked as hidden, as a board at home must know", file=task.directory, remedy=remedy)
+            raise UserError("not marked as hidden, although its phase is hidden", file=task.directory, remedy=remedy)
         if task.reference is None:
             raise UserError("no reference data", file=task.directory, expected="model_configs.json", found="none")
     files = {task.name: task for task in found if task.name in names}

@@ -1,4 +1,4 @@
-"""The file `competition.yaml` of a bundle."""
+"""The file `competition.yaml` of a bundle, which describes the competition to the platform."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -9,23 +9,24 @@ import yaml
 from harness.codabench.columns import described
 from harness.codabench.competition import CodabenchCompetition, PlannedPhase
 
-#: The file, and the version of its keys.
+#: Name of the file, and version of its format.
 NAME, VERSION = "competition.yaml", 2
 
+#: Kinds of archives of a phase, and names of archives of the whole competition.
 INPUT, REFERENCE, INGESTION, SCORING = "input_data", "reference_data", "ingestion_program", "scoring_program"
 PARTS = (INGESTION, SCORING, REFERENCE, INPUT)
 STARTING_KIT, SOLUTION = "starting_kit.zip", "solution.zip"
 
 
 def archive_of(number: int, part: str) -> str:
-    """Return the name of an archive of a phase."""
+    """Return the name of an archive in the bundle: of the phase at position `number`, with the content `part`."""
     return f"phase_{number}_{part}.zip"
 
 
 def describe(competition: CodabenchCompetition, phases: Sequence[PlannedPhase], files: Mapping[str, str]) -> bytes:
-    """Return the description; `files` are the members of pages, terms and logo, by their paths in the TOML file.
+    """Return the content of competition.yaml. `files` maps paths of logo, terms and pages to names in the bundle.
 
-    On the platform, each phase has a single task, which contains all its public tasks.
+    On the platform, each phase has a single task, which contains all public tasks of the phase.
     """
     columns = {name: key for one in phases for name, key in one.settings.columns.items()}
     has_final = any(one.phase.hidden for one in phases)
@@ -73,5 +74,5 @@ def _phase(number: int, one: PlannedPhase) -> dict[str, Any]:
 
 
 def _text(moment: datetime) -> str:
-    """Return a time as text: the platform would forget the hours of a date that YAML knows as such."""
+    """Return a time as text: the platform would drop the hours of a date in the format of YAML."""
     return f"{moment:%Y-%m-%d %H:%M:%S}"

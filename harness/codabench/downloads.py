@@ -1,4 +1,4 @@
-"""The submissions of a phase that count, downloaded through the platform's API; files that are here are kept.
+"""Downloads each participant's submission that counts through the platform's API. Files are not downloaded twice.
 
 Addresses in the platform's storage are signed (utils/data.py:45), so the token is not sent there.
 """
@@ -26,28 +26,28 @@ from harness.reading import read_text
 from harness.submission.name import MAX_NAME, clean, taken
 from harness.text import not_a_formula, printable
 
-#: The table of downloaded submissions, and the folder of results; largest file, and largest table, in bytes.
+#: Name of the table of downloaded submissions, and of the folder of results; maximum sizes of files and of the table.
 TABLE, RESULTS = "submissions.csv", "results"
 MAX_OUTPUT, MAX_TABLE = 4 * 1024**3, 64 * 1024**2
 
-#: The end of a name that the harness derives from a participant's name; no participant's own name ends so.
+#: End of a name that `names_of` derives. A participant's own name with this end is never used unchanged.
 _DERIVED = re.compile(r"_[0-9a-f]{8}$")
 
-#: Number of failed downloads in a row after which the server is at fault.
+#: Number of consecutive failed downloads after which the command gives up.
 MAX_FAILED = 20
 
 
 class Submitted(BaseModel):
-    """A line of the table."""
+    """A downloaded submission: a row of the table."""
 
     model_config = ConfigDict(frozen=True)
 
-    name: str  #: of the submission here, and of its file, NAME.zip
+    name: str  #: name of the submission here; the file is NAME.zip
     participant: str
-    submission: int  #: its number on the platform
-    written: datetime  #: when its file was written to the platform's storage (UTC)
-    status: str  #: on the platform
-    sha256: str  #: of the file
+    submission: int  #: number of the submission on the platform
+    written: datetime  #: time at which the file was written to the platform's storage (UTC)
+    status: str  #: status on the platform
+    sha256: str  #: digest of the file
 
 
 class _Files(BaseModel):
@@ -58,21 +58,12 @@ class _Files(BaseModel):
 def download(
     opened: OpenedPhase, end: datetime | None, directory: Path, step: Callable[[str], None], *, with_results: bool
 ) -> tuple[list[Submitted], list[str]]:
-    """Download each participant's submission that counts as DIRECTORY/NAME.zip, and write the table.
+    """Download each participant's submission that counts to `directory` as NAME.zip, and write the table.
 
-    The submission on the platform's board counts, otherwise the last whose file was written before the end of the
-    phase.
-    Returns the downloaded submissions, and lines on the others.
-
-    Args:
-        opened: the phase on the platform.
-        end: of the phase, by the organiser's description; None if the phase never ends.
-        directory: keeps the files.
-        step: receives the progress.
-        with_results: also download results/NAME.zip for submissions with a score.
-
-    Raises:
-        UserError: the platform cannot be reached, refuses or fails.
+    The submission on the platform's board counts, or else the last submission whose file was written before `end`, the
+    end of the phase in the organiser's description. With results, only submissions with a score count, and
+    results/NAME.zip is downloaded, too. Return the downloaded submissions, and lines on submissions that are left out.
+    Raise `UserError` if the platform cannot be reached, refuses or fails.
     """
     listed, notes = by_participant(opened, FINISHED if with_results else None)
     with writing(directory):
@@ -112,7 +103,7 @@ def download(
 
 
 def read_table(directory: Path) -> list[Submitted]:
-    """Return the lines of the table, an empty list if there is no table; raises `UserError`."""
+    """Return the rows of the table in a directory, or an empty list without a table. Raise `UserError` if damaged."""
     file = directory / TABLE
     if not file.exists():
         return []
@@ -126,7 +117,7 @@ def read_table(directory: Path) -> list[Submitted]:
 
 
 def names_of(owners: Iterable[str]) -> dict[str, str]:
-    """Return a name for each participant's submission that could not be mistaken for another name or a measure."""
+    """Return participant -> name of the submission, which cannot be mistaken for another name or for a measure."""
     seen = Counter(alike(clean(owner)) for owner in owners)
 
     def name_of(owner: str) -> str:
@@ -161,7 +152,10 @@ def _fetch(platform: Platform, one: Listed, name: str, directory: Path, *, with_
 
 
 def _fetch_file(platform: Platform, named: str | None, place: Path, asked: Address) -> datetime:
-    """Download a file; returns the time when it was written, according to its storage."""
+    """Download the file at the address `named`, and return the time at which the storage received it.
+
+    `asked` is the address of the answer with `named`, for messages. Raise `UserError` if there is no such file.
+    """
     if named is None:
         raise UserError("the platform has no such file", file=asked, expected=place.name)
     platform.require_encryption(named)

@@ -1,8 +1,8 @@
-"""The ingestion program: calls of one submission on the tasks of a phase, inside the platform's container.
+"""The ingestion program: it calls a submission on the tasks of a phase, inside the platform's container.
 
-The container runs as root without capabilities, and has a network and no limit on memory; Landlock and the system-call
-filter isolate each call in it. The calls end well before the container's time is up, because the platform keeps nothing
-of a container that it ends.
+The container runs as root without capabilities, and has a network and no memory limit. Landlock and the system-call
+filter isolate each call. The calls end well before the container's time is up, because the platform keeps no output of
+a container that it kills.
 """
 
 import os
@@ -18,36 +18,35 @@ import psutil
 
 from harness.board.predictions import predictions_of
 from harness.codabench.results import KILLED, MADE, OUT_OF_TIME, RECORDS, PhaseResult, copy_records, write_result
-from harness.codabench.settings import PhaseSettings
+from harness.codabench.settings import SANDBOX, PhaseSettings
 from harness.errors import UserError
 from harness.plain_yaml import parse_yaml
 from harness.reading import read_regular
 from harness.records import Records
-from harness.sandbox import Landlock
 from harness.submission import find_submission
 from pgdl import Execution, Progress, run
 
-#: Name of every submission here; the organiser knows the true ones.
+#: Name of the submission in the records. The organiser's machine, not the container, knows the participant.
 NAME = "submission"
 
-#: Seconds between two intermediate results, which survive if the container is killed.
+#: Seconds between intermediate results, which remain if the container is killed.
 SAVE_S = 30.0
 
-#: Files in which the platform looks for a submission's own command, in its order, and their maximum size in bytes.
+#: Files in which the platform looks for a submission's own command, in this order, and their maximum size in bytes.
 COMMANDS, MAX_BYTES = ("metadata.yaml", "metadata"), 64 * 1024
 
 
 class OutOfTimeError(KeyboardInterrupt):
-    """The time of the container is used up; calls end as after Ctrl-C."""
+    """The container's time is used up. The calls end as after Ctrl-C."""
 
 
 def ingest(program: Path, input_data: Path, submission: Path, output: Path, progress: Progress) -> PhaseResult:
-    """Make the calls and write the result; raises `UserError`, also noted in the result, if no call can be made.
+    """Call a submission on all models of a phase, and write the result. The platform mounts the four directories.
 
-    The paths are the directories that the platform mounts.
+    If no call can be made, note the reason in the result, and raise `UserError`.
     """
     settings = PhaseSettings.read(program)
-    execution = Execution(settings.time_limit_s, memory_bytes=settings.memory_bytes, sandbox=Landlock.name)
+    execution = Execution(settings.time_limit_s, memory_bytes=settings.memory_bytes, sandbox=SANDBOX)
     if problem := _command(submission):
         result = PhaseResult(problem=problem)
         write_result(output, result, {})
@@ -74,7 +73,7 @@ def ingest(program: Path, input_data: Path, submission: Path, output: Path, prog
 
 
 def _command(submission: Path) -> str:
-    """Return why a submission with a command that the platform may run, too, is refused; empty without a command."""
+    """Return the reason for refusing a submission with a command of its own, or an empty text without a command."""
     for name in COMMANDS:
         if os.path.lexists(submission / name):
             try:
@@ -88,7 +87,7 @@ def _command(submission: Path) -> str:
 
 @contextmanager
 def _until(ends_at: float) -> Iterator[None]:
-    """Raise `OutOfTimeError` in the context at a time."""
+    """Raise `OutOfTimeError` in the context at the time `ends_at`, in seconds since the epoch."""
 
     def end(*_: object) -> None:
         raise OutOfTimeError
@@ -103,7 +102,7 @@ def _until(ends_at: float) -> Iterator[None]:
 
 
 class _Saving:
-    """Writes the result of the calls recorded so far."""
+    """Writes the result of the calls that are recorded so far, again and again."""
 
     def __init__(self, database: Path, output: Path, notes: tuple[str, ...]) -> None:
         self._database, self._output, self._notes = database, output, notes
@@ -111,7 +110,7 @@ class _Saving:
         self._writing = threading.Lock()
 
     def save(self, ended: str, problem: str = "") -> PhaseResult:
-        """Write and return the result; there may be no records yet."""
+        """Write and return the result, even without any record. `ended` says how the calls ended."""
         with self._writing:
             files: Mapping[str, Path | bytes] = {}
             if self._database.exists():
@@ -124,12 +123,12 @@ class _Saving:
 
     @contextmanager
     def regularly(self) -> Iterator[None]:
-        """Save again and again in the context, in a thread of its own."""
+        """Save every `SAVE_S` seconds within the context, in a thread."""
         over = threading.Event()
 
         def work() -> None:
             while not over.wait(SAVE_S):
-                with suppress(UserError):  # the last save reports the same error
+                with suppress(UserError):  # the final save reports the same error
                     self.save(KILLED)
 
         thread = threading.Thread(target=work, daemon=True)

@@ -1,7 +1,7 @@
-"""An organiser's work on an open phase: collect results, download submissions, publish scores."""
+"""The commands of an organiser for a phase on the platform: collect results, download submissions, publish scores."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness.api.progress import SILENT, Progress
@@ -21,16 +21,13 @@ from pgdl import board
 
 @dataclass(frozen=True)
 class Organiser:
-    """Access to the platform: the file with an organiser's token (None: the variable CODABENCH_TOKEN).
+    """An organiser's access to the platform."""
 
-    `readable` names the hosts that may be reached without encryption.
-    """
-
-    token_file: Path | None = None
-    readable: tuple[str, ...] = ()
+    token_file: Path | None = None  #: file with the organiser's token; None: the variable CODABENCH_TOKEN
+    readable: tuple[str, ...] = ()  #: hosts that may be reached without encryption
 
     def open(self, page: Address, phase: str | None, progress: Progress) -> OpenedPhase:
-        """Return a phase on the platform; prints the hosts that are reached without encryption."""
+        """Return a phase of the competition at `page`, and warn of hosts that are reached without encryption."""
         site, number = split_page(page)
         for host in self.readable:
             why = "others may read the token and the files"
@@ -38,17 +35,8 @@ class Organiser:
         return open_phase(Platform(site, read_token(self.token_file), self.readable), number, phase)
 
 
-#: Its token is in the environment.
+#: An organiser whose token is in the environment.
 USUAL = Organiser()
-
-
-@dataclass(frozen=True)
-class CollectedPhase:
-    """The name of a phase, its collected results, and the digest of all records of its site, if a site was written."""
-
-    name: str
-    collected: CollectedResults
-    head: str | None
 
 
 def collect_results(
@@ -62,39 +50,29 @@ def collect_results(
     results: Address,
     html: Path | None = None,
     progress: Progress = SILENT,
-) -> CollectedPhase:
-    """Check the results of a public phase, and add them to a database.
+) -> CollectedResults:
+    """Check the results of a public phase, and add them to the database `results`.
 
-    Args:
-        competition: file with its description.
-        source: the page of the competition, or a directory with files of the platform.
-        phase: name of the phase; needed if there are several.
-        downloads: directory of downloaded files, in a folder for each phase.
-        share: share of the calls of each submission that are made again, at random.
-        organiser: the access to the platform.
-        results: database of the records.
-        html: directory of a site to write and verify; None: no site.
-        progress: shows the work.
-
-    Raises:
-        UserError: a file is invalid, the platform refuses, or no sandbox works here.
+    `competition` is the TOML file of the competition. `source` is the competition's page, or a directory with files of
+    the platform. Files are downloaded to a folder of `downloads` for each phase. A random `share` of the calls of each
+    submission is made again. With `html`, a site is written to that directory and verified. Raise `UserError` if a file
+    is invalid, the platform refuses, or no sandbox works here.
     """
     read = read_competition(competition)
     chosen, tasks_dir = choose_phase(read, phase, competition), Path(read.tasks)
     name = chosen.phase.name
     directory = downloads / clean(name) if source.is_url else Path(source.reveal())
-    notes: Sequence[str] = ()
     if source.is_url:
         opened = organiser.open(source, name, progress)
         found, notes = download(opened, chosen.phase.ends, directory, progress.step, with_results=True)
         names = [one.name for one in sorted(found, key=lambda one: one.submission)]  # oldest first
+        for line in notes:
+            progress.warn(line)
     else:
         names = sorted(file.stem for file in directory.glob("*.zip"))
     collected = collect(chosen.settings, tasks_dir, directory, names, results, share, progress)
-    for line in (*notes, *collected.notes):
-        progress.warn(line)
     head = None if html is None else _write_site(name, list(chosen.settings.tasks), results, tasks_dir, html)
-    return CollectedPhase(name, collected, head)
+    return replace(collected, head=head)
 
 
 def _write_site(title: str, tasks: Sequence[str], results: Address, tasks_dir: Path, html: Path) -> str:
@@ -115,10 +93,9 @@ def download_submissions(
     organiser: Organiser = USUAL,
     progress: Progress = SILENT,
 ) -> tuple[str, int]:
-    """Download each participant's submission that counts; returns the name of the phase, and their number.
+    """Download the submission that counts of each participant. Return the phase's name and the number of submissions.
 
-    Raises:
-        UserError: a file is invalid, or the platform refuses.
+    Raise `UserError` if a file is invalid, or if the platform refuses.
     """
     phases = read_competition(competition).phases
     chosen = phases[position_of(phase, [one.name for one in phases], competition)]
@@ -140,17 +117,15 @@ def publish_scores(
     task_names: Sequence[str] = (),
     progress: Progress = SILENT,
 ) -> tuple[str, int]:
-    """Put the scores of our own board on the platform's board; returns the name of the phase, and the number of scores.
+    """Put the scores of our own board on the platform's board. Return the name of the phase and the number of scores.
 
-    An organiser can only change existing scores (api/views/leaderboards.py:38): the scoring program of a hidden phase
-    writes the score that is changed here. `directory` is the directory of `download_submissions`.
-
-    Raises:
-        UserError: records are missing, or the platform refuses.
+    `directory` was written by `download_submissions`. The platform lets organisers change only existing scores
+    (api/views/leaderboards.py:38), so the scoring program of a hidden phase writes a score for each submission. Raise
+    `UserError` if the platform refuses.
     """
     rows = board(tasks_dir=tasks_dir, task_names=task_names, results=results).board.rows
     opened = organiser.open(page, phase, progress)
-    scores, done = {(row.submission, row.version): row for row in rows}, 0
+    scores, n_scores = {(row.submission, row.version): row for row in rows}, 0
     listed = {one.id: one for one in opened.submissions if one.on_leaderboard}
     for one in read_table(directory):
         file = directory / f"{one.name}.zip"
@@ -165,5 +140,5 @@ def publish_scores(
         for key, value in ((FINAL, row.score), (COMPLETE.key, completeness(row))):
             if key in cells:
                 opened.platform.patch(f"submission_scores/{cells[key].id}/", {"score": f"{value:.4f}"})
-        done += 1
-    return opened.phase.name, done
+        n_scores += 1
+    return opened.phase.name, n_scores

@@ -1,6 +1,6 @@
-"""The platform's API, used with an organiser's token, and the submissions of a phase that count.
+"""The API of Codabench, used with an organiser's token, and the submissions of a phase on the platform.
 
-Read from revision c7dbc756 of codalab/codabench; comments name its lines, below src/.
+Comments name the files and lines of revision c7dbc756 of codalab/codabench, below src/.
 """
 
 import os
@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import requests
-from pydantic import AwareDatetime, BaseModel, Field, ValidationError
+from pydantic import AwareDatetime, BaseModel, Field, TypeAdapter, ValidationError
 
 from harness.codabench.competition import position_of
 from harness.credentials import Address
@@ -25,30 +25,33 @@ from harness.reading import read_text
 from harness.text import printable
 from harness.validation import first_problem
 
-Answer = TypeVar("Answer", bound=BaseModel)
+Answer = TypeVar("Answer")
 
-#: Variable with the token.
+#: Environment variable with the token.
 VARIABLE = "CODABENCH_TOKEN"
 
-#: Maximum sizes in bytes of the file with the token, and of an answer.
+#: Maximum size in bytes of the file with the token, and of an answer.
 MAX_TOKEN, MAX_ANSWER = 64 * 1024, 256 * 1024**2
 
-#: Hosts that need no encryption: requests to them do not leave the machine.
+#: Hosts that need no encryption, because requests do not leave the machine.
 LOCAL = ("localhost", "127.0.0.1", "::1")
 
-#: The page that explains how to make a token.
+#: Remedy for a missing or refused token.
 HELP = "pgdl help codabench says how to get a token"
 
-#: The page of a competition.
+#: Problem of an answer that Codabench would not give.
+UNEXPECTED = "not an answer of Codabench's API"
+
+#: Form of the address of a competition's page, for messages, and pattern of such an address.
 PAGE = "https://www.codabench.org/competitions/ID/"
 _PAGE = re.compile(r"(https?://[^/?#@\s]+)/competitions/(\d{1,18})(?:[/?#].*)?")
 
-#: The status of a submission that has a score (apps/competitions/models.py:431).
+#: Status of a submission that has a score (apps/competitions/models.py:431).
 FINISHED = "Finished"
 
 
 def read_token(file: Path | None) -> str:
-    """Return the token in a file, or from the environment; raises `UserError`, which never shows the token."""
+    """Return the token in a file, or in the environment. Raise `UserError` without showing the token."""
     source = file or VARIABLE
     token = (os.environ.get(VARIABLE, "") if file is None else read_text(file, MAX_TOKEN)).strip()
     if not token:
@@ -60,7 +63,7 @@ def read_token(file: Path | None) -> str:
 
 
 class Platform:
-    """The API at an address, such as https://www.codabench.org; the token is sent to no other host."""
+    """The API at an address, such as https://www.codabench.org. The token is sent to no other host."""
 
     def __init__(self, address: str, token: str, readable: Collection[str] = ()) -> None:
         self._readable = {*LOCAL, *readable}
@@ -73,16 +76,21 @@ class Platform:
         self._session.auth = self._authorized  # a header would be replaced by an entry of ~/.netrc
 
     def get(self, path: str, kind: type[Answer]) -> Answer:
-        """Return the answer to a request below /api/; raises `UserError`."""
+        """Return the answer at a path below /api/, checked as `kind`. Raise `UserError` on failure."""
         url = self.url_of(path)
-        return _parsed(kind, self._ask("GET", url), url)
+        try:
+            return TypeAdapter(kind).validate_python(self._ask("GET", url))
+        except ValidationError as error:
+            problem = first_problem(error)
+            what = ": ".join(filter(None, [UNEXPECTED, problem.key]))
+            raise UserError(what, file=url, expected=problem.expected, found=problem.found) from error
 
     def patch(self, path: str, content: Mapping[str, object]) -> None:
-        """Change an object below /api/; raises `UserError`."""
+        """Change the object at a path below /api/. Raise `UserError` on failure."""
         self._ask("PATCH", self.url_of(path), content)
 
     def require_encryption(self, address: str) -> None:
-        """Raise `UserError` for an address without encryption, unless the user allowed it."""
+        """Raise `UserError` for an address without encryption, unless the user has allowed its host."""
         parts = urlsplit(address)
         if parts.scheme not in ("http", "https"):
             raise UserError("not an address on the web", file=origin(address), expected="https")
@@ -91,16 +99,8 @@ class Platform:
             raise UserError("not encrypted", file=origin(address), expected="https", remedy=remedy)
 
     def url_of(self, path: str) -> Address:
-        """Return the address of a request."""
+        """Return the address of a path below /api/."""
         return Address(f"{self.address}/api/{path}".replace("@", "%40"), self.address)
-
-    def entries(self, path: str, kind: type[Answer]) -> list[Answer]:
-        """Return the list that answers a request; submissions come in one piece (api/views/submissions.py:28)."""
-        url = self.url_of(path)
-        answer = self._ask("GET", url)
-        if not isinstance(answer, list):
-            raise _unexpected(url)
-        return [_parsed(kind, one, url) for one in answer]
 
     def _authorized(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
         request.headers["Authorization"] = f"Token {self._token}"  # (settings/base.py:291)
@@ -111,7 +111,7 @@ class Platform:
         try:
             return parse_json(body)
         except ValueError as error:
-            raise _unexpected(url) from error
+            raise UserError(UNEXPECTED, file=url) from error
 
     def _body(self, method: str, url: Address, content: Mapping[str, object] | None) -> bytes:
         options = {"headers": {"Accept": "application/json"}, "stream": True, "timeout": TIMEOUTS_S}
@@ -120,12 +120,12 @@ class Platform:
             if response.is_redirect:
                 remedy = "the token is not sent there; name the address that the platform has now"
                 found = origin(response.headers["Location"])
-                raise UserError("leads elsewhere", file=url, found=found, remedy=remedy)
+                raise UserError("redirects to another server", file=url, found=found, remedy=remedy)
             body = b""
             for chunk in response.iter_content(1 << 20):
                 body += chunk
                 if len(body) > MAX_ANSWER:
-                    raise UserError("too large an answer", file=url, expected=f"at most {MAX_ANSWER} bytes")
+                    raise UserError("the answer is too large", file=url, expected=f"at most {MAX_ANSWER} bytes")
             if self._token.encode() in body:
                 raise UserError("repeats the token in its answer", file=url)
             if response.status_code != requests.codes.ok:
@@ -133,25 +133,12 @@ class Platform:
             return body
 
     def _refused(self, url: Address, response: requests.Response, body: bytes) -> UserError:
-        """Return the error for a refused request; an unknown token gives status 403, as do missing rights."""
+        """Return the error for a refused request. Status 403 stands for an unknown token, and for missing rights."""
         found = printable(f"{response.status_code} {response.reason}")
         with suppress(ValueError, LookupError, TypeError):
             found += f": {printable(str(parse_json(body)['detail']))[:200]}"
-        remedies = {401: HELP, 403: HELP, 404: "it is not there, or not for the user of the token"}
+        remedies = {401: HELP, 403: HELP, 404: "it does not exist, or the user of the token may not see it"}
         return UserError("refused", file=url, found=found, remedy=remedies.get(response.status_code, CONTINUE))
-
-
-def _parsed(kind: type[Answer], answer: object, url: Address) -> Answer:
-    try:
-        return kind.model_validate(answer)
-    except ValidationError as error:
-        problem = first_problem(error)
-        what = f"not an answer of Codabench's API: {problem.key}"
-        raise UserError(what, file=url, expected=problem.expected, found=problem.found) from error
-
-
-def _unexpected(url: Address) -> UserError:
-    return UserError("not an answer of Codabench's API", file=url)
 
 
 class _Phase(BaseModel):
@@ -166,7 +153,7 @@ class _Competition(BaseModel):
 
 
 class Score(BaseModel):
-    """A cell of the platform's board."""
+    """A submission's value in a column of the platform's board."""
 
     id: int
     column_key: str
@@ -174,7 +161,7 @@ class Score(BaseModel):
 
 
 class Listed(BaseModel):
-    """An entry of the platform's list of submissions."""
+    """A submission in the platform's list of submissions."""
 
     id: int
     owner: str
@@ -193,7 +180,10 @@ class OpenedPhase:
 
 
 def split_page(page: Address) -> tuple[str, str]:
-    """Split the page of a competition into the site's address and the competition's number; raises `UserError`."""
+    """Return the site's address and the competition's number from the address of a competition's page.
+
+    Raise `UserError` for any other address.
+    """
     match = _PAGE.fullmatch(page.reveal())
     if match is None:
         raise UserError("not the page of a competition", file=page, expected=PAGE)
@@ -201,23 +191,23 @@ def split_page(page: Address) -> tuple[str, str]:
 
 
 def open_phase(platform: Platform, number: str, name: str | None) -> OpenedPhase:
-    """Return a phase of a competition; `name` may be None if the competition has only one.
+    """Return the phase `name` of the competition `number`, or the only phase if `name` is None.
 
-    Raises:
-        UserError: the platform cannot be reached, refuses or fails, or there is no such competition or phase.
+    Raise `UserError` if the platform cannot be reached, refuses or fails, or if there is no such competition or phase.
+    The platform sends all submissions in a single answer (api/views/submissions.py:28).
     """
     competition = platform.get(f"competitions/{number}/", _Competition)
     if "organised" not in competition.model_fields_set:
         raise UserError("the user of the token is no organiser of this competition", file=platform.address)
     phase = competition.phases[position_of(name, [phase.name for phase in competition.phases], platform.address)]
-    return OpenedPhase(platform, phase, platform.entries(f"submissions/?phase={phase.id}", Listed))
+    return OpenedPhase(platform, phase, platform.get(f"submissions/?phase={phase.id}", list[Listed]))
 
 
 def by_participant(opened: OpenedPhase, status: str | None) -> tuple[dict[str, list[Listed]], list[str]]:
-    """Return each participant's submissions with a status, and a line that counts submissions of other statuses.
+    """Return participant -> submissions with a status, and a line that counts submissions with another status.
 
-    The submission on the board comes first; others follow by number, the newest first. Participants choose the time and
-    the status that the platform stores (api/serializers/submissions.py:82).
+    Without `status`, return all submissions. The submission on the board comes first, then the newest by number: the
+    time that the platform stores is chosen by the participant (api/serializers/submissions.py:82).
     """
     found: dict[str, list[Listed]] = {}
     for one in sorted(opened.submissions, key=lambda one: (not one.on_leaderboard, -one.id)):

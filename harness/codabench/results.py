@@ -1,7 +1,7 @@
 """The output of the ingestion program, which the scoring program reads and an organiser downloads.
 
-Whoever hands in a submission can write any output: the platform runs a submission's own command beside the ingestion
-program. So nothing here proves anything; `harness.codabench.collection` makes calls again.
+The output may be forged, because the platform runs a submission's own command beside the ingestion program. So
+`harness.codabench.collection` makes some calls again before a result counts.
 """
 
 import os
@@ -16,48 +16,48 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from harness.errors import UserError, writing
 from harness.reading import read_regular
 
-#: The file on how calls ended, and the records; the other files are `TASK.predict`.
+#: Names of the file on how the calls ended, and of the records. Other files are `TASK.predict`.
 RESULT, RECORDS = "result.json", "records.db"
 
-#: Maximum size in bytes of the file on how calls ended.
+#: Maximum size in bytes of the file on how the calls ended.
 MAX_BYTES = 64 * 1024
 
-#: The ways in which calls end; intermediate results have the first, which becomes true if no result follows.
+#: How the calls ended. Intermediate results say `KILLED`, which is true if no other result follows.
 KILLED = "the container was killed"
 OUT_OF_TIME = "the container's time ran out"
 MADE = "the machine failed at some calls"
 
 
 class PhaseResult(BaseModel):
-    """How the calls ended."""
+    """The content of the file on how the calls ended."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    problem: str = ""  #: reason why there are no records; empty if there are records
-    ended: str = KILLED  #: how the calls ended, in words
+    problem: str = ""  #: reason for missing records; empty if there are records
+    ended: str = KILLED  #: how the calls ended
     notes: tuple[str, ...] = ()  #: lines on how the submission was read
 
 
 def write_result(directory: Path, result: PhaseResult, files: Mapping[str, Path | bytes]) -> None:
-    """Write a result, replacing anything with its files' names."""
+    """Write a result and its `files` (name -> content or file) to a directory, in place of anything of these names."""
     for name, content in files.items():
         _replace(directory / name, content if isinstance(content, bytes) else content.read_bytes())
     _replace(directory / RESULT, result.model_dump_json(indent=1).encode() + b"\n")
 
 
 def read_result(directory: Path) -> PhaseResult:
-    """Read how the calls ended; raises `UserError`."""
+    """Read the file on how the calls ended. Raise `UserError` if it is missing, or not of the ingestion program."""
     file = directory / RESULT
     if not os.path.lexists(file):
         raise UserError("no result of the ingestion program", file=file, remedy="the submission may have removed it")
     try:
         return PhaseResult.model_validate_json(read_regular(file, MAX_BYTES, links=False))
     except ValidationError as error:
-        raise UserError("not what the ingestion program writes", file=file) from error
+        raise UserError("not a result of the ingestion program", file=file) from error
 
 
 def copy_records(database: Path, target: Path) -> None:
-    """Copy a database that is in use, as one file without a journal."""
+    """Copy a database that is in use to `target`, as a single file without a journal. Raise `UserError` on failure."""
     with writing(target):
         target.unlink(missing_ok=True)
         try:
@@ -68,7 +68,7 @@ def copy_records(database: Path, target: Path) -> None:
 
 
 def _replace(path: Path, data: bytes) -> None:
-    """Write a file atomically; replaces a directory or link of that name, which a submission may have left."""
+    """Write a file atomically, in place of a directory or link that a submission may have left at `path`."""
     with writing(path):
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)

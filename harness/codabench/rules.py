@@ -1,6 +1,6 @@
-"""Rules for a bundle: pages and a logo that the platform accepts, and no data of a hidden task.
+"""The rules for a bundle: the platform must accept pages and logo, and no file may reveal a hidden task.
 
-Comments name the places in revision c7dbc756 of https://github.com/codalab/codabench.
+Comments name files and lines of revision c7dbc756 of https://github.com/codalab/codabench.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ from harness.task.layout import TaskFiles
 #: Formats of logos that the platform accepts, and the width of its icon (src/apps/competitions/models.py:205).
 LOGOS, ICON_WIDTH = ("PNG", "JPEG", "GIF"), 100
 
-#: A member of a bundle: its content, or the file that has it.
+#: A member of a bundle: its content, or the file with the content.
 Content = bytes | Path
 
 #: Maximum size in bytes of a file that is searched for names.
@@ -27,7 +27,7 @@ MAX_TEXT = 4 * 1024**2
 
 
 def is_logo(content: bytes) -> bool:
-    """Whether the platform can make an icon of a picture."""
+    """Return whether the platform can make an icon of a picture."""
     try:
         with Image.open(io.BytesIO(content), formats=LOGOS) as image:
             image.resize((ICON_WIDTH, int(ICON_WIDTH / image.width * image.height))).save(io.BytesIO(), "PNG")
@@ -37,7 +37,7 @@ def is_logo(content: bytes) -> bool:
 
 
 def is_page(content: bytes) -> bool:
-    """Whether the platform accepts a text as a page (src/apps/competitions/unpackers/v2.py:50)."""
+    """Return whether the platform accepts a text as a page (src/apps/competitions/unpackers/v2.py:50)."""
     try:
         text = content.decode()
     except UnicodeDecodeError:
@@ -46,7 +46,7 @@ def is_page(content: bytes) -> bool:
 
 
 def hidden_in(members: Mapping[str, Content], tasks: Iterable[TaskFiles]) -> Iterator[str]:
-    """Yield a line for each member that names one of the hidden `tasks`, or is its reference data or weights."""
+    """Yield a line for each member that names a hidden task, or equals its reference data or a model's weights."""
     tasks = list(tasks)
     names = b"|".join(re.escape(task.name.encode()) for task in tasks)
     words = re.compile(rb"(?<![\w-])(" + names + rb")(?![\w-])", re.IGNORECASE)
@@ -62,7 +62,7 @@ def hidden_in(members: Mapping[str, Content], tasks: Iterable[TaskFiles]) -> Ite
 
 
 def _text(member: Content) -> bytes:
-    """Return the content of a member that may be text; numbers, such as weights, have a NUL."""
+    """Return the content of a member that is text, and no bytes for a member with a NUL, such as weights."""
     if isinstance(member, Path):
         if member.stat().st_size > MAX_TEXT:
             return b""

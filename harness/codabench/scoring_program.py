@@ -1,4 +1,4 @@
-"""The scoring program: scores and the report of a submission, from the output of the ingestion program."""
+"""The scoring program: it computes the scores and the report of a submission from the ingestion program's output."""
 
 import html
 import json
@@ -17,7 +17,7 @@ from harness.records import Records
 from harness.site import write_report
 from pgdl import report
 
-#: The file that the platform reads, and the page that it shows in a frame.
+#: Names of the file with the scores, and of the page that the platform shows beside the scores.
 SCORES, REPORT = "scores.json", "detailed_results.html"
 
 _FAILED = """<!doctype html>
@@ -28,10 +28,10 @@ _FAILED = """<!doctype html>
 
 
 def score_result(program: Path, reference: Path, result: Path, output: Path) -> str:
-    """Write the scores and the report, and return a summary for readers.
+    """Write the scores and the report of a submission, and return a summary. The platform mounts the four directories.
 
-    The arguments are the directories that the platform mounts. Raises `UserError`, also noted in the report, if no
-    result counts. The platform then lists the submission as failed, and it is on no leaderboard.
+    If the result does not count, note the reason in the report, and raise `UserError`. The platform then lists the
+    submission as failed, and shows it on no leaderboard.
     """
     try:
         return _score(program, reference, result, output)
@@ -69,7 +69,7 @@ def _score(program: Path, reference: Path, place: Path, output: Path) -> str:
 
 
 def _verdict(settings: PhaseSettings, rows: Sequence[Any]) -> Iterator[str]:
-    """Yield the verdict on a submission that is only checked here."""
+    """Yield sentences for a submission of a hidden phase, which the platform only checks; nothing for other phases."""
     if settings.is_check:
         longest_s, limit_s = max(row.call_wall_s for row in rows), settings.time_limit_s
         yield f"Received. The scores of the phase {settings.name} are made by the organiser, on other tasks"

@@ -1,4 +1,4 @@
-"""Builds tasks of trained models from recipes with a grid of hyperparameters."""
+"""Builds tasks from recipes: TOML files with a dataset, an architecture, and a grid of hyperparameters."""
 
 #: Modules for other rooms.
 MODULES = ("build", "catalogue", "datasets", "recipe", "sources")

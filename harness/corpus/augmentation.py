@@ -1,8 +1,7 @@
-"""Random changes of images, in training and, if a recipe requests it, of the test set.
+"""Random changes of images: of training batches, and of the test set if a recipe requests it.
 
-Batches are float32, (N, H, W, C) in [0, 1]; a fourth channel stays unchanged.
-
-Imports TensorFlow: for the trainer's process only.
+Batches are float32, (N, H, W, C) in [0, 1]; a fourth channel stays unchanged. This module imports TensorFlow, so only
+the trainer's process may import it.
 """
 
 from collections.abc import Callable
@@ -17,10 +16,10 @@ from baselines.perturbation_response.image_perturbation import jitter_colours, r
 from harness.corpus.autoaugment import cifar10_policy
 from scoring.streams import stream
 
-#: One number per image, the magnitude of the change, and a batch.
+#: A change of a batch: takes the magnitudes (N,) and the batch.
 Perturbation = Callable[[Any, Any], Any]
 
-#: Black pixels that random crops of the standard augmentation add on each side.
+#: Number of black pixels on each side of an image before a random crop.
 PADDING = 4
 
 #: Number of images that the test perturbation changes at once.
@@ -32,12 +31,12 @@ def augment(
 ) -> Callable[[Any], Any]:
     """Return a function that changes a batch at random, for `tf.data` or a compiled training step.
 
-    Its random numbers continue from call to call, across epochs too, and start from the global seed at the time of
-    this call. They depend on the order of the calls: a repeatable `map` must not be parallel.
+    The function's generator is seeded from TensorFlow's global seed now, and continues from call to call. Draws depend
+    on the order of the calls: a repeatable `map` must not be parallel.
 
     Args:
-        name: crop_flip, cifar10_policy, or one of `PERTURBATIONS`, whose magnitudes are uniform over the range.
-        share: probability that an image is changed at all.
+        name: crop_flip, cifar10_policy, or a name in `PERTURBATIONS`, whose magnitudes are uniform over the range.
+        share: probability that an image is changed.
         level: factor of the magnitudes; only the perturbations have magnitudes.
         perturbation_range: lowest and highest magnitude at level 1; only for the perturbations.
     """
@@ -57,7 +56,7 @@ def augment(
 def perturb(
     images: NDArray[np.float32], name: str, perturbation_range: tuple[float, float], seed: int
 ) -> NDArray[np.float32]:
-    """Perturb each image with its own magnitude, uniform over the whole range and drawn from `seed`."""
+    """Return the images, each perturbed by a magnitude drawn uniformly from the range by `seed`."""
     magnitudes = stream("test perturbation", seed).uniform(*perturbation_range, len(images)).astype(np.float32)
     changed = images.copy()
     for start in range(0, len(images), BATCH):
@@ -69,7 +68,7 @@ def perturb(
 def _random_change(
     name: str, level: float, perturbation_range: tuple[float, float] | None
 ) -> Callable[[Any, Any], Any]:
-    """Return a change as a function of a batch and a seed (two numbers)."""
+    """Return the change `name` as a function of a batch and a seed (2,)."""
     if name == "crop_flip":
         return _crop_flip
     if name == "cifar10_policy":
@@ -85,7 +84,7 @@ def _random_change(
 
 
 def _crop_flip(images: Any, seed: Any) -> Any:
-    """Shift each image by up to 4 pixels in both directions (pad and crop), and mirror it with probability 1/2."""
+    """Shift each image by up to `PADDING` pixels in both directions, and mirror it with probability 1/2."""
     number, width = tf.shape(images)[0], tf.cast(tf.shape(images)[2], tf.float32)
     draws = tf.random.stateless_uniform([3, number], seed)
     right, down = tf.unstack(tf.floor(draws[:2] * (2 * PADDING + 1)) - PADDING)

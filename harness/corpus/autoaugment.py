@@ -1,9 +1,8 @@
 """The policy that AutoAugment found for CIFAR-10 (Cubuk et al. 2019, table 7 of the appendix).
 
-Magnitudes are taken from the authors' code for CIFAR-10, where level 10 would be the maximum. Pixels from outside an
-image are mid-grey. The authors' cropping, mirroring and cutout are not part of the policy.
-
-Imports TensorFlow: for the trainer's process only.
+Magnitudes are those of Cubuk et al.'s code for CIFAR-10, where level 10 is the maximum. Pixels from outside an image
+are mid-grey. Their code also crops, mirrors and cuts out, which is not part of the policy. This module imports
+TensorFlow, so only the trainer's process may import it.
 """
 
 from collections.abc import Callable
@@ -14,7 +13,7 @@ import tensorflow as tf
 from baselines.perturbation_response.geometry import rotate, shear, translate
 from baselines.perturbation_response.image_perturbation import blend, grey
 
-#: Sub-policies: two operations, each with its probability and level; None for an operation without levels.
+#: Sub-policies of two operations: name, probability and level, which is None for an operation without levels.
 POLICY: list[list[tuple[str, float, int | None]]] = [
     [("invert", 0.1, None), ("contrast", 0.2, 6)],
     [("rotate", 0.7, 2), ("translate_x", 0.3, 9)],
@@ -50,10 +49,7 @@ _GREY = 0.5
 
 
 def cifar10_policy(images: Any, seed: Any) -> Any:
-    """Apply a random sub-policy to each image, drawn from `seed` (two numbers).
-
-    `images` are float32, (N, H, W, 1 or 3) in [0, 1].
-    """
+    """Return images, float32 (N, H, W, 1 or 3) in [0, 1], each changed by a sub-policy drawn from `seed` (2,)."""
     number = tf.shape(images)[0]
     draws = tf.random.stateless_uniform([1 + 2 * STEPS, number], seed)
     chosen = tf.cast(draws[0] * len(POLICY), tf.int32)
@@ -69,18 +65,18 @@ def cifar10_policy(images: Any, seed: Any) -> Any:
 
 
 def _at(positions: Any, operation: Callable[..., Any], images: Any, levels: Any, signs: Any) -> Any:
-    """Change only the images at `positions`."""
+    """Return the images, changed by `operation` at `positions` only."""
     changed = operation(*(tf.gather(values, positions) for values in (images, levels, signs)))
     return tf.tensor_scatter_nd_update(images, positions[:, None], changed)
 
 
 def _factor(levels: Any) -> Any:
-    """Return the blending factor of levels: 0.1 at level 0, 1.9 at level 10."""
+    """Return the blending factors of levels (N,): 0.1 at level 0, 1.9 at level 10."""
     return tf.reshape(0.1 + 0.18 * levels, [-1, 1, 1, 1])
 
 
 def _shift(levels: Any, signs: Any) -> Any:
-    """Return signed shifts of `levels` pixels of 32, as shares of the side."""
+    """Return shifts by `levels` pixels of an image of `SIDE` pixels, as signed shares of the side."""
     return signs * levels / SIDE
 
 
@@ -99,7 +95,7 @@ def _solarize(images: Any, levels: Any, _: Any) -> Any:
     return tf.where(_to_levels(images) < threshold, images, 1 - images)
 
 
-#: Operations on a batch: images, levels and signs, one per image.
+#: Operations on a batch: functions of images, levels (N,) and signs (N,).
 OPERATIONS: dict[str, Callable[[Any, Any, Any], Any]] = {
     "auto_contrast": lambda images, _levels, _signs: _auto_contrast(images),
     "brightness": lambda images, levels, _: blend(tf.zeros_like(images), images, _factor(levels)),
@@ -118,7 +114,7 @@ OPERATIONS: dict[str, Callable[[Any, Any, Any], Any]] = {
 
 
 def _smooth(images: Any) -> Any:
-    """Average each pixel (weight 5) with its eight neighbours (weight 1); border pixels stay unchanged."""
+    """Average each pixel (weight 5) with the eight pixels around it (weight 1). Border pixels stay unchanged."""
     channels = images.shape[-1]
     kernel = tf.constant([[1, 1, 1], [1, 5, 1], [1, 1, 1]], tf.float32)[:, :, None, None] / 13
     smoothed = tf.nn.depthwise_conv2d(images, tf.tile(kernel, [1, 1, channels, 1]), [1] * 4, "SAME")
@@ -128,14 +124,14 @@ def _smooth(images: Any) -> Any:
 
 
 def _auto_contrast(images: Any) -> Any:
-    """Stretch each channel of each image to [0, 1]; constant channels stay unchanged."""
+    """Stretch the channels of images to [0, 1]. Constant channels stay unchanged."""
     low = tf.reduce_min(images, axis=[1, 2], keepdims=True)
     high = tf.reduce_max(images, axis=[1, 2], keepdims=True)
     return tf.where(high > low, tf.math.divide_no_nan(images - low, high - low), images)
 
 
 def _equalize(images: Any) -> Any:
-    """Make the histogram of each channel of each image, in 256 levels, as flat as possible."""
+    """Equalize the histograms of the channels of images, in 256 levels."""
     shape = tf.shape(images)
     levels = tf.reshape(tf.transpose(_to_levels(images), [0, 3, 1, 2]), [-1, shape[1] * shape[2]])
     counts = tf.math.bincount(levels, minlength=256, maxlength=256, axis=-1)
@@ -148,5 +144,5 @@ def _equalize(images: Any) -> Any:
 
 
 def _to_levels(images: Any) -> Any:
-    """Return the nearest of 256 levels, int32."""
+    """Return the nearest of 256 levels of brightness, int32."""
     return tf.cast(tf.round(images * 255), tf.int32)

@@ -1,6 +1,6 @@
-"""Builds a task from a recipe: trains the missing cells, and assembles the task when all are finished.
+"""Builds a task from a recipe: trains a model for each cell of the grid, and assembles the task from finished models.
 
-Until then all files are in OUT/building/TASK, in a layout that no other command mistakes for a task.
+Files of an unfinished task are in OUT/building/TASK, in a layout that no other command mistakes for a task.
 """
 
 import json
@@ -13,16 +13,15 @@ from typing import Any
 
 from harness.corpus.catalogue import argument_of
 from harness.corpus.recipe import Recipe, read_recipe
-from harness.corpus.trainer import CELLS, DATA, RECORDS, UNFINISHED
 from harness.directory_lock import locked_directory
 from harness.errors import UserError, writing
 from harness.format.files import visible_directories
 from harness.format.layout import BUILDING, INPUTS, REFERENCE, REFERENCES, TEST, TRAIN, model_name
 from harness.format.mark import write_mark
-from harness.format.reference import Reference
+from harness.format.reference import Reference, reference_entry, write_reference
+from harness.gpus import find_gpus
 from harness.processes import NoAnswerError, Process, Reply, share_out
 from harness.processes.runtimes import require_runtime
-from harness.sandbox import find_gpus
 from harness.task.contents import count_test_samples, read_contents, write_known
 from harness.task.incomplete import RECIPE_ARGUMENT, command_to_continue
 from harness.task.layout import TaskFiles, require_no_flat_tasks
@@ -32,27 +31,32 @@ from scoring import Grid
 #: The program that trains models.
 PROGRAM = "harness.corpus.trainer"
 
-#: The recipe of a task, finished or not, and its digest.
+#: Directories of an unfinished task, and suffix of a directory that is being written.
+DATA, CELLS, RECORDS, UNFINISHED = "data", "cell_{}", "records", ".unfinished"
+
+#: Files of a finished or unfinished task with the recipe, and with the recipe's digest.
 RECIPE, MARK = "recipe.toml", "recipe.sha256"
 
-#: File with the training records of a finished task's models, next to the reference data.
+#: File next to the reference data with the training records of a finished task's models.
 TRAINING = "training.json"
 
 
 @dataclass(frozen=True)
 class Event:
-    """An event: `data`, or `look`, `done` or `failed` of a cell, with details from the trainer."""
+    """An event of a build: the data are ready, or a cell's training has been evaluated, is finished or has failed."""
 
-    kind: str
-    cell: int
-    details: dict[str, Any]
+    kind: str  #: `data`, `look`, `done` or `failed`
+    cell: int  #: number of the cell; -1 for `data`
+    details: dict[str, Any]  #: the answer or event of the trainer
 
 
 class Build:
-    """The directories of one task, finished or not."""
+    """The directories of a task that is built from a recipe, finished or not.
+
+    Raises `UserError` if the directories exist and have finished models of another recipe.
+    """
 
     def __init__(self, recipe: Recipe, out: Path) -> None:
-        """Check existing directories; raises `UserError` if they belong to another recipe and have finished models."""
         require_no_flat_tasks(out)
         self.recipe = recipe
         self.building = out / BUILDING / recipe.name
@@ -66,20 +70,20 @@ class Build:
 
     @property
     def is_finished(self) -> bool:
-        """Whether the task is complete."""
+        """Whether the task is assembled."""
         return self.task.exists()
 
     def locked(self) -> AbstractContextManager[None]:
-        """Lock the build: one process at a time may build the task; raises `UserError` if another process does."""
+        """Return a context that holds the lock of the build. Raise `UserError` if another process builds the task."""
         return locked_directory(self.building, self.building.with_name(f"{self.recipe.name}.lock"), "pgdl task build")
 
     def forget(self) -> None:
-        """Remove the files of an unfinished task."""
+        """Remove all files of the unfinished task, including finished models."""
         shutil.rmtree(self.building, ignore_errors=True)
         shutil.rmtree(self.reference, ignore_errors=True)
 
     def begin(self) -> None:
-        """Create the directory of the build, or continue in the existing one; raises `UserError` without TensorFlow.
+        """Create the directory of the build, or continue in it. Raise `UserError` without TensorFlow.
 
         A directory of another recipe without a finished model is replaced.
         """
@@ -95,7 +99,7 @@ class Build:
             (self.building / RECIPE_ARGUMENT).write_bytes(argument_of(self.recipe.file).encode())
 
     def records(self) -> dict[int, dict[str, Any]]:
-        """Return number -> record of the finished cells."""
+        """Return number -> training record of the finished cells."""
         if (self.reference / TRAINING).exists():  # exists once all cells are finished
             return {record["cell"]: record for record in json.loads((self.reference / TRAINING).read_bytes())}
         numbers = [cell.number for cell in self.recipe.cells]
@@ -103,10 +107,10 @@ class Build:
         return {n: json.loads((self.building / RECORDS / f"{n}.json").read_bytes()) for n in finished}
 
     def train(self, numbers: list[int], workers: int) -> Generator[Event]:
-        """Train cells, `workers` at a time, and yield events. Closing the iterator kills the trainers.
+        """Train the cells `numbers`, `workers` at a time, and yield events. Closing the iterator kills the trainers.
 
-        Raises `UserError` if training cannot continue: no data, a full disk. Finished cells are kept; without any, the
-        directory of the build is removed.
+        Raise `UserError` if training cannot continue, for instance without data or on a full disk. Finished cells are
+        kept; without a finished cell, the directory of the build is removed.
         """
         with ExitStack() as stack:
             stack.enter_context(self._removed_if_empty())  # entered first, so left last: no trainer writes then
@@ -125,7 +129,7 @@ class Build:
 
     @contextmanager
     def _removed_if_empty(self) -> Iterator[None]:
-        """Remove the directory of the build after a `UserError`, unless it has a finished model."""
+        """Remove the directory of the build after a `UserError` in the context, unless it has a finished model."""
         try:
             yield
         except UserError:
@@ -135,12 +139,12 @@ class Build:
 
     @property
     def _has_finished(self) -> bool:
-        """Whether the directory of the build has a finished model, of this or another recipe."""
+        """Whether the directory of the build has a finished model of any recipe."""
         names = [path.name for pattern in _names("*") for path in self.building.glob(pattern)]
         return any(not name.endswith(UNFINISHED) for name in names)
 
     def _is_own(self, directory: Path) -> bool:
-        """Whether a directory is new, or belongs to this recipe."""
+        """Return whether a directory is new or belongs to this recipe."""
         mark = directory / MARK
         return not mark.exists() or mark.read_text("utf-8") == self.recipe.digest
 
@@ -151,36 +155,43 @@ class Build:
             raise UserError("belongs to another recipe or version", file=directory, expected=expected, remedy=remedy)
 
     def _trainer(self, slot: int) -> Process:
-        """Start a trainer, with a GPU if there are GPUs."""
         gpus = find_gpus()
         gpu = gpus[slot % len(gpus)].uuid if gpus else False
         arguments = str(self.recipe.file.absolute()), str(self.building.absolute())
         return Process(PROGRAM, RUNTIMES["tensorflow"], *arguments, threads=self.recipe.threads, gpu=gpu, own_data=True)
 
     def hide(self) -> None:
-        """Mark the task as hidden if the recipe says so; an existing mark always stays."""
+        """Mark the task as hidden if the recipe says so. An existing mark always stays."""
         if self.recipe.hidden:
             write_mark(self.reference)
 
     def finish(self) -> None:
         """Assemble the task: the reference data first, the models' directory in one step at the end.
 
-        After an interruption, another call completes the task.
+        After an interruption, another call completes the task. Raise `UserError` if files cannot be written.
         """
         with self._writing():
-            self._assemble()
+            records = self.records()
+            self.reference.mkdir(parents=True, exist_ok=True)
+            self.hide()  # before the first file of the task
+            self.task.parent.mkdir(parents=True, exist_ok=True)
+            self._write_reference(records)
+            for number in records:
+                cell, model = (self.building / name for name in _names(number))
+                if cell.exists():
+                    cell.rename(model)
+            shutil.rmtree(self.building / RECORDS, ignore_errors=True)
+            for name in (RECIPE, MARK, RECIPE_ARGUMENT):
+                (self.building / name).unlink(missing_ok=True)
+            if (self.building / DATA).exists():
+                (self.building / DATA).rename(self.building / TRAIN.parts[0])
+            contents = read_contents(TaskFiles(self.task.name, self.building, self.reference / REFERENCE))
+            write_known(self.reference, contents)
+            self.building.rename(self.task)
+            if not any(self.building.parent.iterdir()):
+                self.building.parent.rmdir()
 
-    def _writing(self) -> AbstractContextManager[None]:
-        """Turn an error of writing into a `UserError`."""
-        return writing(self.building, remedy="name another directory with --output; finished models are kept")
-
-    def _assemble(self) -> None:
-        from harness.format.reference import reference_entry, write_reference
-
-        records = self.records()
-        self.reference.mkdir(parents=True, exist_ok=True)
-        self.hide()  # before the first file of the task
-        self.task.parent.mkdir(parents=True, exist_ok=True)
+    def _write_reference(self, records: dict[int, dict[str, Any]]) -> None:
         entries = {
             str(cell.number): reference_entry(self.recipe.grid, cell.hyperparameters, records[cell.number]["metrics"])
             for cell in self.recipe.cells
@@ -190,24 +201,13 @@ class Build:
         (self.reference / RECIPE).write_bytes(self.recipe.text.encode())
         (self.reference / MARK).write_bytes(self.recipe.digest.encode())
         (self.reference / TRAINING).write_bytes(json.dumps(list(records.values()), indent=1).encode())
-        for number in records:
-            cell, model = (self.building / name for name in _names(number))
-            if cell.exists():
-                cell.rename(model)
-        shutil.rmtree(self.building / RECORDS, ignore_errors=True)
-        for name in (RECIPE, MARK, RECIPE_ARGUMENT):
-            (self.building / name).unlink(missing_ok=True)
-        if (self.building / DATA).exists():
-            (self.building / DATA).rename(self.building / TRAIN.parts[0])
-        contents = read_contents(TaskFiles(self.task.name, self.building, self.reference / REFERENCE))
-        write_known(self.reference, contents)
-        self.building.rename(self.task)
-        if not any(self.building.parent.iterdir()):
-            self.building.parent.rmdir()
+
+    def _writing(self) -> AbstractContextManager[None]:
+        return writing(self.building, remedy="name another directory with --output; finished models are kept")
 
 
 def _names(number: int | str) -> tuple[str, str]:
-    """Return the names of a cell's directory before and after the task is assembled; `*` stands for every cell."""
+    """Return the names of a cell's directory before and after the task is assembled; patterns for the number `*`."""
     return CELLS.format(number), model_name(str(number))
 
 
@@ -221,12 +221,19 @@ def _event(cell: int, reply: Reply) -> Event:
 
 
 def find_builds(out: Path) -> list[Build]:
-    """Return the unfinished builds in `out`, in natural order; raises `UserError` for a build without its recipe."""
-    return [_read(directory, out) for directory in visible_directories(out / BUILDING)]
+    """Return the unfinished builds in `out`, in natural order. Raise `UserError` for a build without its recipe."""
+    builds = []
+    for directory in visible_directories(out / BUILDING):
+        recipe = directory / RECIPE
+        if not recipe.is_file():
+            remedy = f"{command_to_continue(out, directory.name)} continues it, and writes the file"
+            raise UserError("missing", file=recipe, expected="the recipe of an unfinished task", remedy=remedy)
+        builds.append(Build(read_recipe(recipe), out))
+    return builds
 
 
 def reference_of(build: Build) -> Reference | None:
-    """Return the reference data of the finished models; None before the first."""
+    """Return the reference data of the finished models; None without a finished model."""
     records = {model_name(str(number)): record for number, record in sorted(build.records().items())}
     if not records:
         return None
@@ -238,13 +245,5 @@ def reference_of(build: Build) -> Reference | None:
 
 
 def count_tests(build: Build) -> int | None:
-    """Return the number of test samples; None as long as they are not written."""
+    """Return the number of test examples; None if the test shards are not written yet."""
     return count_test_samples(build.building / DATA / TEST.name) or count_test_samples(build.building / TEST)
-
-
-def _read(directory: Path, out: Path) -> Build:
-    recipe = directory / RECIPE
-    if not recipe.is_file():
-        remedy = f"{command_to_continue(out, directory.name)} continues it, and writes the file"
-        raise UserError("missing", file=recipe, expected="the recipe of an unfinished task", remedy=remedy)
-    return Build(read_recipe(recipe), out)

@@ -1,27 +1,26 @@
-"""The recipes in the package, by name."""
+"""The recipes that are shipped in the package, found by name."""
 
 from contextlib import suppress
 from pathlib import Path
 
-from harness import shipped
 from harness.errors import UserError
 from harness.format.files import natural
 from harness.hints import did_you_mean
+from harness.shipped import shipped_directory
 
 _LISTED = "`pgdl task recipes` lists the recipes in the package"
 
 
 def recipes() -> dict[str, Path]:
-    """Return name -> file, pgdl_task2 before pgdl_task10; raises `UserError` if they are missing."""
-    files = (shipped.task_data() / "recipes").glob("*.toml")
+    """Return name -> file of the recipes in the package, pgdl_task2 before pgdl_task10."""
+    files = (shipped_directory("task_data") / "recipes").glob("*.toml")
     return {file.stem: file for file in sorted(files, key=lambda file: natural(file.stem))}
 
 
 def find_recipe(argument: str) -> Path:
-    """Return the file of a recipe, given as a path or as the name of a recipe in the package.
+    """Return the file of a recipe. `argument` is a path, or the name of a recipe in the package.
 
-    Raises:
-        UserError: there is no file and no recipe of that name.
+    Raise `UserError` if there is neither a file nor a recipe of that name.
     """
     path = Path(argument)
     if path.is_file():
@@ -34,7 +33,7 @@ def find_recipe(argument: str) -> Path:
 
 
 def argument_of(file: Path) -> str:
-    """Return the argument of `find_recipe` for a file in any directory: a name in the package, or a whole path."""
+    """Return the argument by which `find_recipe` finds a file from any directory: a name, or an absolute path."""
     with suppress(UserError):
         if recipes().get(file.stem) == file:
             return file.stem

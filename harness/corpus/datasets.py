@@ -1,4 +1,4 @@
-"""Turns a dataset into the arrays on which models are trained and tested."""
+"""Turns a dataset into the arrays on which the models of a corpus are trained and tested."""
 
 import hashlib
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 #: Share of training images if neither the source nor the recipe defines the split.
 DEFAULT_TRAIN_SHARE = 0.75
 
-#: Weights of red, green and blue in the luminance of ITU-R BT.601.
+#: Weights of red, green and blue in the luminance, by ITU-R BT.601.
 LUMINANCE = np.array([0.299, 0.587, 0.114], np.float32)
 
 Inputs = NDArray[np.float32]
@@ -27,33 +27,21 @@ Labels = NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Data:
-    """Training and test data of a corpus.
+    """The training and test data of a corpus."""
 
-    Attributes:
-        train_inputs: (N, H, W, C) in [0, 1].
-        train_labels: (N,), in 0..n_classes-1, without noise.
-        test_inputs: like `train_inputs`, perturbed according to the recipe.
-        test_labels: like `train_labels`.
-        n_classes: number of classes.
-        notes: notes on the data for the user, one per line.
-    """
-
-    train_inputs: Inputs
-    train_labels: Labels
-    test_inputs: Inputs
-    test_labels: Labels
+    train_inputs: Inputs  #: (N, H, W, C) in [0, 1]
+    train_labels: Labels  #: (N,), in 0..n_classes-1, without noise
+    test_inputs: Inputs  #: like `train_inputs`, perturbed according to the recipe
+    test_labels: Labels  #: like `train_labels`
     n_classes: int
-    notes: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)  #: notes for the user, one per line
 
 
 def load_data(recipe: "DataRecipe", base: Path) -> Data:
-    """Load the data that a recipe describes; relative paths start at `base`.
+    """Load the data that a recipe describes. A relative path in the recipe starts at `base`.
 
-    Subsets are stratified by class and drawn from the recipe's seed. Test images that are
-    identical to a training image, byte for byte, are dropped.
-
-    Raises:
-        UserError: the data cannot be loaded, or do not meet the recipe.
+    Subsets are stratified by class, and drawn by the recipe's seed. Test images that equal a training image, byte for
+    byte, are dropped. Raise `UserError` if the data cannot be loaded, or do not suit the recipe.
     """
     source = read_source(recipe, base)
     if recipe.classes is not None:
@@ -85,9 +73,9 @@ def load_data(recipe: "DataRecipe", base: Path) -> Data:
 
 
 def with_label_noise(labels: Labels, n_classes: int, share: float, seed: int) -> Labels:
-    """Replace a share of the labels by another class, drawn uniformly from the other classes.
+    """Return the labels (N,) with a share of them replaced by another class, drawn uniformly.
 
-    With the same seed, a larger share includes the replacements of a smaller one.
+    With the same seed, a larger share includes the replacements of a smaller share.
     """
     random = stream("label noise", seed)
     replaced = random.permutation(len(labels))[: round(share * len(labels))]
@@ -98,9 +86,10 @@ def with_label_noise(labels: Labels, n_classes: int, share: float, seed: int) ->
 
 
 def _first_classes(source: DistributedDataset, number: int, seed: int) -> DistributedDataset:
-    """Keep the first classes.
+    """Return the first `number` classes of a dataset.
 
-    A source without test images is divided before: with all of its classes it has the same test images.
+    A source without test images is divided into training and test images before. So an image is in the same part
+    whatever the number of classes.
     """
     if number > source.n_classes:
         raise UserError("data.classes", expected=f"at most {source.n_classes}, as the source has", found=number)
@@ -122,7 +111,7 @@ def _wanted_train(recipe: "DataRecipe", available: int, divided: bool) -> int:
 
 
 def _stratified(labels: Labels, number: int, seed: int, key: str) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return positions of a stratified subset of `number` labels, and of the rest; all labels stay in order."""
+    """Return the positions of a stratified random subset of `number` labels, and the positions of the rest."""
     from sklearn.model_selection import train_test_split
 
     positions = np.arange(len(labels))
@@ -132,14 +121,14 @@ def _stratified(labels: Labels, number: int, seed: int, key: str) -> tuple[NDArr
         chosen, rest = train_test_split(
             positions, train_size=number, stratify=labels, random_state=stream_seed("subset", seed, key)
         )
-    except ValueError as error:  # too many, or fewer than classes
+    except ValueError as error:  # more images than there are, or fewer images than classes
         setting = f"data.{key} = {number} of {len(labels)} images"
         raise UserError(setting, expected="a number that gives every class a share", found=error) from error
     return chosen, rest
 
 
 def _prepared(split: Split, positions: NDArray[np.intp], recipe: "DataRecipe") -> Inputs:
-    """Return the images at `positions`, (N, H, W, C) in [0, 1], with the size and channels of the recipe."""
+    """Return the images at `positions`, (N, H, W, C) in [0, 1], in the size and with the channels of the recipe."""
     if not isinstance(split.images, EncodedImages):
         return _prepare(split.images[positions], recipe)
     images = [_prepare(split.images[int(position)][np.newaxis], recipe)[0] for position in positions]
@@ -165,9 +154,9 @@ def _prepare(images: Array, recipe: "DataRecipe") -> Inputs:
 
 
 def with_channels(images: Inputs, number: int) -> Inputs:
-    """Convert images to 1, 3 or 4 channels: grey is the luminance, a fourth channel is opaque.
+    """Convert images (N, H, W, C) to 1, 3 or 4 channels: grey is the luminance, a fourth channel is 1 (opaque).
 
-    Raises `UserError` if the images have another number of channels.
+    Raise `UserError` unless the images have 1, 3 or 4 channels.
     """
     present = images.shape[-1]
     if present not in (1, 3, 4):
@@ -184,7 +173,7 @@ def with_channels(images: Inputs, number: int) -> Inputs:
 
 
 def _resized(images: Inputs, side: int) -> Inputs:
-    """Resize with antialiased bilinear interpolation, which averages when shrinking; the aspect ratio is not kept."""
+    """Resize images to squares by antialiased bilinear interpolation; the aspect ratio is not kept."""
     import tensorflow as tf
 
     resized: Any = tf.image.resize(images, [side, side], method="bilinear", antialias=True)
@@ -192,7 +181,7 @@ def _resized(images: Inputs, side: int) -> Inputs:
 
 
 def not_in(known: Inputs, images: Inputs) -> NDArray[np.bool_]:
-    """Return for each image whether it differs from all known images."""
+    """Return for each image (N,) whether it differs from all images in `known`."""
     seen = {_digest(image) for image in known}
     return np.array([_digest(image) not in seen for image in images], dtype=bool)
 

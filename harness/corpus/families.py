@@ -1,8 +1,8 @@
-"""Architecture families: each function returns the layers of one network, as plain data.
+"""Architecture families: each function returns the layers of a network, as plain data.
 
 A layer is an entry of the competition's `config.json`: `{"layer_name": CLASS, SETTING: VALUE, ...}`. In a network with
-skip connections each layer also has `"inputs"`: positions in the list, -1 for the network's input; other networks are
-chains. All networks end in logits. Dropout layers are included for training; they are never saved.
+skip connections, a layer also has `"inputs"`: positions in the list, -1 for the network's input. Other networks are
+chains. All networks end in logits. Dropout layers serve training, and are never saved.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,8 +12,7 @@ from pydantic import Field
 
 Layer = dict[str, Any]
 
-#: Numbers of layers, which may be 0 or not, and widths. A recipe is checked against these annotations of a family's
-#: settings.
+#: Types of a family's settings, against which recipes are checked: numbers of layers, at least 0 or 1, and widths.
 Count = Annotated[int, Field(ge=0, le=1000)]
 Some = Annotated[int, Field(ge=1, le=1000)]
 Positive = Annotated[int, Field(ge=1, le=10**9)]
@@ -39,9 +38,9 @@ def vgg(
 
         input - [conv3x3 relu, conv3x3 relu, maxpool2x2] x n_blocks - flatten - [dense relu, dropout] x n_dense - logits
 
-    The last block has `n_filters` filters and each earlier one half as many as the next: the paper gives only the
-    last number, so the halving is this project's choice. `depth` 11, 13, 16 or 19 takes the five blocks of the
-    network of that name instead, whose last two are equally wide. `batch_norm` normalises before each relu.
+    The last block has `n_filters` filters, and each earlier block half as many as the next. Jiang et al. give only the
+    last number, so the halving is this project's choice. `depth` 11, 13, 16 or 19 selects the five blocks of the
+    network of that name, whose last two blocks are equally wide. `batch_norm` normalises before each relu.
     """
     per_block = VGG_DEPTHS[depth] if depth else (2,) * n_blocks
     halvings = (3, 2, 1, 0, 0) if depth else range(n_blocks - 1, -1, -1)
@@ -67,9 +66,9 @@ def nin(
         input - [conv3x3 stride 2 relu, conv1x1 relu, conv1x1 relu, dropout] x n_convolutions/3
               - global average pooling - [dense relu] for each but the first of `dense` - logits
 
-    `n_convolutions` is 3, 6, 9, ...; only the first three blocks have stride 2, so that 32 pixels become 4. `dense`
-    such as "256-256" begins with the number of filters of the last 1x1 convolution; the numbers after that are widths
-    of dense layers on top of the pooling, as the paper explains for task 7.
+    `n_convolutions` is 3, 6, 9, ... Only the first three blocks have stride 2, so that 32 pixels become 4. `dense`,
+    such as "256-256", begins with the number of filters of the last 1x1 convolution. Further numbers are widths of
+    dense layers on top of the pooling, as Jiang et al. 2020 explain for task 7.
     """
     if n_convolutions % 3:
         raise ValueError("n_convolutions: expected a multiple of 3")
@@ -99,8 +98,8 @@ def fully_convolutional(
 
         input - [conv3x3, batch norm, relu] x depth - dropout - global average pooling - logits
 
-    Widths grow linearly from the first layer to the last (`reversed`: from the last to the first), scaled so that
-    the network has about `n_parameters`: within one step of the narrowest layer's width.
+    Widths grow linearly from the first layer to the last, or from the last to the first if `reversed`. They are scaled
+    so that the network has about `n_parameters`: one step of the narrowest layer's width would be too much.
     """
     shares = list(range(1, depth + 1))
     if reversed:
@@ -125,8 +124,8 @@ def resnet(
         input - conv3x3 - 4 stages of residual blocks, each stage after the first halves the side and doubles the width
               - global average pooling - dropout - logits
 
-    18 and 34 have blocks of two 3x3 convolutions, 50 has bottlenecks (1x1, 3x3, 1x1 with four times the width); every
-    convolution has batch norm, and a 1x1 convolution on the skip connection where shapes change.
+    Depths 18 and 34 have blocks of two 3x3 convolutions, depth 50 has bottlenecks (1x1, 3x3, 1x1 with four times the
+    width). Every convolution has batch norm. Where shapes change, the skip connection has a 1x1 convolution.
     """
     graph = _Graph()
     at = graph.convolution(-1, n_filters, 3)
@@ -149,13 +148,13 @@ def convnext(
     patch: Positive = 4,
     dropout: float = 0.0,
 ) -> list[Layer]:
-    """Isotropic ConvNeXt (Liu et al. 2022, section 3.3): layer norm, GELU, and one resolution after the patches.
+    """Isotropic ConvNeXt (Liu et al. 2022, section 3.3): all blocks have the resolution of the patches.
 
         input - conv of `patch` x `patch` with stride `patch`, layer norm - block x n_blocks
               - global average pooling - layer norm - dropout - logits
         block: x + (depthwise conv of `kernel` x `kernel`, layer norm, dense of 4 n_filters, GELU, dense of n_filters)
 
-    Without the paper's layer scale and stochastic depth, which serve networks of many blocks.
+    Layer scale and stochastic depth are left out: in Liu et al., they serve networks of many blocks.
     """
     graph = _Graph()
     at = graph.add(
@@ -178,7 +177,7 @@ def convnext(
 
 
 class _Graph:
-    """Builder of a network with skip connections; methods return the position of the last layer they added."""
+    """Builder of a network with skip connections. Each method returns the position of the last layer that it added."""
 
     def __init__(self) -> None:
         self.layers: list[Layer] = []
@@ -235,7 +234,7 @@ def _logits(n_classes: int) -> Layer:
 
 
 def _parameters(widths: Sequence[int], channels: int, n_classes: int) -> int:
-    """Return the number of weights and biases in 3x3 convolutions of these widths and in the logits."""
+    """Return the number of parameters of 3x3 convolutions of these widths, and of the logits."""
     inputs = [channels, *widths[:-1]]
     return (
         sum(9 * before * after + after for before, after in zip(inputs, widths, strict=True))
@@ -243,12 +242,7 @@ def _parameters(widths: Sequence[int], channels: int, n_classes: int) -> int:
     )
 
 
-#: Values of `family` in a recipe.
+#: Value of `family` in a recipe -> the function.
 FAMILIES: dict[str, Callable[..., list[Layer]]] = {
-    "vgg": vgg,
-    "nin": nin,
-    "fully_convolutional": fully_convolutional,
-    "resnet": resnet,
-    "convnext": convnext,
-    "mlp": mlp,
+    family.__name__: family for family in (vgg, nin, fully_convolutional, resnet, convnext, mlp)
 }

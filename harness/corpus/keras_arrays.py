@@ -1,6 +1,6 @@
-"""The program that writes a dataset of Keras as arrays, which the harness reads without importing a framework.
+"""The program that writes a dataset of Keras as arrays, which other processes read without importing a framework.
 
-A question is `{"name": NAME, "file": FILE.npz}`; the answer is empty.
+A question is `{"name": NAME, "file": FILE.npz}`, and the answer is empty.
 """
 
 from typing import Any
@@ -12,7 +12,7 @@ from harness.processes.models import Answer, Question, plain
 
 
 def answer(question: Question) -> Answer:
-    """Write x_train, y_train, x_test and y_test."""
+    """Write x_train, y_train, x_test and y_test to the question's file."""
     source = read_keras(question["name"])
     assert source.test is not None
     arrays: dict[str, Any] = {}

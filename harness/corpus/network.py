@@ -1,6 +1,6 @@
 """The Keras network of a cell, for training and for saving.
 
-Imports TensorFlow: for the trainer's process only.
+This module imports TensorFlow, so only the trainer's process may import it.
 """
 
 import json
@@ -15,9 +15,9 @@ from harness.format.layer_settings import TRAINING_ONLY
 
 
 def training_network(layers: Sequence[Layer], input_shape: Sequence[int], weight_decay: float, initializer: str) -> Any:
-    """Build a network, dropout included, with an L2 penalty on every kernel.
+    """Return a Keras network with dropout layers and an L2 penalty on every kernel.
 
-    `initializer` names the Keras initializer of kernels; other weights have Keras' default initial values.
+    `initializer` names the Keras initializer of kernels. Other weights have Keras' default initial values.
     """
     model = _build(layers, input_shape)
     draw = tf.keras.initializers.get(initializer)
@@ -30,7 +30,7 @@ def training_network(layers: Sequence[Layer], input_shape: Sequence[int], weight
 
 
 def saved_config(layers: Sequence[Layer], input_shape: Sequence[int]) -> dict[str, Any]:
-    """Return the content of config.json: the competition's list of layers, or Keras' own JSON for a graph.
+    """Return the content of config.json: the competition's list of layers, or Keras' own JSON with skip connections.
 
     Layers without effect outside training are left out.
     """
@@ -42,7 +42,7 @@ def saved_config(layers: Sequence[Layer], input_shape: Sequence[int]) -> dict[st
 
 
 def named_weights(model: Any) -> list[tuple[str, list[tuple[str, Any]]]]:
-    """Return each layer's name and its weights with their names, in the order in which Keras lists them."""
+    """Return each layer's name with the names and arrays of its weights, in the order of Keras."""
     return [
         (layer.name, [(weight.name, array) for weight, array in zip(layer.weights, layer.get_weights(), strict=True)])
         for layer in model.layers
@@ -63,7 +63,7 @@ def _build(layers: Sequence[Layer], input_shape: Sequence[int]) -> Any:
 
 
 def _without_training(layers: Sequence[Layer]) -> list[Layer]:
-    """Remove layers without effect outside training, and reconnect their consumers to their inputs."""
+    """Return the layers that have an effect outside training, connected past the layers that have none."""
     kept: list[Layer] = []
     new_position = {-1: -1}
     for position, layer in enumerate(layers):

@@ -1,4 +1,4 @@
-"""Recipes: a TOML file that describes the models to train; every key is explained at its definition.
+"""Recipes: TOML files that describe the models to train. Every key is explained at its definition.
 
 An invalid file is refused with all its problems, each in one line.
 """
@@ -24,16 +24,16 @@ from harness.validation import first_problem
 Parametric = Literal["rotation", "translate_x", "translate_y", "color_jitter"]
 PARAMETRIC = get_args(Parametric)
 
-#: Raised when the same recipe starts to give other models, so that a task never mixes models of two versions.
+#: Version of the builder: increased when the same recipe gives other models, so that a task never mixes versions.
 BUILDER = 3
 
-#: Most models of a recipe.
+#: Maximum number of models of a recipe.
 MAX_CELLS = 10_000
 
 #: Sources that are read from `path`.
 OWN_SOURCES = ("npz", "directory", "cinic10")
 
-#: Arguments of a family that are not settings of the recipe's `[architecture]`.
+#: Arguments of a family's function that are not keys of `[architecture]`.
 _NOT_SETTINGS = {"n_classes", "dropout"}
 
 
@@ -80,7 +80,7 @@ class DataRecipe(Section):
 
 
 class Stop(Section):
-    """The stopping criterion, evaluated on the whole training set in inference mode."""
+    """`training.stop`: the criterion that ends a training, evaluated on the whole training set in inference mode."""
 
     cross_entropy: float | None = Field(None, gt=0, description="Maximum mean cross-entropy, in nats.")
     train_accuracy: float | None = Field(None, gt=0, le=1, description="Minimum accuracy.")
@@ -93,7 +93,7 @@ class Stop(Section):
 
 
 class Training(Section):
-    """`[training]`: settings of the training."""
+    """`[training]`: the settings of the training."""
 
     optimizer: Literal["sgd", "adam", "rmsprop"] = Field("sgd", description="Keras optimizer.")
     momentum: float = Field(0.0, ge=0, lt=1, description="Momentum of sgd and rmsprop.")
@@ -131,40 +131,33 @@ class Training(Section):
 
 @dataclass(frozen=True)
 class Cell:
-    """One model to train.
+    """A cell of the grid: a model to train."""
 
-    Attributes:
-        number: position in the grid, with the last axis varying fastest; the model is `model_<number>`.
-        hyperparameters: the values of the grid's axes, in the file's order.
-        architecture: arguments of the family.
-        training: all settings, including values from the grid.
-    """
-
-    number: int
-    hyperparameters: dict[str, Any]
-    architecture: dict[str, Any]
-    training: Training
+    number: int  #: position in the grid, with the last axis varying fastest; the model is `model_<number>`
+    hyperparameters: dict[str, Any]  #: axis -> value, in the file's order
+    architecture: dict[str, Any]  #: arguments of the family
+    training: Training  #: all settings, including values from the grid
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """A valid recipe."""
+    """A valid recipe, with the keys of its file and the cells of its grid."""
 
     name: str
     description: str
     file: Path
-    text: str
-    digest: str
+    text: str  #: content of the file
+    digest: str  #: SHA-256 of everything that decides the models
     hidden: bool
     threads: int
     data: DataRecipe
-    family: str
+    family: str  #: a key of `FAMILIES`
     grid: dict[str, list[Any]]
     cells: tuple[Cell, ...]
 
 
 class _File(Section):
-    """The sections of the file."""
+    """The sections of the file, before the grid is checked against the family."""
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$", description="Name of the task: letters, digits, _ and -.")
     description: str = Field("", description="One line about the task.")
@@ -182,11 +175,7 @@ class _File(Section):
 
 
 def read_recipe(path: Path) -> Recipe:
-    """Read and check a recipe.
-
-    Raises:
-        UserError: with all problems, one line each.
-    """
+    """Read and check a recipe. Raise `UserError` with all problems of the file, one line each."""
     content, text = read_toml(path)
     file = checked(_File, content, "", path)
     _raise(path, [*_family_problems(file), *_grid_problems(file)])
@@ -201,7 +190,6 @@ def read_recipe(path: Path) -> Recipe:
 
 
 def _settings(family: str) -> dict[str, Any]:
-    """Return a family's settings with their defaults."""
     parameters = inspect.signature(FAMILIES[family]).parameters
     return {name: p.default for name, p in parameters.items() if name not in _NOT_SETTINGS}
 
@@ -218,7 +206,7 @@ def _family_problems(file: _File) -> Iterator[UserError]:
 
 
 def _setting_problems(key: str, name: str, values: list[Any], family: str) -> Iterator[UserError]:
-    """Yield a problem if a family's setting is unknown, or if a value does not fit its annotation."""
+    """Yield a problem if a family has no setting `name`, and for each value that does not fit the setting's type."""
     known = _settings(family)
     if name not in known:
         yield UserError(f"{key}: unknown key", remedy=did_you_mean(name, {*known, *Training.model_fields}))
@@ -266,7 +254,7 @@ def _cells(file: _File, path: Path) -> Iterator[Cell]:
 
 
 def _impossible(file: _File, cell: Cell) -> Iterator[UserError]:
-    """Yield problems of combined settings."""
+    """Yield a problem for each combination of settings with which a cell cannot be trained."""
     training, data = cell.training, file.data
     if data.n_train is not None and training.batch_size > data.n_train:
         yield UserError("training.batch_size", expected=f"at most n_train, {data.n_train}", found=training.batch_size)
@@ -284,6 +272,6 @@ def _impossible(file: _File, cell: Cell) -> Iterator[UserError]:
 
 
 def _raise(path: Path, problems: Iterable[UserError]) -> None:
-    """Raise the problems, if any, each once even if several cells have it."""
+    """Raise the problems of the file at `path`, if any. A problem of several cells is named once."""
     if lines := dict.fromkeys(f"{path}: {problem}" for problem in problems):
         raise UserErrors(*lines)

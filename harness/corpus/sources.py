@@ -1,6 +1,6 @@
 """Sources of images: libraries of datasets, a directory of images, or the user's own arrays.
 
-Imports only the libraries that a source needs, TensorFlow included: for the trainer's process only.
+A source imports the library that it needs, TensorFlow included, so only the trainer's process may read sources.
 """
 
 import gzip
@@ -27,13 +27,13 @@ from scoring.streams import stream
 if TYPE_CHECKING:
     from harness.corpus.recipe import DataRecipe
 
-#: Most bytes of an array in the format of MNIST; the images of Fashion-MNIST have 47 MB.
+#: Maximum size in bytes of an array in the format of MNIST; the images of Fashion-MNIST have 47 MB.
 MAX_ARRAY = 1024**3
 
-#: Beginning of such an array: the third byte says that numbers are bytes, the fourth is the number of axes.
+#: First bytes of an array in that format: the third says that numbers are bytes; the number of axes follows.
 _BYTES = b"\0\0\x08"
 
-#: Name of each part in the names of such files.
+#: Part of a dataset -> its name in the names of files of MNIST.
 PARTS = {"train": "train", "test": "t10k"}
 
 Array = NDArray[Any]
@@ -50,22 +50,22 @@ KERAS = {
     "cifar100": (100, f"{_TORONTO}cifar-100-python.tar.gz", "cifar-100-python-target_archive"),
 }
 
-#: Dataset that a distribution installs -> its directory, and Debian's package of it.
+#: Dataset that a Linux distribution installs -> its directory, and Debian's package.
 INSTALLED = {"fashion_mnist": (Path("/usr/share/datasets/fashion-mnist"), "dataset-fashion-mnist")}
 
-#: Our name -> name in TensorFlow Datasets and number of classes.
+#: Source in a recipe -> name in TensorFlow Datasets, and number of classes.
 TENSORFLOW_DATASETS = {
     "svhn": ("svhn_cropped", 10),
     "oxford_flowers102": ("oxford_flowers102", 102),
     "oxford_iiit_pet": ("oxford_iiit_pet", 37),
 }
 
-#: Arrays of an `.npz` file.
+#: Required arrays of an `.npz` file.
 _NPZ = ("x_train", "y_train", "x_test", "y_test")
 
 
 def read_pair(directory: Path, part: str) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """Read images (N, H, W) and labels (N,) of the part "train" or "test"; raises `UserError` if a file is damaged."""
+    """Read images (N, H, W) and labels (N,) of a part in the format of MNIST. Raise `UserError` for damaged files."""
     files = [directory / f"{PARTS[part]}-{kind}-ubyte.gz" for kind in ("images-idx3", "labels-idx1")]
     images, labels = (_read(file, n_axes) for file, n_axes in zip(files, (3, 1), strict=True))
     if len(images) != len(labels):
@@ -84,12 +84,12 @@ def _read(file: Path, n_axes: int) -> NDArray[np.uint8]:
         raise UserError("cannot be read", file=file, expected="a file compressed by gzip", found=found) from error
     if start != _BYTES + bytes([n_axes]) or not shape or len(content) != math.prod(shape):
         expected = f"bytes in an array of {n_axes} axes, in the format of MNIST"
-        raise UserError("damaged", file=file, expected=expected, found=f"{len(content)} bytes of something else")
+        raise UserError("damaged", file=file, expected=expected, found=f"{len(content)} bytes of other content")
     return np.frombuffer(content, np.uint8).reshape(shape)
 
 
 class EncodedImages:
-    """Images as files or bytes (PNG, JPEG or BMP) that are decoded on access: uint8, (H, W, C)."""
+    """Images as files or bytes (PNG, JPEG or BMP). Access by position decodes an image: uint8, (H, W, C)."""
 
     def __init__(self, items: Sequence[Path | bytes]) -> None:
         self._items = items
@@ -98,11 +98,11 @@ class EncodedImages:
         return len(self._items)
 
     def at(self, positions: Sequence[int]) -> "EncodedImages":
-        """Return the images at some positions, still encoded."""
+        """Return the images at `positions`, still encoded."""
         return EncodedImages([self._items[position] for position in positions])
 
     def __getitem__(self, position: int) -> Array:
-        """Decode one image; raises `UserError` if it is not an image."""
+        """Return the decoded image at `position`. Raise `UserError` if the content is not an image."""
         import tensorflow as tf
 
         item = self._items[position]
@@ -116,19 +116,13 @@ class EncodedImages:
 
 @dataclass(frozen=True)
 class Split:
-    """Images and their labels.
+    """Training or test images and their labels."""
 
-    Attributes:
-        images: one array, or images that are decoded on access; (H, W) or (H, W, C) each, uint8 or
-            floating-point in [0, 1].
-        labels: int32, (N,), from 0.
-    """
-
-    images: Array | EncodedImages
-    labels: NDArray[np.int32]
+    images: Array | EncodedImages  #: N images, (H, W) or (H, W, C), uint8 or floating-point in [0, 1]
+    labels: NDArray[np.int32]  #: (N,), from 0
 
     def at(self, positions: NDArray[np.intp]) -> "Split":
-        """Return the examples at some positions."""
+        """Return the examples at `positions`."""
         if isinstance(self.images, EncodedImages):
             return Split(self.images.at(positions.tolist()), self.labels[positions])
         return Split(self.images[positions], self.labels[positions])
@@ -136,18 +130,17 @@ class Split:
 
 @dataclass(frozen=True)
 class DistributedDataset:
-    """A dataset as distributed; `test` is None if the source has no test split."""
+    """A dataset, divided into training and test images as in its source."""
 
     train: Split
-    test: Split | None
+    test: Split | None  #: None if the source has no test images
     n_classes: int
 
 
 def read_source(recipe: "DataRecipe", base: Path) -> DistributedDataset:
-    """Read the dataset that a recipe names; a relative `path` starts at `base`.
+    """Read the dataset that a recipe names. A relative path in the recipe starts at `base`.
 
-    Raises:
-        UserError: the dataset is missing and cannot be downloaded, a library is missing, or files are damaged.
+    Raise `UserError` if the dataset cannot be found or downloaded, a library is missing, or files are damaged.
     """
     if recipe.source in KERAS:
         return read_keras(recipe.source)
@@ -171,7 +164,7 @@ def _digits() -> DistributedDataset:
 
 
 def read_keras(name: str) -> DistributedDataset:
-    """Read a dataset of Keras: installed, from Keras' cache, or from the network; raises `UserError` if not found."""
+    """Read a dataset of Keras from the system, Keras' cache or the network. Raise `UserError` if it is not found."""
     n_classes, url, path = KERAS[name]
     directory, package = INSTALLED.get(name, (None, None))
     if directory is not None and directory.is_dir():
@@ -221,12 +214,14 @@ def _not_loaded(name: str, error: Exception, remedy: str) -> UserError:
 
 
 def _directory(path: Path, seed: int) -> DistributedDataset:
-    """Read train/CLASS/*.png and test/CLASS/*.png; classes are numbered by name, images are shuffled."""
-    classes, of_test = (sorted(entry.name for entry in visible_directories(_folder(path / part)))
-                        for part in ("train", "test"))  # fmt: skip
-    unknown = [name for name in of_test if name not in classes]
-    if unknown:
-        raise UserError(f"class {unknown[0]}", file=path / "test", expected="a class of train", found="none of it")
+    """Read train/CLASS/*.png and test/CLASS/*.png, number classes by name, and shuffle the images by `seed`."""
+    for part in ("train", "test"):
+        if not (path / part).is_dir():
+            expected = "directories train and test with one directory of images per class"
+            raise UserError("no such directory", file=path / part, expected=expected)
+    classes, of_test = (sorted(entry.name for entry in visible_directories(path / part)) for part in ("train", "test"))
+    if unknown := [name for name in of_test if name not in classes]:
+        raise UserError(f"class {unknown[0]}", file=path / "test", expected="a class of train", found="a new class")
     splits = []
     for part in ("train", "test"):
         files = [(file, label) for label, name in enumerate(classes) for file in images_in(path / part / name)]
@@ -238,15 +233,8 @@ def _directory(path: Path, seed: int) -> DistributedDataset:
     return DistributedDataset(splits[0], splits[1], len(classes))
 
 
-def _folder(path: Path) -> Path:
-    if not path.is_dir():
-        expected = "directories train and test with one directory of images per class"
-        raise UserError("no such directory", file=path, expected=expected)
-    return path
-
-
 def _npz(path: Path) -> DistributedDataset:
-    """Read x_train, y_train, x_test and y_test from a file written by `numpy.savez`."""
+    """Read x_train, y_train, x_test and y_test from a file of `numpy.savez`. Raise `UserError` for other arrays."""
     with open_npz(path) as stored:
         if not all(name in stored for name in _NPZ):
             found = printable(", ".join(list(stored)[:10])) or "none"
@@ -262,7 +250,6 @@ def _npz(path: Path) -> DistributedDataset:
 
 
 def _npz_part(arrays: Mapping[str, Array], part: str) -> tuple[Array, NDArray[np.int32]]:
-    """Return images and labels of one part after checking them."""
     x, y = f"x_{part}", f"y_{part}"
     images, labels = arrays[x], arrays[y]
     if labels.ndim == 2 and labels.shape[1] == 1:
@@ -280,7 +267,7 @@ def _npz_part(arrays: Mapping[str, Array], part: str) -> tuple[Array, NDArray[np
     if labels.min() < 0:
         raise UserError(y, expected="labels from 0", found=int(labels.min()))
     low, high = float(images.min()), float(images.max())
-    if is_float and not (low >= 0 and high <= 1):  # true for NaN too
+    if is_float and not (low >= 0 and high <= 1):  # also refuses NaN
         values = "NaN" if np.isnan(low) else f"{low:g} to {high:g}"
         raise UserError(x, expected="numbers in [0, 1], or uint8", found=values)
     return images, labels.astype(np.int32)

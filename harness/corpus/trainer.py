@@ -1,12 +1,10 @@
-"""The program that trains models; its arguments are the file of a recipe and the directory of the unfinished task.
+"""The program that trains models. Its arguments are the file of a recipe and the directory of the unfinished task.
 
-Its questions:
-
-- `{"job": "look"}`: the answer `{"notes": [...]}` has notes on the data; images that are too small for a network of the
-  recipe are refused;
-- `{"job": "data"}`: the program writes the data; the answer is empty;
-- `{"job": NUMBER}`: the program trains the model of a cell, with an event for each evaluation on the whole training
-  set. The answer is the model's record, or `{"diverged": MESSAGE}`.
+- On `{"job": "look"}`, the program refuses images that are too small for a network of the recipe. The answer
+  `{"notes": [...]}` has notes on the data.
+- On `{"job": "data"}`, the program writes the data. The answer is empty.
+- On `{"job": NUMBER}`, the program trains the model of a cell, and sends an event for each evaluation on the whole
+  training set. The answer is the model's record, or `{"diverged": MESSAGE}`.
 
 Files and directories get their final names only when they are complete.
 """
@@ -20,37 +18,39 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import tensorflow as tf
+
+from harness.corpus.build import CELLS, DATA, RECORDS, UNFINISHED
+from harness.corpus.datasets import load_data, with_label_noise
 from harness.corpus.families import FAMILIES, Layer
+from harness.corpus.network import named_weights, saved_config, training_network
 from harness.corpus.recipe import Recipe, read_recipe
+from harness.corpus.training import DivergedError, accuracy, train
 from harness.errors import UserError
+from harness.format.architecture import read_architecture, write_config
 from harness.format.layout import CONFIG, INITIAL_WEIGHTS, TEST, TRAIN, WEIGHTS
+from harness.format.shards import write_shards
+from harness.format.weights import write_weights
 from harness.processes import KERAS_DEFAULTS, describe
 from harness.processes.models import Answer, Program, Question, Say
+from harness.task.model import read_model
+from harness.task.shapes import parse_shapes
+from harness.worker.runtimes import RUNTIMES
 from scoring.streams import stream_seed
-
-#: Directories of an unfinished task.
-DATA, CELLS, RECORDS = "data", "cell_{}", "records"
-
-#: Suffix of a directory that is being written.
-UNFINISHED = ".unfinished"
 
 #: Number of shards for training data and for test data.
 N_SHARDS = 3
 
 
 def prepare(_runtime: str, recipe: str, directory: str) -> Program:
-    """Load the recipe's data."""
+    """Load the data of a recipe, and return the function that answers questions."""
     return Trainer(read_recipe(Path(recipe)), Path(directory)).work
 
 
 class Trainer:
-    """Loads the recipe's data; `train` trains one model per call, each with its own seed."""
+    """The data of a recipe, and the jobs of its build. The constructor loads the data."""
 
     def __init__(self, recipe: Recipe, directory: Path) -> None:
-        import tensorflow as tf
-
-        from harness.corpus.datasets import load_data
-
         for name, value in KERAS_DEFAULTS.items():  # Keras has read its user's settings
             getattr(tf.keras.backend, f"set_{name}")(value)
         self.recipe, self.directory = recipe, directory
@@ -62,9 +62,7 @@ class Trainer:
         self.data = load_data(recipe.data, recipe.file.parent)
 
     def work(self, question: Question, say: Say) -> Answer:
-        """Do one job."""
-        from harness.corpus.training import DivergedError
-
+        """Do the job of a question, and return the answer."""
         if question["job"] == "look":
             require_large_images(self.recipe, *self.data.train_inputs.shape[1:3])
             return {"notes": list(self.data.notes)}
@@ -77,13 +75,10 @@ class Trainer:
             return {"diverged": str(error)}
 
     def write_data(self) -> None:
-        """Write the training and the test shards.
+        """Write the training and the test shards, which all models share.
 
-        The labels have the recipe's noise. If noise is an axis of the grid, each model has noise of its own: the
-        shards, which all models share, then contain the true labels.
+        Training labels have the recipe's noise. If the noise is an axis of the grid, the shards have the true labels.
         """
-        from harness.format.shards import write_shards
-
         noise = 0.0 if "label_noise" in self.recipe.grid else self.recipe.cells[0].training.label_noise
         unfinished = _emptied(self.directory / f"{DATA}{UNFINISHED}")
         write_shards(unfinished / TRAIN.name, self.data.train_inputs, self._labels(noise), N_SHARDS)
@@ -91,14 +86,7 @@ class Trainer:
         unfinished.rename(self.directory / DATA)
 
     def train(self, number: int, say: Say) -> dict[str, Any]:
-        """Train the model of a cell; writes the model and its record, and returns the record."""
-        import tensorflow as tf
-
-        from harness.corpus.network import named_weights, saved_config, training_network
-        from harness.corpus.training import train
-        from harness.format.architecture import write_config
-        from harness.format.weights import write_weights
-
+        """Train the model of a cell by the cell's own seed, write model and record, and return the record."""
         cell, data = self.recipe.cells[number], self.data
         settings = cell.training
         tf.keras.utils.set_random_seed(stream_seed("training", settings.seed, number))
@@ -121,11 +109,7 @@ class Trainer:
             "cell": number,
             "hyperparameters": cell.hyperparameters,
             "metrics": self._accuracies(unfinished, labels),
-            "reached": trained.reached,
-            "epochs": trained.progress.epoch,
-            "cross_entropy": trained.progress.cross_entropy,
-            "seconds": round(trained.seconds, 2),
-        }
+        } | trained
         records = self.directory / RECORDS
         records.mkdir(exist_ok=True)
         (records / f"{number}.json").write_bytes(json.dumps(record).encode())
@@ -133,20 +117,10 @@ class Trainer:
         return record
 
     def _labels(self, noise: float) -> Any:
-        from harness.corpus.datasets import with_label_noise
-
         return with_label_noise(self.data.train_labels, self.data.n_classes, noise, self.recipe.data.seed)
 
     def _accuracies(self, directory: Path, labels: Any) -> dict[str, float]:
-        """Return accuracies of the saved model, loaded exactly as for a measure."""
-        import tensorflow as tf
-
-        from harness.corpus.training import accuracy
-        from harness.format.architecture import read_architecture
-        from harness.task.model import read_model
-        from harness.task.shapes import parse_shapes
-        from harness.worker.runtimes import RUNTIMES
-
+        """Return the training and test accuracy of a saved model, loaded exactly as for a measure."""
         runtime = RUNTIMES["tensorflow"]
         tf.keras.mixed_precision.set_global_policy("float32")
         tf.keras.backend.clear_session()
@@ -162,14 +136,14 @@ class Trainer:
 
 
 def _emptied(directory: Path) -> Path:
-    """Return a new empty directory, after removing leftovers of an earlier process."""
+    """Create an empty directory in place of the leftovers of an earlier process, and return its path."""
     shutil.rmtree(directory, ignore_errors=True)
     directory.mkdir(parents=True)
     return directory
 
 
 def require_large_images(recipe: Recipe, height: int, width: int) -> None:
-    """Raise `UserError` if the images are too small for any network of the recipe, whether or not it is trained now."""
+    """Raise `UserError` if images of `height` x `width` pixels are too small for any network of the recipe."""
     needed = [(smallest_side(FAMILIES[recipe.family](2, **cell.architecture)), cell) for cell in recipe.cells]
     too_small = [(side, cell) for side, cell in needed if side > min(height, width)]
     if too_small:
@@ -186,8 +160,8 @@ def require_large_images(recipe: Recipe, height: int, width: int) -> None:
 
 
 def smallest_side(layers: Sequence[Layer]) -> int:
-    """Return the smallest side of square images, in pixels, from which every layer has an output."""
-    sides = [1] * (len(layers) + 1)  # of the input of the network, and of the output of each layer
+    """Return the smallest side of square images, in pixels, for which the output of every layer has a pixel."""
+    sides = [1] * (len(layers) + 1)  # smallest sides of the network's input, and of the output of each layer
     for position in reversed(range(len(layers))):
         side = _side_before(layers[position], sides[position + 1])
         for other in layers[position].get("inputs", [position - 1]):
@@ -196,7 +170,7 @@ def smallest_side(layers: Sequence[Layer]) -> int:
 
 
 def _side_before(layer: Layer, side: int) -> int:
-    """Return the smallest side of a layer's input from which its output has at least the given side."""
+    """Return the smallest side of a layer's input for which the layer's output has at least `side` pixels."""
     if layer["layer_name"] in ("Flatten", "GlobalAveragePooling2D"):
         return 1
     pool: list[int] = layer.get("pool_size", [1])

@@ -1,6 +1,6 @@
-"""Trains the network of one cell until the whole training set, in inference mode, meets the recipe's criterion.
+"""Trains the network of a cell until the whole training set, in inference mode, meets the recipe's criterion.
 
-Imports TensorFlow: for the trainer's process only.
+This module imports TensorFlow, so only the trainer's process may import it.
 """
 
 import time
@@ -14,7 +14,7 @@ import tensorflow as tf
 from harness.corpus.augmentation import augment
 from harness.corpus.recipe import Training
 
-#: Samples per step of evaluation.
+#: Number of examples per step of an evaluation.
 EVALUATION_BATCH = 1024
 
 
@@ -24,20 +24,11 @@ class DivergedError(Exception):
 
 @dataclass(frozen=True)
 class TrainingProgress:
-    """State of training after an epoch: means over the whole training set, in inference mode."""
+    """The state of a training after an epoch: means over the whole training set, in inference mode."""
 
-    epoch: int
+    epoch: int  #: number of finished epochs
     cross_entropy: float  #: in nats
-    accuracy: float
-
-
-@dataclass(frozen=True)
-class Trained:
-    """Result of training."""
-
-    reached: bool  #: the criterion was met within the allowed epochs
-    progress: TrainingProgress
-    seconds: float
+    accuracy: float  #: 0 to 1
 
 
 def train(
@@ -47,19 +38,12 @@ def train(
     training: Training,
     perturbation_range: tuple[float, float] | None,
     report: Callable[[TrainingProgress], None],
-) -> Trained:
-    """Train `model` in place.
+) -> dict[str, Any]:
+    """Train a Keras network that ends in logits in place, and return the record's keys on the training.
 
-    Args:
-        model: a Keras network that ends in logits.
-        inputs: float32, (N, height, width, channels) in [0, 1].
-        labels: int32, (N,).
-        training: the cell's settings.
-        perturbation_range: of the parametric augmentations.
-        report: called after each evaluation on the training set.
-
-    Raises:
-        DivergedError: the loss or a weight became NaN or infinite.
+    Inputs are float32, (N, height, width, channels) in [0, 1], and labels (N,). Parametric augmentations draw their
+    magnitudes from `perturbation_range`. `report` is called after each evaluation on the training set. Raise
+    `DivergedError` if the loss or a weight becomes NaN or infinite.
     """
     steps = -(-len(inputs) // training.batch_size)
     model.compile(
@@ -74,7 +58,12 @@ def train(
     batches = _batches(inputs, labels, training, perturbation_range)
     started = time.monotonic()
     model.fit(batches, epochs=training.max_epochs, verbose=0, callbacks=callbacks)
-    return Trained(criterion.reached, criterion.progress, time.monotonic() - started)
+    return {
+        "reached": criterion.reached,
+        "epochs": criterion.progress.epoch,
+        "cross_entropy": criterion.progress.cross_entropy,
+        "seconds": round(time.monotonic() - started, 2),
+    }
 
 
 def _optimizer(training: Training, steps_per_epoch: int) -> Any:
@@ -93,7 +82,6 @@ def _optimizer(training: Training, steps_per_epoch: int) -> Any:
 def _batches(
     inputs: Any, labels: Any, training: Training, perturbation_range: tuple[float, float] | None
 ) -> tf.data.Dataset:
-    """Return batches, reshuffled in every epoch and augmented according to the recipe."""
     batches = tf.data.Dataset.from_tensor_slices((inputs, labels)).shuffle(len(inputs)).batch(training.batch_size)
     if training.augmentation != "none":
         change = augment(
@@ -105,7 +93,7 @@ def _batches(
 
 
 class _Criterion(tf.keras.callbacks.Callback):  # type: ignore[misc]  # TensorFlow has no types
-    """Evaluates the whole training set, and stops training once the criterion is met."""
+    """A callback of Keras that evaluates the whole training set, and stops the training once the criterion is met."""
 
     def __init__(
         self, inputs: Any, labels: Any, training: Training, report: Callable[[TrainingProgress], None]
@@ -118,7 +106,7 @@ class _Criterion(tf.keras.callbacks.Callback):  # type: ignore[misc]  # TensorFl
         self._evaluate = tf.function(self._sums)
 
     def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
-        """Evaluate every `check_every` epochs and after the last; losses in `logs` include dropout and the penalty."""
+        """Evaluate the model every `check_every` epochs and after the last epoch; `logs` include the penalty."""
         done = epoch + 1
         if done % self._training.check_every and done < self._training.max_epochs:
             return
@@ -146,6 +134,6 @@ class _Criterion(tf.keras.callbacks.Callback):  # type: ignore[misc]  # TensorFl
 
 
 def accuracy(model: Any, inputs: np.ndarray[Any, Any], labels: np.ndarray[Any, Any]) -> float:
-    """Return the fraction of samples that `model` classifies correctly."""
+    """Return the share of examples that `model` classifies correctly."""
     predicted = model.predict(inputs, batch_size=EVALUATION_BATCH, verbose=0).argmax(axis=1)
     return float(np.mean(predicted == labels))

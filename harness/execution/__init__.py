@@ -1,4 +1,4 @@
-"""Plans calls, runs them in parallel and records their outcomes."""
+"""Plans the calls of a run, makes them in parallel and records their outcomes."""
 
 #: Modules for other rooms.
 MODULES = (

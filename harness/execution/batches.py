@@ -1,4 +1,4 @@
-"""Groups the orders that share a sandbox (`Order.sandbox`)."""
+"""Groups the orders that may share a sandbox (`Order.sandbox`) into batches."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from pathlib import Path
@@ -9,17 +9,17 @@ from harness.submission import write_files
 
 T = TypeVar("T")
 
-#: The orders that one sandbox carries out, in order.
+#: Orders whose calls one sandbox makes one after the other.
 Batch = tuple[Order, ...]
 
 
 def make_batches(orders: Sequence[Order]) -> list[Batch]:
-    """Group the calls that may share a sandbox; batches are in the order of their first calls."""
+    """Return batches of all orders, in the sequence of their first orders."""
     return [batch for group in grouped(orders, lambda order: order.sandbox) for batch in _without_repeats(group)]
 
 
 def grouped(items: Sequence[T], sandbox: Callable[[T], Hashable | None]) -> list[list[T]]:
-    """Group items with equal keys by `sandbox`; an item with None is alone. First items decide the order of groups."""
+    """Return groups of items with equal `sandbox(item)`, in the sequence of their first items; None groups no items."""
     groups: dict[Hashable, list[T]] = {}
     for position, item in enumerate(items):
         shared = sandbox(item)
@@ -28,17 +28,17 @@ def grouped(items: Sequence[T], sandbox: Callable[[T], Hashable | None]) -> list
 
 
 def _without_repeats(group: list[Order]) -> list[Batch]:
-    """Split a group that contains a call twice into single calls: the second needs its own sandbox."""
+    """Return a group as a batch; if it holds a call twice, return batches of one order, each with its own sandbox."""
     if len({order.key for order in group}) == len(group):
         return [tuple(group)]
     return [(order,) for order in group]
 
 
 def modules(batch: Batch) -> dict[int, str]:
-    """Return, by numbers of the orders, the names of the modules that `write_batch` writes.
+    """Return number of an order -> name of its module, as `write_batch` writes it.
 
-    Each has a function `complexity`. A participant's module is always called `complexity`, a baseline's never: the
-    worker uses the name to decide whether the code may date from 2020 (`harness.worker.runtimes.keras2`).
+    A participant's module is called `complexity`, a baseline's module never: by the name, the worker decides whether
+    the code may date from 2020 (`harness.worker.runtimes.keras2`).
     """
     return {
         order.number: f"baseline_{position}" if order.is_baseline else "complexity"
@@ -47,7 +47,7 @@ def modules(batch: Batch) -> dict[int, str]:
 
 
 def write_batch(batch: Batch, files: Callable[[str], Mapping[str, bytes]], directory: Path) -> None:
-    """Write the files of a batch's submissions; files with the same path are equal, except complexity.py."""
+    """Write the files of a batch's submissions, which may share files, but differ in complexity.py."""
     together: dict[str, bytes] = {}
     names = modules(batch)
     for order in batch:

@@ -1,4 +1,4 @@
-"""The time budget of a submission on a task."""
+"""The time limits of calls: for each call, or as a budget for all calls of a submission on a task."""
 
 import itertools
 from collections.abc import Iterable
@@ -11,16 +11,16 @@ _numbers = itertools.count()
 
 
 class TimeBudget(StrEnum):
-    """The scope of `--time-limit`."""
+    """The calls to which `--time-limit` applies."""
 
-    EACH = "each"  #: every call
-    AVERAGE = "average"  #: the sum over a task's models, as in the competition: seconds times models
+    EACH = "each"  #: every call on its own
+    AVERAGE = "average"  #: all calls on a task together: the limit times the number of models, as in the competition
 
 
 class Budget:
-    """The seconds that the calls of a submission on a task may take, each on its own or all together.
+    """The seconds that the calls of a submission on a task may take, for the process that plans.
 
-    The clock itself runs where the calls are made (`Clocks`).
+    The clocks run where the calls are made (`Clocks`).
     """
 
     def __init__(self, time_budget: TimeBudget, limit_s: float, models: int) -> None:
@@ -34,24 +34,24 @@ class Budget:
 
     @property
     def allowance(self) -> Allowance:
-        """The part of the budget that an order carries."""
+        """The content of the budget that an order carries to an executor."""
         return Allowance(self._number, self._total_s, self._spent_s, self._meaning)
 
     def spend(self, seconds: float) -> None:
-        """Deduct the seconds of a call that the present executor does not make."""
+        """Deduct the seconds of a call that the present executor does not make; negative seconds are given back."""
         if self._number is not None:
             self._spent_s += seconds
 
 
 class Clocks:
-    """The clocks of the budgets of an executor's calls."""
+    """The clocks of an executor's calls; calls of the same budget share a clock."""
 
     def __init__(self) -> None:
         self._shared: dict[int, Clock] = {}
-        self._spent_s: dict[int, float] = {}  #: seconds spent elsewhere, according to the newest order
+        self._spent_s: dict[int, float] = {}  #: by budget: seconds outside, according to the newest order
 
     def update(self, orders: Iterable[Order]) -> None:
-        """Deduct the seconds that were spent elsewhere, according to orders that are newer than all earlier orders."""
+        """Deduct the seconds of calls outside the executor, according to new orders."""
         for allowance in (order.allowance for order in orders):
             number = allowance.budget
             if number is None:
@@ -61,7 +61,7 @@ class Clocks:
             self._spent_s[number] = allowance.spent_s
 
     def of(self, order: Order) -> Clock:
-        """Return the clock that bounds a call: its own, or the clock of its budget."""
+        """Return the clock of an order's call: a new clock, or the clock of the order's budget."""
         allowance = order.allowance
         if allowance.budget is None:
             return Clock(allowance.total_s, allowance.meaning)

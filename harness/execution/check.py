@@ -1,6 +1,6 @@
-"""A trial of one submission: a few calls under the real limits, and a forecast of the full run.
+"""The trial of `pgdl check`: calls of a submission on a few models, under the limits of the full run.
 
-A whole call that would delay the verdict too long is stopped. Calls on parts of the training data replace it
+A call that would delay the verdict is stopped, and replaced by calls on parts of the training data
 (`harness.execution.partial_calls`).
 """
 
@@ -21,10 +21,11 @@ from harness.submission import Submission
 from harness.task.selection import ModelSelection, select_models, size_of
 from harness.task.task import Task
 
-#: Seconds after which a whole call is stopped, and after which no other starts, for a verdict within two minutes.
+#: Seconds after which a call on all data is stopped, and after which no further such call starts: the verdict must
+#: not take over two minutes.
 WHOLE_CALL_S, BEGIN_S = 25.0, 40.0
 
-#: Seconds up to which the first call is so short that all others may be begun at once.
+#: If the first call takes at most this many seconds, all other calls are started at once.
 SHORT_S = 1.0
 
 Seen = Callable[[FinishedCall[PlannedCall]], None]
@@ -32,34 +33,34 @@ Seen = Callable[[FinishedCall[PlannedCall]], None]
 
 @dataclass(frozen=True)
 class Trial:
-    """The results of the trial calls."""
+    """The calls of a trial and their results."""
 
     calls: tuple[PlannedCall, ...]  #: the calls of the full run
-    #: the trial's calls, task by task from the smallest to the largest model; if the first call does not end even on a
-    #: part of the training data, only that call
+    #: the trial's calls, task by task from the smallest to the largest model; only the first call if it does not end
+    #: even on a part of the training data
     done: tuple[FinishedCall[PlannedCall], ...]
-    #: a repetition of the call on the smallest model, or of its first call on a part that ended well
+    #: the repetition of the call on the smallest model, or of the first call on a part of the data that ended well
     again: FinishedCall[PlannedCall]
     start_s: float  #: seconds until the executor was ready for calls
-    calls_s: float  #: seconds from then to the end of the last call
-    #: the calls on parts of the training data, by task and model; the last of them is among `done`
+    calls_s: float  #: seconds from the readiness of the executor to the end of the last call
+    #: the calls on parts of the training data, by task and model; `done` contains the last call of each model
     partial: Mapping[Place, CallsOnParts] = field(default_factory=dict)
 
     @property
     def passed(self) -> bool:
-        """Whether every call returned a finite number."""
+        """Whether every call of the trial returned a finite number."""
         return all(done.result.outcome is Outcome.OK for done in (*self.done, self.again))
 
     @property
     def first(self) -> FinishedCall[PlannedCall]:
-        """The call that `again` repeats."""
+        """The call of which `again` is the repetition."""
         partial = self.partial.get(place_of(self.again.call))
         done = self.done if partial is None else [part.done for part in partial.parts]
         return next(one for one in done if one.call.key == self.again.call.key)
 
     @property
     def repeatable(self) -> bool:
-        """Whether the repeated call returned the same value."""
+        """Whether the repetition returned the same value."""
         return self.first.result.value == self.again.result.value
 
 
@@ -73,10 +74,10 @@ def try_submission(
     say: Callable[[str], None] = lambda _: None,
     seen: Seen = lambda _: None,
 ) -> Trial:
-    """Call `submission` on some models of each task, see `select_models`; the smallest first.
+    """Call a submission on the models of each task that `select_models` chooses, the smallest model first.
 
-    Whole calls are stopped after `patience_s` if their time limit is longer, and the trial does not wait for their end.
-    `say` receives the current step, `seen` every finished call.
+    If the time limit is longer than `patience_s`, calls are stopped after `patience_s` seconds and replaced by calls on
+    parts of the data. `say` receives each step of the trial, and `seen` each finished call.
     """
     calls = plan_calls([submission], tasks, settings, executor)
     tried, is_hasty = calls, False
@@ -111,18 +112,18 @@ def try_submission(
 
 
 class _Made:
-    """Whole calls as they end."""
+    """Makes calls on all training data, and keeps their results."""
 
     def __init__(self, executor: Executor, seen: Seen, is_hasty: bool) -> None:
         self._executor, self._seen, self._is_hasty = executor, seen, is_hasty
         self.ended: dict[Place, FinishedCall[PlannedCall]] = {}
-        self.again: FinishedCall[PlannedCall] | None = None  #: the second result of a call that was made twice
-        self.stopped: dict[Place, float] = {}  #: seconds after which calls were stopped
+        self.again: FinishedCall[PlannedCall] | None = None  #: the repetition of the first call
+        self.stopped: dict[Place, float] = {}  #: seconds after which each stopped call was stopped
 
     def add_until(self, moment: float, calls: Sequence[PlannedCall]) -> None:
-        """Make calls, the first twice; starts no call after `moment`, or on a task on which a call was stopped.
+        """Make calls, the first twice, but start no call after `moment`, nor on a task on which a call was stopped.
 
-        If the first call was stopped, no other starts.
+        If the first call was stopped, no further call starts.
         """
         self.add([calls[0], calls[0]])
         if self.stopped:
@@ -136,13 +137,13 @@ class _Made:
             self.add([call for call in some if call.task.name not in slow_tasks])
 
     def add(self, calls: Sequence[PlannedCall]) -> None:
-        """Make calls and wait for them."""
+        """Make calls, and wait for the end of all."""
         with closing(make(self._executor, calls)) as ended:
             for done in ended:
                 place = place_of(done.call)
                 if self._is_hasty and done.result.outcome is Outcome.TIMEOUT:
                     self.stopped[place] = done.result.call_wall_s
-                    self.ended.pop(place, None)  # its repetition has just exceeded the time
+                    self.ended.pop(place, None)  # of a call and its repetition, only one exceeded the time
                 elif place in self.ended:
                     self.again = done
                 else:

@@ -1,4 +1,4 @@
-"""Translates planned calls, which stay in this process, into orders for an executor."""
+"""Translates planned calls into orders for an executor, and finished orders back into planned calls."""
 
 import itertools
 from collections.abc import Generator, Mapping, Sequence
@@ -11,14 +11,14 @@ from harness.submission import Submission
 from harness.task.data import TrainingData
 from harness.task.model import Model
 
-#: Seconds after which a wait for the next call pauses for other work.
+#: Maximum seconds of a wait for the next finished call, after which callers do other work.
 NEXT_CALL_S = 1.0
 
 _numbers = itertools.count(1)
 
 
 class Dispatch:
-    """Gives planned calls to an executor as orders, and returns them when they are done."""
+    """Gives planned calls to an executor as orders, and returns the planned calls with their results."""
 
     def __init__(self, executor: Executor) -> None:
         self._executor, self._inputs = executor, _OnDisk()
@@ -26,11 +26,11 @@ class Dispatch:
 
     @property
     def is_idle(self) -> bool:
-        """Whether all calls that were added are done."""
+        """Whether all calls that were added have been returned."""
         return not self._under_way
 
     def add(self, calls: Sequence[PlannedCall]) -> None:
-        """Give calls to the executor; only baselines that are added together can share a sandbox."""
+        """Give calls to the executor. Only baselines that are added together may share a sandbox."""
         numbered = {next(_numbers): call for call in calls}
         for call in calls:
             self._inputs.add(call)
@@ -38,7 +38,7 @@ class Dispatch:
         self._executor.add([call.order(number) for number, call in numbered.items()], self._inputs)
 
     def next(self, timeout_s: float) -> FinishedCall[PlannedCall] | None:
-        """Return a call as soon as it is done; None if no call is done within `timeout_s`."""
+        """Return the next finished call; None if no call ends within `timeout_s` seconds."""
         made = self._executor.next(timeout_s)
         if made is None:
             return None
@@ -47,7 +47,7 @@ class Dispatch:
 
 
 def make(executor: Executor, calls: Sequence[PlannedCall]) -> Generator[FinishedCall[PlannedCall]]:
-    """Make calls; yields each as it ends, in any order."""
+    """Make calls, and yield each as it ends."""
     executor.prepare({call.runtime for call in calls})
     dispatch = Dispatch(executor)
     dispatch.add(calls)
@@ -58,7 +58,7 @@ def make(executor: Executor, calls: Sequence[PlannedCall]) -> Generator[Finished
 
 
 class _OnDisk:
-    """The inputs of calls: files of tasks on this machine, and submissions in memory."""
+    """The inputs of planned calls: files of tasks on this machine, and submissions in memory."""
 
     def __init__(self) -> None:
         self._submissions: dict[str, Submission] = {}
@@ -66,19 +66,19 @@ class _OnDisk:
         self._data: dict[str, TrainingData] = {}
 
     def add(self, call: PlannedCall) -> None:
-        """Provide the inputs of a call."""
+        """Note the inputs of a call by their digests."""
         self._submissions[call.submission.digest] = call.submission
         self._models[call.model.digest] = call.model
         self._data[call.task.data.digest] = call.task.data
 
     def files(self, submission: str) -> Mapping[str, bytes]:
-        """Return the files of a submission."""
+        """Return path -> content of the files of a submission."""
         return self._submissions[submission].files
 
     def write_model(self, digest: str, directory: Path) -> None:
-        """Write a model, checked once more against its digest."""
+        """Write the files of a model, after comparing the model with its digest."""
         self._models[digest].write_canonical(directory)
 
     def write_data(self, digest: str, directory: Path) -> None:
-        """Write training data, as links where possible."""
+        """Write the files of training data, as links where possible."""
         self._data[digest].write_canonical(directory)

@@ -1,4 +1,4 @@
-"""Converts a finished call to its record; warns if a call did not use its GPU."""
+"""Converts a finished call to its record, and finds calls that did not use their GPU."""
 
 from datetime import UTC, datetime
 
@@ -11,9 +11,9 @@ from harness.worker.runtimes import RUNTIMES
 
 
 def to_evaluation(done: FinishedCall[PlannedCall]) -> Evaluation:
-    """Return the record of a call; a withheld record omits message and output, which the submission can influence."""
+    """Return the record of a call; a withheld record has neither message nor output, which submissions can choose."""
     planned, result = done.call, done.result
-    given = {"names_of": "2020"} if planned.is_of_2020 and result.environment else {}  # what code of 2020 expects
+    given = {"names_of": "2020"} if planned.is_of_2020 and result.environment else {}  # of `harness.worker.legacy`
     return Evaluation(
         key=planned.key,
         submission=planned.submission.name,
@@ -52,9 +52,9 @@ def to_evaluation(done: FinishedCall[PlannedCall]) -> Evaluation:
 
 
 def unused_gpu(done: FinishedCall[PlannedCall]) -> str | None:
-    """Return a warning with a remedy if a call was given a GPU but its framework used the processor.
+    """Return a warning with a remedy if a call had a GPU, but its framework used the processor; otherwise None.
 
-    Return None also for a call that ended before its model was loaded.
+    The device of a call that ended before its model was loaded is unknown, so the result is None.
     """
     gpu, device = done.machine.get("gpu"), done.result.environment.get("device")
     if gpu is None or device != "cpu":

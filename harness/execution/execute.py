@@ -1,9 +1,10 @@
-"""Makes the missing calls of a run, and records each as it ends."""
+"""Makes the calls of a run that have no record, and records each as it ends."""
 
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 
+from harness.errors import Warn
 from harness.execution.batches import grouped
 from harness.execution.dispatch import NEXT_CALL_S, Dispatch
 from harness.execution.evaluation import to_evaluation, unused_gpu
@@ -12,11 +13,10 @@ from harness.execution.order import FinishedCall
 from harness.execution.plan import PlannedCall
 from harness.execution.run import CallSummary, Plan, recorded
 from harness.records import Claims, Records, RecordWriter
-from harness.sandbox import Warn
 from harness.text import counted
 from harness.worker.runtimes import RUNTIMES
 
-#: Seconds during which the database is not asked for the record of an ended call, which is being written.
+#: Maximum seconds of a wait for the next call while records of ended calls are being written.
 WRITING_S = 0.1
 
 #: Seconds between two checks for calls that another run is making.
@@ -28,13 +28,12 @@ TAKEN_OVER = "another run took over a call that this one had claimed; the other'
 def execute(
     plan: Plan, executor: Executor, records: Records, warn: Warn, step: Callable[[str], None]
 ) -> Generator[CallSummary]:
-    """Make the missing calls; yields each once it has ended and is recorded.
+    """Make the missing calls of a plan, and yield each once it is recorded.
 
-    Calls are claimed as the executor has room for them, so that several runs share the work. At the end, this run waits
-    for the calls of other runs, with a message to `warn`, and makes the calls that they abandon. `warn` also receives a
-    warning for each runtime whose calls do not use their GPU, and for each call that is made again after an
-    interruption from outside; `step` receives the steps until the first call ends.
-    Raises `UserError` if the executor can make no further calls, for instance because a sandbox survived its kill.
+    Several runs share the work, because a run claims calls only when its executor has room. In the end, this run waits
+    for claimed calls of other runs, and makes the calls that these abandon. `warn` receives a line about such a wait,
+    about each runtime whose calls do not use their GPU, and about each interrupted call. `step` receives the steps
+    before the first call ends. Raise `UserError` if the executor can make no further calls.
     """
     missing = plan.missing
     if not missing:
@@ -51,7 +50,7 @@ def execute(
 
 
 class _Execution:
-    """The calls of one run, from the plan to their records."""
+    """Makes the calls of one run, from the plan to their records."""
 
     def __init__(
         self, plan: Plan, executor: Executor, records: Records, claims: Claims | None, writer: RecordWriter, warn: Warn
@@ -60,16 +59,16 @@ class _Execution:
         self._warn = warn
         self._retry_timeouts = plan.retry_timeouts
         self._dispatch = Dispatch(executor)
-        self._waiting: deque[list[PlannedCall]] = deque()  #: every list is for one sandbox
-        self._ended: dict[str, FinishedCall[PlannedCall]] = {}  #: by key: calls whose records may not be written yet
-        self._elsewhere: list[PlannedCall] = []  #: another run has claimed them
-        self._is_last = False  #: whether the only calls left were claimed by another run
+        self._waiting: deque[list[PlannedCall]] = deque()  #: each list is for one sandbox
+        self._ended: dict[str, FinishedCall[PlannedCall]] = {}  #: by key: calls whose records are being written
+        self._elsewhere: list[PlannedCall] = []  #: calls that another run has claimed
+        self._is_last = False  #: whether all remaining calls were claimed by other runs
         self._warned: set[str] = set()
         self._made_again: set[str] = set()  #: keys of the calls that were interrupted once
         self._queue(plan.missing)
 
     def rows(self) -> Generator[CallSummary]:
-        """Make the calls, and yield them as their records are written."""
+        """Make the calls, and yield each when its record is written."""
         while True:
             yield from self._feed()
             yield from self._written()
@@ -89,7 +88,7 @@ class _Execution:
         self._waiting.extend(grouped(calls, lambda call: call.order().sandbox))
 
     def _feed(self) -> Generator[CallSummary]:
-        """Claim as many calls as the executor has room for; yields those that were recorded meanwhile."""
+        """Claim and order calls while the executor has room. Yield calls that another run has recorded meanwhile."""
         while self._waiting and (wanted := self._executor.wanted):
             window = [call for _ in range(min(wanted, len(self._waiting))) for call in self._waiting.popleft()]
             mine = self._claim(window)
@@ -98,23 +97,23 @@ class _Execution:
             self._dispatch.add([call for call in window if call.key in mine and call.key not in known])
             self._elsewhere += [call for call in window if call.key not in mine and call.key not in known]
             yield from rows
-            if self._is_last and not (mine or rows):  # the remaining calls are claimed, too
+            if self._is_last and not (mine or rows):  # so the other runs have claimed all remaining calls, too
                 self._elsewhere += [call for group in self._waiting for call in group]
                 self._waiting.clear()
 
     def _claim(self, calls: Sequence[PlannedCall]) -> set[str]:
-        """Return the keys of the calls that belong to this run."""
+        """Claim calls, and return the keys of the claimed calls; a run with --force claims none and makes all."""
         keys = [call.key for call in calls]
         return set(keys) if self._claims is None else self._claims.take(keys)
 
     def _recorded(self, calls: Sequence[PlannedCall]) -> list[CallSummary]:
-        """Return the calls that have been recorded since the plan was made."""
+        """Return the calls that other runs have recorded since the plan was made."""
         if self._claims is None:
             return []
         return self._records.patiently(lambda: recorded(calls, self._records, self._retry_timeouts))
 
     def _makes_again(self, done: FinishedCall[PlannedCall]) -> bool:
-        """Make an interrupted call again, at most once, with a warning."""
+        """Order an interrupted call again, at most once, with a warning. Return whether it was ordered."""
         planned = done.call
         if not done.result.interrupted or planned.key in self._made_again:
             return False
@@ -131,10 +130,9 @@ class _Execution:
         self._queue(left)
 
     def _written(self) -> Generator[CallSummary]:
-        """Yield the calls that are recorded now.
+        """Yield the calls whose records have been written since the previous call of this method.
 
-        If this run has lost its claim on a call, it restores the call's time to the budget, and waits for the other
-        record.
+        If another run has taken over a call, this run waits for the other record and gives the time back to the budget.
         """
         for row, is_written in self._writer.written():
             done = self._ended.pop(row.key)

@@ -5,21 +5,27 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import ClassVar, Self
 
-from harness.errors import UserError
+from harness.errors import UserError, Warn
 from harness.execution.order import FinishedCall, Inputs, Order
-from harness.sandbox import Limits, Parameter, SandboxChoice, Warn
+from harness.registry import Parameter
+from harness.sandbox import Limits, SandboxChoice
 
 
 class Executor(ABC):
     """Makes the calls of orders; leaving its context kills running calls.
 
-    Subclasses in modules of `harness.execution.executors` are registered by their `name`. All methods are called by one
-    thread. `harness.testing` has the tests that every executor must pass.
+    Subclasses in modules of `harness.execution.executors` are registered by their `name`. A single thread calls all
+    methods. `harness.testing` has the tests that every executor must pass.
     """
 
     name: ClassVar[str]  #: `--executor NAME`
     summary: ClassVar[str]  #: one phrase for `--help`
     parameters: ClassVar[tuple[Parameter, ...]] = ()
+
+    limits: Limits  #: of a call
+    isolation: str  #: of calls, as in a configuration
+    is_sandboxed: bool  #: whether submissions are isolated from the machines that run them
+    shown: frozenset[Path]  #: directories that every sandbox shows besides the call's own, with links resolved
 
     @abstractmethod
     def __init__(
@@ -30,13 +36,13 @@ class Executor(ABC):
         warn: Warn,
         **parameters: str | None,
     ) -> None:
-        """Choose a sandbox that works; nothing is started yet.
+        """Choose a kind of sandbox that works, and set the attributes.
 
         Args:
-            sandbox: the requested kind.
-            memory_bytes: memory limit of a call; None: the default where the calls are made.
+            sandbox: the requested kind of sandbox.
+            memory_bytes: memory limit of a call; None: the default of the machines.
             workers: number of concurrent calls on a machine; None: as many as fit.
-            warn: receives a line about each missing capability.
+            warn: receives a line about each feature that does not work.
             parameters: the values of the class' own `parameters`.
 
         Raises:
@@ -45,61 +51,38 @@ class Executor(ABC):
 
     @property
     @abstractmethod
-    def limits(self) -> Limits:
-        """The limits of a call."""
-
-    @property
-    @abstractmethod
-    def isolation(self) -> str:
-        """Name of the calls' isolation in a configuration."""
-
-    @property
-    @abstractmethod
-    def is_sandboxed(self) -> bool:
-        """Whether submissions are isolated from the machine that they run on."""
-
-    @property
-    @abstractmethod
     def workers(self) -> int:
-        """Number of concurrent calls."""
-
-    @property
-    @abstractmethod
-    def shown(self) -> frozenset[Path]:
-        """Directories that every sandbox shows, besides the call's own; links resolved."""
+        """Number of concurrent calls, which changes with the number of machines."""
 
     @abstractmethod
     def versions(self, runtime: str) -> str:
-        """Return the versions of the libraries available to calls in the runtime of that name.
+        """Return the versions of the libraries that calls in a runtime use. Raise `UserError` if they are missing."""
 
-        Raises `UserError` if the runtime is not installed.
-        """
-
-    def expect(self, runtimes: Collection[str]) -> None:  # noqa: B027 - most have nothing to begin
-        """Begin the long work of `prepare` for these runtimes; does not wait, and raises nothing."""
+    def expect(self, runtimes: Collection[str]) -> None:  # noqa: B027 - optional
+        """Begin the slow part of `prepare` for these runtimes, without waiting and without errors."""
 
     @abstractmethod
     def prepare(self, runtimes: Collection[str]) -> None:
-        """Get ready for calls in these runtimes, and try the sandbox; raises `UserError` if they cannot be made."""
+        """Try the sandbox in these runtimes, and get ready for calls. Raise `UserError` if calls cannot be made."""
 
     @abstractmethod
     def add(self, orders: Sequence[Order], inputs: Inputs) -> None:
-        """Queue orders, which are carried out roughly in sequence; does not wait."""
+        """Queue orders without waiting for their calls, which are made roughly in this sequence."""
 
     @abstractmethod
     def next(self, timeout_s: float) -> FinishedCall[int] | None:
-        """Return the next finished call; None if no call ends within `timeout_s`.
+        """Return the next finished call; None if no call ends within `timeout_s` seconds.
 
-        Raises `UserError` if no further call can be made, after it has returned all finished calls.
+        Raise `UserError` if no further call can be made, but only after all finished calls have been returned.
         """
 
     @property
     @abstractmethod
     def wanted(self) -> int:
-        """Number of sandboxes that need more orders now, so that no sandbox is idle."""
+        """Number of further orders that keep all sandboxes busy; 0 if enough orders wait."""
 
     def require_unseen(self, paths: Iterable[Path]) -> None:
-        """Raise `UserError` if a submission could read one of `paths` of this machine."""
+        """Raise `UserError` if a submission could read a path, because sandboxes show a directory around it."""
         for path in paths:
             inside = next((directory for directory in self.shown if path.resolve().is_relative_to(directory)), None)
             if inside is not None:

@@ -1,4 +1,4 @@
-"""The expected cost of a full run, from the calls of a trial."""
+"""Estimates the time of a full run from the calls of a trial."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,25 +12,25 @@ from harness.execution.plan import PlannedCall
 from harness.execution.settings import RunSettings
 from harness.task.selection import size_of
 
-#: Share of the time limit above which a call is at risk.
+#: Share of the time limit from which a call may exceed the limit in the full run.
 CAUTION = 0.8
 
 
 @dataclass(frozen=True)
 class Forecast:
-    """The expected cost of a full run."""
+    """The expected time of a full run."""
 
-    models: int
-    seconds: float
-    at_risk: int  #: calls that may exceed the time limit
-    least_s: float  #: less than `seconds` if whole calls took too long to be made
+    models: int  #: number of calls
+    seconds: float  #: expected duration
+    at_risk: int  #: number of calls that may exceed the time limit
+    least_s: float  #: lower bound of the duration, below `seconds` if calls were made on parts of the data
 
 
 def forecast(trial: Trial, settings: RunSettings, workers: int) -> Forecast:
-    """Interpolate the times of calls over the models' numbers of parameters, task by task.
+    """Return the forecast: the times of calls are interpolated over the models' numbers of parameters, by task.
 
-    The overhead of a call is estimated from the total time of the trial, and so includes other load on the machine;
-    with calls on parts it is left out, because they are many.
+    The overhead of a call, estimated from the duration of the trial, includes other load on the machine. It is left out
+    after calls on parts of the data, which are many.
     """
     seconds, least = _call_times(trial, 1), _call_times(trial, 0)
     made = [*trial.done, trial.again]
@@ -43,7 +43,7 @@ def forecast(trial: Trial, settings: RunSettings, workers: int) -> Forecast:
 
 
 def _call_times(trial: Trial, end: int) -> list[float]:
-    """Return the expected seconds of the calls on all models; `end` chooses a bound of calls on parts."""
+    """Return the expected seconds of the calls on all models; `end` is the index in `CallsOnParts.seconds`."""
     found: list[float] = []
     for task in {call.task.name: call.task for call in trial.calls}.values():
         of_task = [done for done in trial.done if done.call.task.name == task.name]

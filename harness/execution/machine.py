@@ -10,43 +10,42 @@ from pathlib import Path
 
 from harness.configuration import GIB, MIB
 from harness.cores import available_cores
-from harness.errors import UserError
+from harness.errors import UserError, Warn
+from harness.gpus import Gpu, find_gpus
 from harness.machine_memory import usable_memory
-from harness.sandbox import Gpu, Warn, default_memory_bytes, find_gpus
+from harness.sandbox import Limits
 
-#: Approximate memory for importing a framework, in bytes.
+#: Minimum memory limit of a call in bytes, which the import of a framework needs.
 LEAST_MEMORY = 256 * MIB
 
-#: Maximum of concurrent calls per core; more would only wait for each other.
+#: Maximum number of concurrent calls per core.
 PER_CORE = 4
 
 
 @dataclass(frozen=True)
 class Lanes:
-    """The layout of concurrent calls.
+    """The cores and GPUs of concurrent calls.
 
-    A call under the clock has `threads` cores to itself: workers are started in advance only on cores that no such
-    call needs.
+    A call under the clock has `threads` cores to itself. Workers are started in advance only on other cores.
     """
 
     workers: int  #: number of concurrent calls under the clock
     threads: int  #: cores per call
-    cores: int  #: cores available to the harness
+    cores: int  #: cores that this process may use
     gpus: tuple[Gpu, ...]  #: GPUs, assigned to sandboxes in turn
 
     @property
     def sandboxes(self) -> int:
-        """Number of sandboxes that exist at once, under the clock or started in advance.
+        """Maximum number of sandboxes at the same time, under the clock or started in advance.
 
-        At least one starts in advance, even if calls under the clock need all cores: while the harness waits for the
-        end of a killed sandbox, its core is free.
+        At least one sandbox may be started in advance, because the cores of a killed sandbox are free before its end.
         """
         spare = self.cores - self.workers * self.threads
         return self.workers + max(min(self.workers, spare), 1)
 
 
 class Cores:
-    """A counting semaphore of cores, acquired and released several at a time."""
+    """A counting semaphore of cores, of which a caller takes several at once."""
 
     def __init__(self, number: int) -> None:
         self._free = number
@@ -54,7 +53,7 @@ class Cores:
 
     @contextmanager
     def take(self, number: int) -> Iterator[None]:
-        """Wait for `number` cores and hold them for the context."""
+        """Wait for `number` cores, and hold them within the context."""
         with self._changed:
             self._changed.wait_for(lambda: self._free >= number)
             self._free -= number
@@ -67,9 +66,12 @@ class Cores:
 
 
 def memory_for(memory_bytes: int | None, warn: Warn = lambda _: None) -> int:
-    """Return the memory limit of a call, by default what fits this machine; raises `UserError` if it cannot be."""
+    """Return the memory limit of a call: the requested limit or, for None, the default of this machine.
+
+    Raise `UserError` if the requested limit is too small for a framework, or exceeds the memory of the machine.
+    """
     if memory_bytes is None:
-        return default_memory_bytes(len(find_gpus()), warn)
+        return Limits.default_memory_bytes(len(find_gpus()), warn)
     memory = usable_memory()
     if not LEAST_MEMORY <= memory_bytes <= memory.total:
         expected = f"from 256M, which imports need, to {memory.whose} {memory.total / GIB:.1f}G"
@@ -78,9 +80,9 @@ def memory_for(memory_bytes: int | None, warn: Warn = lambda _: None) -> int:
 
 
 def plan_lanes(workers: int | None, memory_bytes: int) -> Lanes:
-    """Return the layout for `workers` concurrent calls; by default one per GPU, else one per core if memory allows.
+    """Return the layout for `workers` concurrent calls; None: one per GPU, or without GPUs one per core.
 
-    Raises `UserError` if the machine cannot run so many calls at once.
+    If their memory limits do not fit the machine, None gives fewer calls. Raise `UserError` if `workers` are too many.
     """
     cores, gpus = available_cores(), tuple(find_gpus())
     if workers is not None and not gpus and workers > PER_CORE * cores:
@@ -95,13 +97,13 @@ def plan_lanes(workers: int | None, memory_bytes: int) -> Lanes:
 
 
 def machine_class() -> str:
-    """Return the class of this machine: cores, processor and GPUs. Values or times may differ between classes."""
+    """Return number of cores, processor and GPUs as text. Machines that differ may give other values and times."""
     gpus = "".join(f", {gpu.model}" for gpu in find_gpus())
     return f"{available_cores()} x {_processor()}{gpus}"
 
 
 def describe_machine() -> dict[str, str]:
-    """Return the description of the machine for records."""
+    """Return the properties of this machine for the environment of records."""
     return {"kernel": platform.release(), "processor": _processor(), "machine_class": machine_class()}
 
 

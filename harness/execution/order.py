@@ -1,4 +1,4 @@
-"""The orders of an executor and the finished calls that it returns: data alone, which may leave this machine."""
+"""The orders that an executor gets and the finished calls that it returns, both of which may leave this machine."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,24 +12,24 @@ from harness.sandbox import Limits
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """The seconds that a call may take, alone or together with others."""
+    """The seconds that a call may take, alone or together with other calls of a budget."""
 
-    budget: int | None  #: calls with the same number share the seconds; None: the call does not share them
+    budget: int | None  #: number of the budget whose calls share the seconds; None: the call does not share them
     total_s: float
-    spent_s: float  #: seconds that calls outside this executor have used
-    meaning: str  #: for readers, e.g. "the time limit of 300 s"
+    spent_s: float  #: seconds of the budget that calls outside the executor have used
+    meaning: str  #: name of the limit in messages, e.g. "the time limit of 300 s"
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A call as data for another machine, which learns only the inputs of the call.
+    """A call as an executor, perhaps on another machine, learns of it.
 
-    It holds no path, no reference data and no name of a submission, a task or a model; bytes come from `Inputs`.
+    An order holds no path, no reference data and no name of a submission, a task or a model. `Inputs` supplies files.
     """
 
-    number: int  #: different for every order of a process
-    key: str  #: cache key of the call; its repetition has the same key only with the same seed
-    submission: str  #: digest of the called files
+    number: int  #: unique in the process that plans
+    key: str  #: cache key of the call
+    submission: str  #: digest of the submission's files
     is_baseline: bool
     model: str  #: digest
     data: str  #: digest
@@ -41,24 +41,24 @@ class Order:
 
     @property
     def sandbox(self) -> tuple[str, str, str, int] | None:
-        """The key of a shared sandbox, equal for calls that share it; None if the call must be alone.
+        """The key of a shared sandbox, equal for calls that may share it; None for a call that must be alone.
 
-        Calls of the harness' own baselines on a model share a sandbox, and then share work. A participant's submission
-        always has a sandbox to itself. Repetitions share a sandbox only with repetitions of the same number: results
-        that baselines share must not carry random draws from a call to its repetition.
+        The harness' own baselines on the same model share a sandbox, and so results. Repetitions share it only with
+        repetitions of the same number, because shared results must not carry random draws from a call to its
+        repetition. A participant's submission always has a sandbox of its own.
         """
         if not self.is_baseline:
             return None
         return self.model, self.data, self.runtime, self.repeat
 
 
-#: Identifies a finished call: an executor knows the number of its order, the planning process its `PlannedCall`.
+#: What identifies a finished call: the number of its order for an executor, a `PlannedCall` for the process that plans.
 Named = TypeVar("Named")
 
 
 @dataclass(frozen=True, slots=True)
 class FinishedCall(Generic[Named]):
-    """A call that has ended, with the machine and the sandbox in which it was made."""
+    """A call that has ended, with its result, and the machine and the sandbox that made it."""
 
     call: Named
     result: CallResult
@@ -68,10 +68,10 @@ class FinishedCall(Generic[Named]):
 
 
 class Inputs(Protocol):
-    """The bytes that orders name by digests. Its methods are called by several threads."""
+    """The files that orders name by digests. Several threads call its methods."""
 
     def files(self, submission: str) -> Mapping[str, bytes]:
-        """Return the files of a submission, by relative paths."""
+        """Return relative path -> content of the files of a submission."""
 
     def write_model(self, digest: str, directory: Path) -> None:
         """Write a model as a worker reads it: architecture.json, weights.npz, initial_weights.npz."""

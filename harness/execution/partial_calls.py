@@ -1,4 +1,4 @@
-"""Calls on parts of the training data, in place of whole calls that would delay a verdict too long."""
+"""Makes calls on parts of the training data, in place of calls on all data that would delay a verdict."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -12,15 +12,14 @@ from harness.execution.order import FinishedCall
 from harness.execution.plan import PlannedCall, plan_calls
 from harness.execution.settings import RunSettings
 from harness.outcome import Outcome
-from harness.sandbox import AT
 from harness.submission import Submission
 from harness.task.selection import PartOfData, select_examples
 from harness.task.task import Task
 
-#: Seconds after which a call on the first part is stopped; it alone suffices for a verdict.
+#: Time limit in seconds of a call on the first part, which alone suffices for a verdict.
 FIRST_S = 40.0
 
-#: Seconds after which a call on a larger part is stopped; a call that is expected to take longer is not made.
+#: Time limit in seconds of a call on a larger part; a call that is expected to take longer is not made.
 PART_S = 12.0
 
 #: Seconds after which no call on a larger part starts.
@@ -29,13 +28,13 @@ BEGIN_S = 30.0
 #: Training examples of the first part, and the growth factor from part to part.
 FIRST, GROWTH = 32, 4
 
-#: A part of up to so many training examples may be too small for the measure, so that a larger part is tried.
+#: Number of training examples below which a failure may be due to the size of the part, so that a larger one is tried.
 SMALL = 512
 
-#: Outcomes on a part that say nothing about a whole call: examples may have been too few, or time too short.
+#: Outcomes on a part that say nothing about a call on all data: the part or the time may have been too small.
 OPEN = frozenset({Outcome.TIMEOUT, Outcome.EXCEPTION, Outcome.BAD_VALUE, Outcome.CRASH})
 
-#: Names of a task and of a model.
+#: Name of a task, and ID of a model.
 Place = tuple[str, str]
 
 
@@ -47,31 +46,31 @@ class CallOnPart(NamedTuple):
 
     @property
     def ended_well(self) -> bool:
-        """Whether the call returned a number."""
+        """Whether the call returned a finite number."""
         return self.done.result.outcome is Outcome.OK
 
 
 @dataclass(frozen=True)
 class CallsOnParts:
-    """The calls on growing parts that stand for a whole call."""
+    """The calls on growing parts of the data, in place of a call on all data."""
 
     parts: tuple[CallOnPart, ...]
-    n_all: int  #: training examples of the task
-    stopped_s: float = 0.0  #: seconds after which the whole call was stopped; 0 if it was not made
+    n_all: int  #: number of all training examples
+    stopped_s: float = 0.0  #: seconds after which the call on all data was stopped; 0 if it was not made
 
     @property
     def last(self) -> CallOnPart:
-        """The call on the largest part that ended well; if no call ended well, on the largest part."""
+        """The call that ended well on the largest part; if no call ended well, the call on the largest part."""
         return next((part for part in reversed(self.parts) if part.ended_well), self.parts[-1])
 
     @property
     def is_unknown(self) -> bool:
-        """Whether calls showed only that the measure takes long, or that it failed on parts."""
+        """Whether the calls do not show how a call on all data would end."""
         return self.last.done.result.outcome in OPEN
 
     @property
     def seconds(self) -> tuple[float, float]:
-        """Bounds of the seconds of a whole call: the least, and by extrapolation to all examples."""
+        """The seconds of a call on all data: a lower bound, and the extrapolation to all examples."""
         *before, last = self.parts[: self.parts.index(self.last) + 1]
         wall = last.done.result.call_wall_s
         per_example = wall / last.n_examples
@@ -91,10 +90,10 @@ def call_on_parts(
     submission: Submission, calls: Sequence[PlannedCall], stopped: Mapping[Place, float], settings: RunSettings,
     executor: Executor,
 ) -> tuple[dict[Place, CallsOnParts], FinishedCall[PlannedCall]]:  # fmt: skip
-    """Call a submission on growing parts of the data; the second result repeats the first call that ended well.
+    """Call a submission on growing parts of the data. Return the calls, and a repetition of the first successful call.
 
-    They replace whole `calls`. For each whole call that was made, `stopped` has the seconds until it was stopped.
-    If the first call does not end in time, no other is made.
+    The calls on parts replace `calls`. `stopped` has the seconds after which calls on all data were stopped, if they
+    were made. If the first call on a part does not end in time, no further call is made.
     """
     tasks = {call.task.name: call.task for call in calls}
     found: dict[Place, list[CallOnPart]] = {place_of(call): [] for call in calls}
@@ -127,20 +126,20 @@ def call_on_parts(
 
 
 def _with_part_named(done: FinishedCall[PlannedCall]) -> FinishedCall[PlannedCall]:
-    """Return the call with a message that names the part if it failed."""
+    """Return a call; the message of a failed call names the part of the data."""
     data, result = done.call.task.data, done.result
     if result.outcome is Outcome.OK or not isinstance(data, PartOfData):
         return done
     where = f"on {data.n_samples:,} of {data.whole.n_samples:,} training examples"
     message = f"{result.message} ({where})"
     if result.outcome is Outcome.TIMEOUT:
-        _, at, place = result.message.rpartition(AT)
-        message = f"still running after {result.call_wall_s:.0f} s {where}" + (at + place if at else "")
+        at = f", at {result.place}" if result.place else ""
+        message = f"still running after {result.call_wall_s:.0f} s {where}{at}"
     return replace(done, result=replace(result, message=message))
 
 
 def _may_grow(part: CallOnPart, task: Task) -> bool:
-    """Whether a call on the next part is likely to end in time, and well."""
+    """Return whether a call on the next part is likely to end well and in time."""
     outcome, is_small = part.done.result.outcome, part.n_examples < SMALL
     is_hopeful = outcome is Outcome.OK or (is_small and outcome is not Outcome.TIMEOUT)
     is_short = GROWTH * part.done.result.call_wall_s <= PART_S

@@ -1,4 +1,4 @@
-"""Plans the calls of a run: their cache keys, seeds and order."""
+"""Plans the calls of a run: their sequence, cache keys and seeds."""
 
 import hashlib
 import json
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PlannedCall:
-    """A call of a submission on a model of a task, with all its settings; never leaves this process.
+    """A call of a submission on a model of a task, with all its settings, for the process that plans.
 
-    An executor receives an `Order`.
+    Executors receive an `Order` instead.
     """
 
     submission: Submission
@@ -39,12 +39,12 @@ class PlannedCall:
     key: str
     limits: Limits
     budget: Budget = field(compare=False)  #: of time
-    withheld: bool  #: whether its record omits message and output
+    withheld: bool  #: whether its record has neither message nor output
     repeat: int  #: 0 for the call that counts, 1 and more for its repetitions, which differ only in the seed
 
     @property
     def where(self) -> str:
-        """Task, model and repetition, for readers."""
+        """Task, model and repetition as text."""
         return f"{self.task.name}/{self.model.id}" + (f", repetition {self.repeat}" if self.repeat else "")
 
     @property
@@ -54,11 +54,11 @@ class PlannedCall:
 
     @property
     def is_of_2020(self) -> bool:
-        """Whether the submission gets the names that code of 2020 expects (`harness.worker.legacy`)."""
+        """Whether the worker restores names of 2020 for the submission (`harness.worker.legacy`)."""
         return self.runtime == Keras2.name and not self.submission.is_baseline
 
     def order(self, number: int = 0) -> Order:
-        """Return the order of the call; an order with number 0 is never given to an executor."""
+        """Return the order of the call; 0 is the number of orders that no executor gets."""
         return Order(
             number=number,
             key=self.key,
@@ -82,12 +82,18 @@ def plan_calls(
     repeats: int = 0,
     left_out: Collection[tuple[str, str]] = (),
 ) -> list[PlannedCall]:
-    """Return all calls: submission by submission, task by task, models and repetitions in a secret order.
+    """Return all calls: submission by submission, task by task, models and repetitions in a secret sequence.
 
-    The order is drawn anew in every plan, for each submission and task, because a submission that reads the time, or
-    counts its calls, must learn nothing about a model from its position, nor whether a call is a repetition. No value
-    depends on it. `repeats` is the number of repetitions of some of the calls (`harness.execution.repeated_models`).
-    `left_out` has pairs of a submission and a task that it is not called on.
+    The sequence is drawn anew for each plan, submission and task. A submission that reads the time must not learn a
+    model, or whether a call is a repetition, from its position. No value depends on the sequence.
+
+    Args:
+        submissions: the submissions to call.
+        tasks: the tasks on whose models they are called.
+        settings: limits, seed and runtime.
+        executor: makes the calls; its isolation and versions are part of the configuration.
+        repeats: number of repetitions of the calls on some models (`harness.execution.repeated_models`).
+        left_out: names of a submission and a task on which it is not called.
     """
     calls = []
     for submission in submissions:
@@ -99,12 +105,12 @@ def plan_calls(
         configuration = settings.configuration(runtime, executor.isolation, versions)
         digest = submission.digest
         for task in (one for one in tasks if (submission.name, one.name) not in left_out):
-            # Each repetition has the budget of the whole task: it must not use up the budget of the calls that count.
+            # Each repetition has a budget of its own, because it must not use up the budget of the calls that count.
             models, limit = len(task.models), settings.time_limit_s
             budgets = [Budget(settings.time_budget, limit, models) for _ in range(repeats + 1)]
             withheld = settings.withhold.covers(task.hidden)
             for model, repeat in _in_secret_order(task, settings.seed, repeats):
-                # The call learns its seed, so the seed may only depend on inputs that the call sees.
+                # The submission learns its seed, so the seed may depend only on inputs that the submission sees.
                 again = (repeat,) if repeat else ()
                 seed = int(_digest(settings.seed, digest, model.shown_digest, *again)[:8], 16)
                 about = (submission.name, digest, task.name, model.id, model.digest, task.data.digest)
@@ -122,14 +128,14 @@ def call_key(
     submission: str, submission_digest: str, task: str, model: str, model_digest: str, data_digest: str, seed: int,
     configuration: str, repeat: int,
 ) -> str:  # fmt: skip
-    """Return the cache key of a call, from the columns of its record."""
+    """Return the cache key of a call from columns of its record."""
     again = (repeat,) if repeat else ()
     about = (submission, submission_digest, task, model, model_digest, data_digest)
     return _digest(*about, seed, configuration, *again)
 
 
 def runtime_of(submission: Submission, settings: RunSettings) -> str:
-    """Return the name of the runtime; raises `UserError` if a measure of the library would run in another framework."""
+    """Return the name of a submission's runtime. Raise `UserError` if a baseline would not run in TensorFlow."""
     runtime = settings.runtime or submission.metadata.runtime or DEFAULT
     if submission.is_baseline and RUNTIMES[runtime].framework != RUNTIMES[DEFAULT].framework:
         message = f"--runtime {runtime}: {submission.name} is a measure of the library, which needs {DEFAULT}"
@@ -138,7 +144,7 @@ def runtime_of(submission: Submission, settings: RunSettings) -> str:
 
 
 def _in_secret_order(task: Task, run_seed: int, repeats: int) -> list[tuple[Model, int]]:
-    """Return all models in random order, with the repeated models once more for each repetition."""
+    """Return pairs of a model and a number of a repetition, or 0, in random sequence."""
     repeated = choose_repeated(task.models, run_seed, task.name) if repeats else []
     calls = [(model, 0) for model in task.models]
     calls += [(model, repeat) for repeat in range(1, repeats + 1) for model in repeated]

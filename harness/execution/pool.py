@@ -1,4 +1,4 @@
-"""Threads that make calls concurrently, each thread in its own sandboxes."""
+"""The threads that make calls concurrently on this machine, each in sandboxes of its own."""
 
 import queue
 import threading
@@ -11,25 +11,23 @@ from typing import Self
 from harness.errors import UserError
 from harness.execution.batches import Batch, make_batches, modules, write_batch
 from harness.execution.budget import Clocks
+from harness.execution.executor import Executor
 from harness.execution.machine import Cores, Lanes, describe_machine
 from harness.execution.order import FinishedCall, Inputs, Order
-from harness.outcome import CallResult, Outcome
-from harness.sandbox import Call, Gpu, Job, Kind, Staging, StoppedError, prepare_call
+from harness.gpus import Gpu
+from harness.outcome import CallResult, Outcome, StoppedError
+from harness.sandbox import Call, Job, Kind, Staging
 
 
-class Pool:
-    """Threads that take batches in order, each with sandboxes of its own.
+class Pool(Executor):
+    """The part of an executor that makes calls on this machine; leaving the context kills every sandbox."""
 
-    Orders may be added at any time. Use it as a context manager: leaving the context, for whatever reason, kills every
-    sandbox.
-    """
-
-    def __init__(self, lanes: Lanes, kind: Kind, staging: Staging) -> None:
-        self._lanes, self._kind, self._staging = lanes, kind, staging
+    def __init__(self, lanes: Lanes, kind: Kind) -> None:
+        self._lanes, self._kind, self._stack = lanes, kind, ExitStack()
         self._machine = describe_machine() | {"threads": str(lanes.threads)}
         self._stopping = threading.Event()
         self._cores = Cores(lanes.cores)
-        #: Permits for calls under the clock: one semaphore per GPU in use, or one for all lanes.
+        #: Permits for calls under the clock: a semaphore for each GPU in use, or one semaphore without GPUs.
         permits = [threading.Semaphore(1) for _ in lanes.gpus] or [threading.Semaphore(lanes.workers)]
         self._permits = permits[: lanes.workers]
         self._clocks = Clocks()
@@ -38,18 +36,24 @@ class Pool:
         self._returned: queue.SimpleQueue[FinishedCall[int] | BaseException] = queue.SimpleQueue()
         self._threads: list[threading.Thread] = []
         self._is_retired = False
-        self._under_way: dict[int, int] = {}  #: slot -> number of the order
+        self._under_way: dict[int, int] = {}  #: number of a thread -> number of the order whose call it makes
 
     def __enter__(self) -> Self:
+        self._staging = self._stack.enter_context(Staging())
+        self._stack.enter_context(self._kind)
+        self._stack.callback(self._end_threads)
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self._stop()
-        for thread in self._threads:
-            thread.join()
+        self._stack.close()
+
+    @property
+    def workers(self) -> int:
+        """Number of concurrent calls under the clock."""
+        return self._lanes.workers
 
     def add(self, orders: Sequence[Order], inputs: Inputs) -> None:
-        """Queue calls; calls on the same model that may share a sandbox do so if they are added together."""
+        """Queue orders. Baselines on the same model share a sandbox if their orders are added together."""
         with self._changed:
             self._clocks.update(orders)
             self._waiting.extend((batch, inputs) for batch in make_batches(orders))
@@ -60,9 +64,9 @@ class Pool:
             self._changed.notify_all()
 
     def next(self, timeout_s: float) -> FinishedCall[int] | None:
-        """Return the next call that ends; None if no call ends within `timeout_s`.
+        """Return the next finished call; None if no call ends within `timeout_s` seconds.
 
-        Raises an error that prevents further calls, for instance that a sandbox has survived its kill.
+        Raise `UserError` if a sandbox has survived its kill, or the error that ended a thread.
         """
         try:
             item = self._returned.get(timeout=0 if self._is_retired else timeout_s)
@@ -84,8 +88,13 @@ class Pool:
 
     @property
     def under_way(self) -> frozenset[int]:
-        """Numbers of the orders that are being made, or for which a sandbox is being started."""
+        """Numbers of the orders whose calls are being made, or whose sandbox is being started."""
         return frozenset(self._under_way.copy().values())
+
+    def _end_threads(self) -> None:
+        self._stop()
+        for thread in self._threads:
+            thread.join()
 
     def _stop(self) -> None:
         self._stopping.set()
@@ -102,13 +111,13 @@ class Pool:
             self._returned.put(error)
 
     def _next(self) -> tuple[Batch, Inputs] | None:
-        """Wait for a batch; None once the pool stops."""
+        """Wait for the next batch and return it; None once the pool stops."""
         with self._changed:
             self._changed.wait_for(lambda: self._stopping.is_set() or self._waiting)
             return None if self._stopping.is_set() else self._waiting.popleft()
 
     def _run(self, batch: Batch, inputs: Inputs, slot: int) -> None:
-        """Run a batch in one sandbox; if the sandbox ends early, the remaining calls are queued as another batch."""
+        """Make the calls of a batch in a sandbox. If it ends early, queue the remaining calls as another batch."""
         waiting = deque(order for order in batch if not self._refuse(order))
         if not waiting:
             return
@@ -119,7 +128,7 @@ class Pool:
         with ExitStack() as held:
             with self._cores.take(1):
                 job = self._job(batch, inputs, gpu, held)
-                call = prepare_call(self._kind.start, job, waiting[0].limits, slot, stopping=self._stopping.is_set)
+                call = Call.prepare(self._kind.start, job, waiting[0].limits, slot, stopping=self._stopping.is_set)
             if isinstance(call, CallResult):
                 self._end(waiting.popleft(), call, started_at, gpu)
             else:
@@ -146,7 +155,7 @@ class Pool:
                 self._end(order, result, started_at, gpu)
 
     def _refuse(self, order: Order) -> bool:
-        """End a call for which no time is left; returns whether the time is over."""
+        """Return whether the clock of an order has no time left; its call then ends without a start."""
         clock = self._clocks.of(order)
         if clock.left() > 0:
             return False
@@ -156,15 +165,16 @@ class Pool:
 
     def _end(self, order: Order, result: CallResult, started_at: datetime, gpu: Gpu | None = None) -> None:
         given = {} if gpu is None else {"gpu": gpu.model}
-        self._returned.put(FinishedCall(order.number, result, started_at, self._machine | given, self._kind.recorded))
+        machine = self._machine | given
+        self._returned.put(FinishedCall(order.number, result, started_at, machine, self._kind.name_in_records))
         if result.survived_kill:
             self._is_retired = True
             self._stop()
 
     def _job(self, batch: Batch, inputs: Inputs, gpu: Gpu | None, held: ExitStack) -> Job:
-        """Stage the inputs of a batch for as long as the stack `held` is open; shared inputs are staged once."""
+        """Return the job of a batch, whose inputs are staged until the stack `held` is closed."""
         model, data = batch[0].model, batch[0].data
-        # A participant's file may have the digest of a measure's code, but is a module of another name.
+        # A participant may hand in a copy of a baseline: the digests are equal, but the modules have different names.
         files = " ".join(f"{modules(batch)[order.number]} {order.submission}" for order in batch)
         staged = self._staging.hold
         return Job(

@@ -1,4 +1,4 @@
-"""The plan of a run: its calls, the calls that have a record already, and the requests behind them."""
+"""The plan of a run: its calls, their existing records, and the requests for the calls."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -12,40 +12,40 @@ from harness.records import Records, Request
 from harness.submission import Submission
 from harness.task.task import Task
 
-#: Share of processor time in a call's wall time below which a timeout may be due to a busy machine, or to waiting.
+#: Share of processor time in wall time up to which a timeout may be due to a busy machine.
 STARVED = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class CallSummary:
-    """The summary of a finished call that a run needs; the record itself is in the database."""
+    """The columns of a finished call's record that a run needs."""
 
     call: PlannedCall
     outcome: str
     call_wall_s: float
     call_cpu_s: float = 0.0
-    message: str = ""  #: reason of a failure, if this run made the call
-    machine: str = ""  #: machine of a cluster on which this run made the call
+    message: str = ""  #: reason of a failure; empty if another run made the call
+    machine: str = ""  #: name of the cluster's machine; empty if another run made the call
 
     @property
     def is_starved(self) -> bool:
-        """Whether the call exceeded its time with less than half of a processor, or found its budget used up."""
-        is_measured = self.call_cpu_s > 0 or self.call_wall_s == 0  # a container elsewhere is not
+        """Whether the call timed out with at most half of a processor, or because its budget was used up."""
+        is_measured = self.call_cpu_s > 0 or self.call_wall_s == 0  # not for containers on another machine
         return self.outcome == Outcome.TIMEOUT and is_measured and self.call_cpu_s <= STARVED * self.call_wall_s
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The calls of a run, and the calls that already have a record."""
+    """The calls of a run, and the summaries of their existing records."""
 
     calls: tuple[PlannedCall, ...]
     recorded: tuple[CallSummary, ...]
-    forced: bool = False  #: whether to make calls even if another run has made them or is making them
+    forced: bool = False  #: whether to ignore records and claims of other runs
     retry_timeouts: bool = False  #: whether records of starved calls count as missing
 
     @property
     def missing(self) -> list[PlannedCall]:
-        """The calls that have no record yet."""
+        """The calls without a record that counts."""
         done = {row.call.key for row in self.recorded}
         return [call for call in self.calls if call.key not in done]
 
@@ -62,11 +62,10 @@ def make_plan(
     repeats: int = 0,
     left_out: Collection[tuple[str, str]] = (),
 ) -> Plan:
-    """Plan a run; a call that ended in `INFRA_ERROR`, which says nothing about a submission, counts as missing.
+    """Return the plan of a run; `repeats` and `left_out` are as in `plan_calls`.
 
-    With `retry_timeouts`, a call that `is_starved` counts as missing, too. `repeats` is the number of repetitions of
-    some of the calls
-    (`harness.execution.repeated_models`). `left_out` is as in `plan_calls`.
+    `force` ignores all records. Records with `INFRA_ERROR`, which say nothing about a submission, never count; with
+    `retry_timeouts`, neither do records of calls that are `is_starved`.
     """
     calls = plan_calls(submissions, tasks, settings, executor, repeats, left_out)
     rows = () if force else tuple(recorded(calls, records, retry_timeouts))
@@ -74,7 +73,7 @@ def make_plan(
 
 
 def requests_of(calls: Sequence[PlannedCall]) -> list[Request]:
-    """Return the requests behind these calls, one per submission and task."""
+    """Return the requests for these calls: one for each submission and task."""
     now = datetime.now(UTC)
     distinct = {(call.submission.name, call.task.name): call for call in calls}
     return [
@@ -95,7 +94,7 @@ def requests_of(calls: Sequence[PlannedCall]) -> list[Request]:
 
 
 def recorded(calls: Iterable[PlannedCall], records: Records, retry_timeouts: bool) -> list[CallSummary]:
-    """Return the calls with a record that counts, made by any run, and deduct their seconds from the budgets."""
+    """Return the calls with a record of any run that counts, after deducting their seconds from their budgets."""
     planned = {call.key: call for call in calls}
     ended = (
         CallSummary(planned[row.key], row.outcome, row.call_wall_s, row.call_cpu_s) for row in records.ended(planned)

@@ -1,7 +1,4 @@
-"""The settings of a run that the user chooses, and the digest of the code that loads and calls.
-
-Different code of the harness may give different values.
-"""
+"""The settings of a run that the user chooses, and the digest of the code on which values depend."""
 
 import functools
 from collections.abc import Iterator
@@ -18,24 +15,24 @@ from harness.worker.runtimes import RUNTIMES
 
 _HARNESS = Path(__file__).parents[1]
 
-#: The code that decides the values of calls: the worker, the reading and rewriting of models and data, and staging. The
-#: rest of the sandbox isolates and limits.
+#: The files on which values depend: the worker, the reading and rewriting of models and data, and staging. The other
+#: files of the sandbox only isolate and limit.
 SOURCES = ("worker/**/*.py", "format/**/*.py", "sandbox/staging.py")
 
 
 @dataclass(frozen=True)
 class RunSettings:
-    """The input of `plan_calls`, besides submissions and tasks."""
+    """The settings of all calls of a run."""
 
     limits: Limits
     time_limit_s: float = 300.0
     time_budget: TimeBudget = TimeBudget.EACH
-    seed: int = 0  #: of the run; every call derives its own
+    seed: int = 0  #: of the run, from which the seed of each call derives
     runtime: str | None = None  #: overrides the runtime that submissions name
     withhold: Withhold = Withhold.AUTO  #: tasks whose messages and outputs are not recorded
 
     def configuration(self, runtime: str, isolation: str, versions: str) -> Configuration:
-        """Return the configuration of calls with these settings, runtime, isolation and library versions."""
+        """Return the configuration of calls in a runtime, with an isolation and versions of libraries."""
         return Configuration(
             run_seed=self.seed,
             runtime=runtime,
@@ -51,13 +48,13 @@ class RunSettings:
 
 @functools.cache
 def loader_digest(runtime: str) -> str:
-    """Return the SHA-256 (hex) of the code that decides what a call in this runtime gets and returns."""
+    """Return the SHA-256 (hex) of the code on which the values of calls in a runtime depend."""
     files = sorted((file.relative_to(_HARNESS).as_posix(), file) for file in _sources(runtime))
     return digest_of((name, code_of(file.read_bytes())) for name, file in files)
 
 
 def _sources(runtime: str) -> Iterator[Path]:
-    """Yield the files, without runtimes that are not base classes of this runtime."""
+    """Yield the files of `SOURCES`, without the files of runtimes from which this runtime does not inherit."""
     every = {type(one).__module__ for one in RUNTIMES.values()}
     foreign = every - {kind.__module__ for kind in type(RUNTIMES[runtime]).__mro__}
     modules = {_HARNESS.parent.joinpath(*name.split(".")).with_suffix(".py") for name in foreign}

@@ -58,11 +58,8 @@ def fetch_tasks(url: Address, sha256: str, directory: Path) -> bool:
     """Download an archive (a compressed or plain tar, or a zip) and unpack it as `directory`.
 
     Return whether the archive was downloaded: False if `directory` comes from the same archive. After an error, no file
-    is left behind.
-
-    Raises:
-        UserError: the address cannot be read, the archive has another digest or is too large, a member is a link, a
-            device or outside of the archive, or `directory` exists and has another origin.
+    is left behind. Raises `UserError` if the address cannot be read, the archive has another digest or is too large, a
+    member is a link, a device or outside of the archive, or `directory` exists and has another origin.
     """
     require_digest(sha256)
     if directory.exists() and not (directory.is_dir() and not any(directory.iterdir())):
@@ -86,7 +83,7 @@ def fetch_tasks(url: Address, sha256: str, directory: Path) -> bool:
             raise UserError(f"cannot be unpacked: {error}", file=url) from error
         (unpacked / MARK).write_bytes(f"{sha256}\n".encode())
         if directory.exists():
-            directory.rmdir()  # it is empty
+            directory.rmdir()  # the directory is empty
         unpacked.rename(directory)
     return True
 
@@ -109,8 +106,7 @@ def _require_same(directory: Path, sha256: str) -> bool:
 def download(url: Address, target: Path) -> str:
     """Write the content of an address (`SCHEMES`) to a file, and return its SHA-256 (hex).
 
-    Raises:
-        UserError: the content cannot be fetched, is cut off or too large, or the disk is full.
+    Raises `UserError` if the content cannot be fetched, is cut off or too large, or the disk is full.
     """
     scheme = url.reveal().partition(":")[0].lower()
     if scheme not in SCHEMES:
@@ -168,7 +164,7 @@ def _members(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
             if not (member.isreg() or member.isdir()):
                 raise BadArchiveError(f"{printable_name(member.name)}: expected a regular file")
             plain.allowed += MAX_BESIDE_MEMBER + (member.size if member.isreg() else 0)
-            stream.members = []  # otherwise it keeps every member
+            stream.members = []  # otherwise tarfile keeps every member in memory
             if member.isreg() and (file := stream.extractfile(member)) is not None:
                 yield member.name, file
 

@@ -79,10 +79,35 @@ class WantedTasks:
     tasks: tuple[KnownTask, ...]
 
 
-def known_corpora(catalogue: Path | None = None) -> dict[str, Corpus]:
-    """Return name -> corpus, of the package or of one catalogue; raises `UserError` for an invalid file."""
-    files = [catalogue] if catalogue else sorted((Path(__file__).parent / "corpora").glob("*.toml"))
+def corpora(catalogue: Address | None = None, sha256: str | None = None) -> dict[str, Corpus]:
+    """Return the corpora that `fetch_corpus` can download: name -> corpus.
+
+    Args:
+        catalogue: a file or URL that describes a corpus; None: the package's own catalogues.
+        sha256: digest of a catalogue that is a URL, in hexadecimal.
+
+    Raises:
+        UserError: the catalogue cannot be read, or does not have this digest.
+    """
+    if catalogue is not None and catalogue.is_url:
+        corpus = _download(catalogue, sha256)
+        return {corpus.name: corpus}
+    if sha256 is not None:
+        raise UserError("--sha256", expected="with the URL of an archive, or of a --catalogue")
+    files = [Path(catalogue.reveal())] if catalogue else sorted((Path(__file__).parent / "corpora").glob("*.toml"))
     return {corpus.name: corpus for corpus in map(read_corpus, files)}
+
+
+def _download(url: Address, sha256: str | None) -> Corpus:
+    if sha256 is None:
+        raise UserError("--sha256 is missing", file=url, expected="the digest that its owner announced")
+    require_digest(sha256)
+    with tempfile.TemporaryDirectory() as private:
+        file = Path(private, "catalogue.toml")
+        found = download(url, file)
+        if found != sha256:
+            raise UserError("another catalogue than the expected one", file=url, expected=sha256, found=found)
+        return read_corpus(file)
 
 
 def read_corpus(file: Path) -> Corpus:
@@ -97,36 +122,25 @@ def read_corpus(file: Path) -> Corpus:
     return corpus
 
 
-def fetched_corpora(url: Address, sha256: str) -> dict[str, Corpus]:
-    """Return name -> corpus of the catalogue at an address; raises `UserError` for another digest."""
-    require_digest(sha256)
-    with tempfile.TemporaryDirectory() as private:
-        file = Path(private, "catalogue.toml")
-        found = download(url, file)
-        if found != sha256:
-            raise UserError("another catalogue than the expected one", file=url, expected=sha256, found=found)
-        return known_corpora(file)
-
-
-def find_wanted(text: str, corpora: dict[str, Corpus]) -> list[WantedTasks]:
+def find_wanted(text: str, known: dict[str, Corpus]) -> list[WantedTasks]:
     """Return the tasks that `CORPUS`, `CORPUS/TASK` or `CORPUS/PHASE` names, by archive.
 
     Raises `UserError` for an unknown name.
     """
     name, _, part = text.partition("/")
-    if name not in corpora:
-        hint = did_you_mean(name, corpora) or "pgdl task known lists the corpora"
-        raise UserError(f"no corpus {name!r}", expected=f"one of {', '.join(corpora)}, or an address", remedy=hint)
-    corpus = corpora[name]
+    if name not in known:
+        hint = did_you_mean(name, known) or "pgdl task known lists the corpora"
+        raise UserError(f"no corpus {name!r}", expected=f"one of {', '.join(known)}, or an address", remedy=hint)
+    corpus = known[name]
     found = [
         WantedTasks(corpus, archive, tasks)
         for archive in corpus.archives
         if (tasks := tuple(task for task in archive.tasks if part in ("", task.name, archive.phase)))
     ]
     if not found:
-        known = [one for archive, task in corpus.entries() for one in (archive.phase, task.name)]
-        names = ", ".join(dict.fromkeys(known))
-        raise UserError(f"{name}: no task or phase {part!r}", expected=names, remedy=did_you_mean(part, known))
+        parts = [one for archive, task in corpus.entries() for one in (archive.phase, task.name)]
+        names = ", ".join(dict.fromkeys(parts))
+        raise UserError(f"{name}: no task or phase {part!r}", expected=names, remedy=did_you_mean(part, parts))
     return found
 
 
@@ -140,10 +154,10 @@ class KnownHere:
     here: str | None  #: such as `whole`, `half-fetched` or `3 of 8 models`; None if the task is not in the directory
 
 
-def known_here(corpora: Iterable[Corpus], root: Path) -> Iterator[KnownHere]:
+def known_here(known: Iterable[Corpus], root: Path) -> Iterator[KnownHere]:
     """Yield all tasks of corpora with their state in `root`; raises `UserError` for an invalid record of a fetch."""
     half = half_fetched(root)
-    for corpus in corpora:
+    for corpus in known:
         for archive, task in corpus.entries():
             source = f"{corpus.name}/{task.name}"
             yield KnownHere(corpus, archive, task, _state_here(StagedTask(root, task.name), source, task.name in half))

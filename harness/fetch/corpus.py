@@ -1,17 +1,18 @@
 """Fetches tasks of a known corpus: downloads only the files that are requested and not here yet."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.credentials import Address
 from harness.directory_lock import locked_directory
 from harness.errors import UserError, writing
-from harness.fetch.catalogue import UNKNOWN, KnownTask, WantedTasks
+from harness.fetch.catalogue import UNKNOWN, KnownTask, WantedTasks, corpora, find_wanted
 from harness.fetch.source import ArchiveSource, Watcher, find_source
 from harness.fetch.staging import StagedTask, TaskPlan, digest_of_task, plan_task, require_space
 from harness.fetch.transfer import DamagedError, transfer
 from harness.format.fetched import FETCHING, Fetched
 from harness.format.layout import REFERENCE
+from harness.task import DEFAULT_DIRECTORY
 from harness.task.incomplete import FetchRequest
 from harness.task.layout import require_no_flat_tasks
 from harness.task.selection import ModelSelection
@@ -33,23 +34,31 @@ class FetchedTask:
 
 
 def fetch_corpus(
-    wanted: Sequence[WantedTasks], root: Path, models: ModelSelection, watcher: Watcher, *, whole: bool = False,
-    catalogue: bool = False,
-) -> list[FetchedTask]:  # fmt: skip
-    """Fetch tasks into a directory in the full layout.
+    name: str,
+    tasks_dir: str | Path = DEFAULT_DIRECTORY,
+    *,
+    models: ModelSelection = None,
+    catalogue: Address | None = None,
+    sha256: str | None = None,
+    whole: bool = False,
+    watcher: Watcher = Watcher(),  # noqa: B008 - it has no state
+) -> list[FetchedTask]:
+    """Download the requested files of a corpus, and return its tasks. The same call continues an interrupted download.
 
     Args:
-        wanted: the tasks, by archive.
-        root: directory of the tasks.
-        models: number or names of the models of each task; None for all. A number is spread evenly over sizes.
-        watcher: receives the progress.
+        name: CORPUS, CORPUS/TASK or CORPUS/PHASE.
+        tasks_dir: directory of the tasks.
+        models: number or names of the models of each task; None: all. A number is spread evenly over sizes.
+        catalogue: as for `corpora`.
+        sha256: as for `corpora`.
         whole: whether to download whole archives, from servers that send no parts.
-        catalogue: whether the corpus comes from the user's catalogue, not from the package.
+        watcher: receives the progress.
 
     Raises:
-        UserError: a task cannot be fetched. Finished files are kept, and the same command continues.
+        UserError: there is no such corpus or task, or a task cannot be fetched; finished files are kept.
     """
-    request = FetchRequest(wanted[0].corpus.name, models, whole, catalogue)
+    wanted, root = find_wanted(name, corpora(catalogue, sha256)), Path(tasks_dir)
+    request = FetchRequest(wanted[0].corpus.name, models, whole, catalogue is not None)
     with locked_directory(root, root / FETCHING / LOCK, "pgdl task fetch"):
         for one in wanted:
             for task in one.tasks:
@@ -76,7 +85,9 @@ def fetch_corpus(
         used = {source.url for source, _, plan in plans if not plan.is_done}
         for source in sources:
             if source.url in used and not source.is_pinned:
-                watcher.note(f"{source.url}: {source.version} ({UNKNOWN} to the catalogue)")
+                version = f"{source.length} bytes, ETag {source.etag or 'none'}"
+                digest = f"SHA-256 of its directory {source.listing.sha256} ({UNKNOWN} to the catalogue)"
+                watcher.note(f"{source.url}: {version}, {digest}")
         require_space(root, sum(plan.bytes for _, _, plan in plans))
         for _, _, plan in plans:
             if not plan.is_done:

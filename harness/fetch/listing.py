@@ -150,7 +150,7 @@ def _require_bounded(members: Iterable[ListedFile]) -> None:
     total = 0
     for member in members:
         total += member.entry.file_size
-        if member.path == REFERENCE and member.entry.file_size > MAX_JSON:  # it is read into memory
+        if member.path == REFERENCE and member.entry.file_size > MAX_JSON:  # this file is read into memory
             raise BadArchiveError(f"{REFERENCE}: expected at most {MAX_JSON} bytes")
     if total > MAX_BYTES:
         raise BadArchiveError(f"expected at most {MAX_BYTES / 1024**3:g} GiB of files, found more")

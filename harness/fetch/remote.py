@@ -84,8 +84,8 @@ class RangeReader(io.RawIOBase):
         self._file, self._seen = file, seen
         self._session = Session()
         self._position = 0
-        self._chunks: Iterator[bytes] = iter(())  # of the open response
-        self._chunk, self._next = b"", -1  # the rest of a read chunk, and its position
+        self._chunks: Iterator[bytes] = iter(())  # content of the open response
+        self._chunk, self._next = b"", -1  # unused rest of a chunk, and its position in the file
 
     def tell(self) -> int:
         """Return the position in bytes."""
@@ -193,7 +193,7 @@ def fetch_file(
             with writing(partial, remedy="free some space"):
                 file = partial.open("wb")
             with file:
-                for chunk in response.iter_content(CHUNK):  # its errors may be of the system, but not of the disk
+                for chunk in response.iter_content(CHUNK):  # not within `writing`: an OSError here is of the network
                     size += len(chunk)
                     if size > most:
                         raise UserError("too large", file=url, expected=f"at most {most} bytes")

@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 
 def origin(url: str) -> str:
-    """Return scheme and host of an address, for messages: whoever knows its other parts may be able to read a file."""
+    """Return scheme and host of an address for messages, since its other parts may give access to a file."""
     try:
         address = urlsplit(url)
     except ValueError:

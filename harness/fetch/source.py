@@ -55,11 +55,6 @@ class ArchiveSource:
         """Return the number of bytes that have to be downloaded for some members."""
         return 0 if isinstance(self.file, Path) else sum(map(self.listing.span, members))
 
-    @property
-    def version(self) -> str:
-        """The size, the server's tag and the digest of this version of the archive, for a note."""
-        return f"{self.length} bytes, ETag {self.etag or 'none'}, SHA-256 of its directory {self.listing.sha256}"
-
     def discard(self) -> None:
         """Remove the copy of an archive that was downloaded as a whole, if there is a copy."""
         if isinstance(self.file, Path):
@@ -72,10 +67,8 @@ def find_source(
 ) -> ArchiveSource:
     """Return the archive of some tasks; with `whole`, download it into the directory of the tasks first.
 
-    `begin` is called before the download of a whole archive.
-
-    Raises:
-        UserError: the archive cannot be fetched, is damaged, or has another digest than in the catalogue.
+    `begin` is called before the download of a whole archive. Raises `UserError` if the archive cannot be fetched, is
+    damaged, or has another digest than in the catalogue.
     """
     archive, tasks = wanted.archive, [task.name for task in wanted.tasks]
     url, is_pinned = archive.url, archive.sha256 is not None

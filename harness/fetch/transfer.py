@@ -69,7 +69,7 @@ def transfer(
         stop.set()
         for thread in threads:
             thread.join(END_S)
-        with suppress(Empty, UserError):  # results of threads since then
+        with suppress(Empty, UserError):  # members that have been finished since then
             while True:
                 _take(outcomes.get_nowait(), staging, url)
 

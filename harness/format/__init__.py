@@ -1,1 +1,1 @@
-"""The files of a task on disk: one module per kind reads, checks and writes it."""
+"""The files of a task: a module for each kind of file reads, checks and writes it."""

@@ -1,16 +1,15 @@
-"""Reads a model's config.json into the canonical form from which the worker builds models, and writes config.json.
+"""Reads a model's config.json into the canonical form from which a worker builds the model, and writes config.json.
 
-The canonical form is independent of the Keras version, so that Keras 2 and Keras 3 build the same model, whichever
-wrote the file. It holds the settings that decide the computation of a trained layer. It leaves out names,
-initializers, regularizers and rates of dropout, which would reveal how a model was trained:
+Keras 2 and Keras 3 build the same model from the canonical form. It has the settings that decide the computation of a
+trained layer, and no names, initializers, regularizers or rates of dropout, which would reveal the training:
 
-* `{"format": "layers", "input_shape": [...], "layers": [{"class_name", "config"}, ...]}`, a Sequential model,
-* `{"format": "graph", "input_shape": [...], "layers": [{"class_name", "config", "inputs"}, ...]}`, a
-  functional model: `inputs` are positions in `layers`, with -1 for the model's input; the output of the last layer is
-  the model's output. Further calls of a shared layer are `{"layer", "inputs"}` with the position of its first call.
-  `keywords`, if present, are arguments passed by name: positions, true or false. Nested models are taken apart.
+* `{"format": "layers", "input_shape": [...], "layers": [{"class_name", "config"}, ...]}` is a Sequential model;
+* `{"format": "graph", "input_shape": [...], "layers": [{"class_name", "config", "inputs"}, ...]}` is a functional
+  model without nested models. `inputs` are positions in `layers`, with -1 for the model's input; `keywords`, if
+  present, are further arguments by name: positions, true or false. The last layer computes the model's output. Further
+  calls of a shared layer are `{"layer", "inputs"}` with the position of its first call.
 
-Either form has `"softmax"` if there is a final softmax or log-softmax: the position of the layer that computes it.
+Both forms have the key `"softmax"` if the model ends in a softmax or log-softmax: the position of its layer.
 """
 
 import hashlib
@@ -40,15 +39,12 @@ MAX_CONFIG_BYTES = 16 * 1024**2
 class Architecture:
     """The architecture of a model, without its weights."""
 
-    file: Path  #: the file it was read from
-    canonical: dict[str, Any]  #: the canonical form described above
-    #: the names of the layers of `canonical` in the file; None for layers without a name. A shared layer counts once,
-    #: here and below.
-    names: tuple[str | None, ...]
-    file_order: tuple[int, ...]  #: numbers of layers of `canonical` in the order of the file, which weight files follow
-    groups: tuple[str, ...] = ()  #: the group of each layer's weights in a weight file of Keras 3
-    #: name of a nested model -> numbers of the layers in it, in the order of the file
-    models: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    file: Path  #: the file with the architecture
+    canonical: dict[str, Any]  #: the canonical form; below, layers are numbered as in it, without further calls
+    names: tuple[str | None, ...]  #: name of each layer in the file; None for layers without a name
+    file_order: tuple[int, ...]  #: numbers of layers in the order of the file, which weight files follow
+    groups: tuple[str, ...] = ()  #: group of each layer's weights in a weight file of Keras 3
+    models: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  #: nested model -> layers in the file's order
     frozen: frozenset[int] = frozenset()  #: numbers of the layers that were not trained
 
     @property
@@ -63,13 +59,13 @@ class Architecture:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of the canonical form."""
+        """SHA-256 (hex) of the canonical form."""
         return hashlib.sha256(json.dumps(self.canonical, sort_keys=True).encode()).hexdigest()
 
 
 @dataclass(frozen=True)
 class LayerShapes:
-    """The weights of one layer: (name, shape) of each, in the order of `get_weights()`."""
+    """The class of a layer, and the names and shapes of its weights in the order of `get_weights()`."""
 
     class_name: str
     weights: tuple[tuple[str, tuple[int, ...]], ...]
@@ -77,7 +73,7 @@ class LayerShapes:
 
 @dataclass(frozen=True)
 class ModelShapes:
-    """The layers of an architecture, and the shape of its output without the batch axis."""
+    """The shapes of the weights of all layers, and the shape of the output without the batch axis."""
 
     layers: tuple[LayerShapes, ...]
     output_shape: tuple[int, ...]
@@ -89,16 +85,15 @@ class ModelShapes:
 
 
 def read_architecture(model: Path) -> Architecture:
-    """Read the config.json of a model's directory: the competition's list of layers or Keras' own JSON.
+    """Return the architecture in a model's config.json: the competition's list of layers, or Keras' own JSON.
 
-    Raises:
-        UserError: the file is missing or malformed, or a layer is not supported.
+    Raises `UserError` if the file is missing or malformed, or a layer is not supported.
     """
     return parse_architecture(read_json(model / CONFIG), model / CONFIG)
 
 
 def parse_architecture(content: Mapping[str, Any], file: Path) -> Architecture:
-    """Return the architecture that a JSON object from `file` describes; errors as `read_architecture`."""
+    """Return the architecture in the JSON object of a `file`; raises errors as `read_architecture`."""
     with located(file):
         try:
             if "model_config" in content:
@@ -137,7 +132,7 @@ def _from_layer_list(file: Path, content: Mapping[str, Any]) -> Architecture:
 
 
 def _canonical_layers(layer: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the canonical layers of an entry of the list: three for a layer with the channels first."""
+    """Return a layer as a list; a layer with the channels first becomes a layer between one or two permutations."""
     spatial = channels_last(layer)
     if spatial is None:
         return [layer]
@@ -145,7 +140,7 @@ def _canonical_layers(layer: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _from_keras(file: Path, content: Mapping[str, Any]) -> Architecture:
-    """Read the output of Keras' to_json()."""
+    """Return the architecture in the output of Keras' to_json()."""
     writer = writer_of(content)
     flat = flatten(content, writer)
     if flat.output == INPUT:
@@ -170,7 +165,7 @@ def _from_keras(file: Path, content: Mapping[str, Any]) -> Architecture:
 
 
 def _entries(flat: Flat, calls: Sequence[int]) -> list[dict[str, Any]]:
-    """Return the canonical form of the calls of a graph, in the order given."""
+    """Return the entries `layers` of a functional model for calls in the given order."""
     position = {INPUT: INPUT, **{number: i for i, number in enumerate(calls)}}
     first: dict[int, int] = {}  # layer -> position of its first call
     entries = []
@@ -189,7 +184,7 @@ def _entries(flat: Flat, calls: Sequence[int]) -> list[dict[str, Any]]:
 
 
 def _shape_of_input(content: Mapping[str, Any]) -> Any:
-    """Return the shape of the model's input without the batch axis, wherever Keras 2 or Keras 3 stored it."""
+    """Return the shape of the model's input without the batch axis, from any place where Keras 2 or 3 stores it."""
     config = settings_of(content)
     build = content.get("build_config") or {}
     shapes = [build.get("input_shape"), config.get("build_input_shape")]
@@ -208,7 +203,7 @@ def _shape_of_input(content: Mapping[str, Any]) -> Any:
 
 
 def _batch_shape(layer: Mapping[str, Any]) -> Any:
-    """Return the shape of the layer's input with the batch axis, if Keras 2 or Keras 3 stored it."""
+    """Return the shape of the layer's input with the batch axis; None if the file does not have it."""
     config = settings_of(layer)
     return config.get("batch_shape") or config.get("batch_input_shape")
 
@@ -224,7 +219,7 @@ def _input_shape(shape: Any) -> list[int]:
 
 
 def write_config(path: Path, content: Mapping[str, Any]) -> None:
-    """Write a config.json: the result of `layer_list`, or Keras' own JSON."""
+    """Write a config.json, whose `content` is the result of `layer_list`, or Keras' own JSON."""
     path.write_bytes(json.dumps(content, indent=1).encode())
 
 

@@ -1,4 +1,4 @@
-"""Zip archives of unknown origin: single members are read, within bounds; nothing is unpacked to disk."""
+"""Reads single members of untrusted zip archives into memory, within bounds."""
 
 import io
 import zipfile
@@ -14,16 +14,16 @@ from harness.format.files import START, located, refuse_torch, require_own_kind
 from harness.reading import open_regular
 from harness.text import printable
 
-#: Maximum number of members, and size of their list in bytes, which takes ten times as much memory; a `.keras` file #:
-#: has three members.
+#: Maximum number of members (a `.keras` file has three), and maximum size of their list in bytes, which takes ten times
+#: as much memory.
 MAX_MEMBERS, MAX_LIST = 1000, 1024**2
 
-#: Larger members, alone or together, must not be compressed to less than 1/`MAX_RATIO`; deflate reaches 1/1000 on
-#: zeros, and overlapping members reach any ratio.
+#: Members of more than `SUSPECT_BYTES`, alone or together, must not be compressed to less than 1/`MAX_RATIO`. Deflate
+#: reaches 1/1000 on zeros, and overlapping members reach any ratio.
 SUSPECT_BYTES = 64 * 1024**2
 MAX_RATIO = 100
 
-#: Errors of `zipfile`, and of NumPy on top of it, for damaged archives.
+#: Errors of `zipfile`, and of NumPy's reading of archives, for damaged archives.
 DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError)
 
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
@@ -31,7 +31,7 @@ _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 @contextmanager
 def open_archive(path: Path, most: int = MAX_MEMBERS) -> Iterator[zipfile.ZipFile]:
-    """Open the zip archive at `path`, of at most `most` members; damage that shows at any time raises `UserError`."""
+    """Open a zip archive with at most `most` members; damage raises `UserError`, also later within the context."""
     try:
         with open_regular(path, links=True) as stream, located(path), _opened(stream, most) as archive:
             if len(archive.infolist()) > most:
@@ -51,10 +51,9 @@ def _opened(stream: BufferedReader, most: int) -> zipfile.ZipFile:
 
 
 class Pieces(BufferedReader):
-    """A file that returns a limited number of bytes per read.
+    """A file that returns at most `most` bytes per read.
 
-    `zipfile` reads an archive's directory in one piece, of a size that the archive declares. A larger directory is cut
-    off.
+    `zipfile` reads an archive's directory at once, in a size that the archive declares; a larger directory is cut off.
     """
 
     def __init__(self, content: Any, most: int) -> None:
@@ -62,25 +61,25 @@ class Pieces(BufferedReader):
         self._most = most
 
     def read(self, size: int | None = -1, /) -> bytes:
-        """Return up to `size` bytes, or up to the end of the file."""
+        """Return up to `size` bytes; up to the end of the file for None or a negative size."""
         return super().read(self._most if size is None or size < 0 else min(size, self._most))
 
 
 def open_zip(stream: IO[bytes], most: int) -> zipfile.ZipFile:
     """Open an archive whose list of members has at most `most` bytes.
 
-    Raises an error of `DAMAGE`, or `UserError` if all members together are packed in a suspicious way.
+    Raises an error of `DAMAGE`, or `UserError` if all members together are compressed too much.
     """
     try:
         archive = zipfile.ZipFile(Pieces(stream, most))
         require_proportion(stream.seek(0, io.SEEK_END), sum(info.file_size for info in archive.infolist()))
-    except OSError as error:  # a position before the beginning
+    except OSError as error:  # the archive declares a position before its beginning
         raise zipfile.BadZipFile(str(error)) from error
     return archive
 
 
 def require_proportion(size: int, unpacked: int) -> None:
-    """Raise `UserError` if an archive of `size` bytes unpacks to suspiciously many."""
+    """Raise `UserError` if an archive of `size` bytes is compressed too much to have `unpacked` bytes of content."""
     if unpacked > SUSPECT_BYTES and unpacked > MAX_RATIO * size:
         found = f"{size} bytes that unpack to {unpacked}"
         raise UserError("members together", expected=f"at most {MAX_RATIO} times the archive's size", found=found)
@@ -100,10 +99,9 @@ def file_infos(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
 
 @contextmanager
 def open_member(archive: zipfile.ZipFile, name: str) -> Iterator[tuple[IO[bytes], int]]:
-    """Open a member; yields a stream and the number of bytes that it holds.
+    """Open the member of a name; yield a stream of its content and the size of the content in bytes.
 
-    Raises:
-        UserError: there is no such member, or more than one, or it is packed in a suspicious way.
+    Raises `UserError` if there is not exactly one such member, or if it is encrypted or compressed too much.
     """
     found = [info for info in archive.infolist() if info.filename == name]
     if len(found) != 1:
@@ -114,7 +112,7 @@ def open_member(archive: zipfile.ZipFile, name: str) -> Iterator[tuple[IO[bytes]
 
 
 def open_info(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> IO[bytes]:
-    """Open a member; raises `UserError` if it is packed in a suspicious way, an error of `DAMAGE` if it is missing."""
+    """Open a member; raises `UserError` as `require_plain`, and an error of `DAMAGE` if the content is missing."""
     require_plain(info)
     try:
         return archive.open(info)
@@ -123,7 +121,7 @@ def open_info(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> IO[bytes]:
 
 
 def require_plain(info: zipfile.ZipInfo) -> None:
-    """Raise `UserError` for a member that is encrypted, or packed by another method or in a suspicious way."""
+    """Raise `UserError` for a member that is encrypted, compressed by an unusual method, or compressed too much."""
     name = printable(info.filename)[:80]
     if info.flag_bits & 1 or info.compress_type not in _METHODS:
         raise UserError(f"member {name}", expected="a stored or deflated file", found="encryption or another method")

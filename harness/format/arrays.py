@@ -1,4 +1,4 @@
-"""Reads arrays from `.npy` and `.npz` files of unknown origin; pickled Python objects are never loaded."""
+"""Reads arrays from untrusted `.npy` and `.npz` files, and never loads pickled Python objects."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -22,7 +22,7 @@ from harness.text import printable
 
 @dataclass(frozen=True)
 class StoredArray:
-    """One array of an open `.npz` file; its numbers are read on request."""
+    """An array of an open `.npz` file, whose numbers are read on request."""
 
     name: str
     shape: tuple[int, ...]
@@ -31,7 +31,7 @@ class StoredArray:
     _archive: ZipFile
 
     def read(self) -> NDArray[Any]:
-        """Return the numbers; raises `UserError` if the array holds no numbers, or exceeds the machine's memory."""
+        """Return the array; raises `UserError` if it has no numbers, or is larger than the free memory."""
         require_numbers(self.name, self.dtype)
         _require_memory(self.name, math.prod(self.shape) * self.dtype.itemsize)
         with open_member(self._archive, f"{self.name}.npy") as (stream, _):
@@ -42,10 +42,9 @@ class StoredArray:
 
 @contextmanager
 def open_npz(path: Path) -> Iterator[Mapping[str, StoredArray]]:
-    """Open an `.npz` file; yields its arrays by name.
+    """Open an `.npz` file, and yield name -> array.
 
-    Raises:
-        UserError: it is damaged, or holds anything other than whole arrays.
+    Raises `UserError` if the file is damaged, or has other members than whole arrays.
     """
     with open_archive(path) as archive:
         arrays = {}
@@ -55,7 +54,7 @@ def open_npz(path: Path) -> Iterator[Mapping[str, StoredArray]]:
                 raise UserError(f"member {printable(member)}", expected="arrays written by numpy.savez", found=member)
             with open_member(archive, member) as (stream, size):
                 shape, is_fortran, dtype = _read_header(stream)
-                if dtype.hasobject:  # pickled: its size is not declared
+                if dtype.hasobject:  # a pickle, of which the header has no size
                     require_numbers(name, dtype)
                 expected = stream.tell() + math.prod(shape) * dtype.itemsize
             if size != expected:
@@ -71,7 +70,7 @@ def read_npy(path: Path) -> NDArray[Any]:
             shape, is_fortran, dtype = _read_header(stream)
             require_numbers("array", dtype)
             return np.asarray(np.memmap(stream, dtype, "r", stream.tell(), shape, "F" if is_fortran else "C"))
-    except (ValueError, EOFError, OverflowError, OSError) as error:  # the last: too large for the address space
+    except (ValueError, EOFError, OverflowError, OSError) as error:  # OSError: larger than the address space
         found = printable(str(error))[:200]
         raise UserError("damaged", file=path, expected="a whole .npy file", found=found) from error
 
@@ -83,7 +82,7 @@ def _require_memory(name: str, size: int) -> None:
 
 
 def require_numbers(name: str, dtype: np.dtype[Any]) -> None:
-    """Raise `UserError` unless a type is of integers, truth values or floating-point numbers."""
+    """Raise `UserError` unless the type is of integers, truth values or floating-point numbers."""
     if dtype.hasobject:
         found = "pickled Python objects"
     elif dtype.kind not in "biuf":
@@ -94,7 +93,7 @@ def require_numbers(name: str, dtype: np.dtype[Any]) -> None:
 
 
 def _read_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    """Return shape, order and type; raises `UserError`, or `ValueError` if they are damaged."""
+    """Return shape, whether the order is Fortran's, and type; raises `UserError`, or `ValueError` for damage."""
     start = stream.read(START)
     stream.seek(0)
     if not start.startswith(npy.MAGIC_PREFIX):

@@ -1,8 +1,8 @@
-"""Replaces layers by equivalent layers.
+"""Replaces operations, and layers with the channels first, by equivalent layers.
 
-Keras 3 writes operations among the layers of a functional model; some operations are equivalent to a layer. A layer
-with the channels first is replaced by a layer with the channels last between two permutations: Keras 2 cannot compute
-channels first without a GPU, and code that reads networks needs only one form.
+Keras 3 writes operations such as `x + y` among the layers of a functional model. A layer with the channels first
+becomes a layer with the channels last between two permutations, because Keras 2 computes channels first only on a GPU,
+and so that measures see one form.
 """
 
 import re
@@ -10,16 +10,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-#: Modules of operations: `x + y`, `keras.ops`, and the function `keras.activations.relu`.
+#: Modules of `x + y`, of `keras.ops`, and of the function `keras.activations.relu`.
 _OF_ARRAYS, _OPERATIONS, _RELU = "keras.src.ops.numpy", "keras.src.ops.", "keras.src.activations.activations"
 
-#: Operations that equal the layer of that name if they have two arrays with the same number of axes.
+#: Operations of two arrays with the same number of axes that equal the layer of the same name.
 MERGES = ("Add", "Maximum", "Minimum", "Multiply", "Subtract")
 
-#: Operation -> equivalent layer with the same settings.
+#: Name of an operation -> equivalent layer with the same settings.
 _LAYERS = {"Elu": "ELU", "LeakyRelu": "LeakyReLU", "ReLU": "ReLU", "Softmax": "Softmax"}
 
-#: Operation with these settings -> equivalent activation of Keras 2 and Keras 3.
+#: Name of an operation -> equivalent activation of Keras 2 and Keras 3, and the settings that the operation must have.
 _ACTIVATIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "Exp": ("exponential", {}),
     "Gelu": ("gelu", {"approximate": False}),
@@ -33,9 +33,9 @@ _ACTIVATIONS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 def is_operation(layer: Mapping[str, Any]) -> bool:
-    """Whether an entry of a model's layers is an operation such as `x + y`, which Keras does not count as a layer.
+    """Whether an entry of a model's layers is an operation.
 
-    If the module is missing, as in HDF5, the settings decide: a layer's settings have `trainable`.
+    Without a module, as in HDF5, the settings decide: the settings of a layer have `trainable`.
     """
     module = layer.get("module")
     if module is None:
@@ -44,7 +44,7 @@ def is_operation(layer: Mapping[str, Any]) -> bool:
 
 
 def as_layer(layer: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the entry of the layer that is equivalent to an operation; without such a layer, the operation's entry."""
+    """Return the entry of the layer that is equivalent to an operation; other entries are returned unchanged."""
     name, config = layer["class_name"], layer["config"]
     if not is_operation(layer) or (name in MERGES and layer["module"] != _OF_ARRAYS):
         return layer
@@ -67,15 +67,15 @@ _SPATIAL = re.compile(
 
 @dataclass(frozen=True)
 class ChannelsLast:
-    """A layer with the channels last, in canonical form."""
+    """A layer with the channels last between two permutations, each in canonical form."""
 
-    to_last: dict[str, Any]  #: the permutation before it
+    to_last: dict[str, Any]  #: the first permutation
     definition: dict[str, Any]  #: the layer
-    to_first: dict[str, Any] | None  #: the permutation after it; None if its output has only the axis of channels
+    to_first: dict[str, Any] | None  #: the second permutation; None if the output has only the axis of channels
 
 
 def channels_last(definition: dict[str, Any]) -> ChannelsLast | None:
-    """Convert a layer with the channels first to channels last; returns None for any other layer."""
+    """Return a layer with the channels first as a layer with the channels last; None for any other layer."""
     class_name, config = definition["class_name"], definition["config"]
     match = _SPATIAL.fullmatch(class_name)
     if match is None or config.get("data_format") != "channels_first":

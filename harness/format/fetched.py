@@ -1,8 +1,7 @@
-"""The origin of a fetched task: `fetched.json` beside its reference data.
+"""Reads and writes the origin of a fetched task: `fetched.json` beside its reference data.
 
 While a task is fetched, its files are in `.fetching/TASK` below the directory of the tasks. When all files are there,
-the record is written beside them, the files move to their places, and the directory is removed. Until then the task is
-incomplete.
+the record is written beside them, and the files move to their places.
 """
 
 import hashlib
@@ -20,16 +19,16 @@ from harness.format.files import MAX_JSON, read_json
 from harness.reading import read_regular
 from harness.text import printable
 
-#: The record beside a task's reference data.
+#: Name of the record beside a task's reference data.
 RECORD = "fetched.json"
 
-#: Directory of tasks that are being fetched.
+#: Name of the directory of tasks that are being fetched.
 FETCHING = ".fetching"
 
 
 @dataclass(frozen=True)
 class FetchedFile:
-    """One file of an archive: bytes, CRC-32 (as in zip archives) and SHA-256 (hex) of its content."""
+    """A file of an archive: size in bytes, CRC-32 (as in zip archives) and SHA-256 (hex) of its content."""
 
     size: int
     crc32: int
@@ -37,7 +36,7 @@ class FetchedFile:
 
     @classmethod
     def of(cls, file: Path) -> "FetchedFile":
-        """Return the entry of a JSON file on disk."""
+        """Return size and checksums of a JSON file on disk."""
         content = read_regular(file, MAX_JSON, links=False)
         return cls(len(content), zlib.crc32(content), hashlib.sha256(content).hexdigest())
 
@@ -48,12 +47,12 @@ class Fetched:
 
     source: str  #: the requested task, e.g. `pgdl2020/task8`
     url: str  #: address of the archive
-    length: int  #: its size in bytes
-    etag: str | None  #: the server's tag of this version; None if the server sent no tag
-    directory_sha256: str  #: digest of the list of its members
-    models: int  #: number of the task's models here
+    length: int  #: size of the archive in bytes
+    etag: str | None  #: the server's tag of the archive's version; None if the server sent no tag
+    directory_sha256: str  #: digest of the archive's list of members
+    models: int  #: number of fetched models
     models_in_archive: int  #: number of the task's models in the archive
-    reference_sha256: str  #: digest of model_configs.json as it was written here
+    reference_sha256: str  #: digest of the written model_configs.json
     files: Mapping[str, FetchedFile]  #: path in the task's directory -> the file
 
     @property
@@ -65,7 +64,7 @@ class Fetched:
 
 
 def read_fetched(file: Path) -> Fetched | None:
-    """Return the record of a task's origin; None without a record. Raises `UserError` if it is invalid."""
+    """Return the record of a task's origin; None without a file; raises `UserError` for an invalid record."""
     if not file.exists():
         return None
     content = read_json(file)
@@ -82,7 +81,7 @@ def read_fetched(file: Path) -> Fetched | None:
 
 
 def write_fetched(file: Path, fetched: Fetched) -> None:
-    """Write the record atomically, so that it is complete even after a power cut."""
+    """Write the record atomically: even after a power cut, it is either complete or missing."""
     content: dict[str, Any] = asdict(fetched)
     temporary = file.with_name(f".{file.name}")
     with temporary.open("w", encoding="utf-8") as stream:

@@ -1,7 +1,7 @@
-"""Helpers for reading files of unknown origin.
+"""Helpers for reading untrusted files, and for naming the kind of a file by its first bytes.
 
-A file of another kind often lies in the place of the expected file: its first bytes tell its kind, and so the remedy.
-Messages quote nothing of such a file, which may be anybody's.
+Users often name a file of another kind than expected; the kind decides the remedy. Messages quote nothing of such a
+file, which may be private.
 """
 
 import json
@@ -18,17 +18,16 @@ from harness.errors import UserError, writing
 from harness.inspector.files import is_leftover
 from harness.reading import read_regular
 
-#: Maximum size of a JSON file in bytes; the largest real files, with the hyperparameters of thousands of models, have a
-#: few MB.
+#: Maximum size of a JSON file in bytes; hyperparameters of thousands of models take a few MB.
 MAX_JSON = 32 * 1024**2
 
 #: Number of first bytes that identify the kind of a file.
 START = 64
 
-#: What writes an exported network of PyTorch; without `clone`, the file would hold all images behind the slice.
+#: The code that exports a network of PyTorch; without `clone`, the file would contain all images.
 EXPORT = "torch.export.save(torch.export.export(module.eval(), (images[:2].clone(),)), 'model.pt2')"
 
-#: Name of a member of PyTorch's pickles, which are zip archives, and the remedy for such a file.
+#: Name of a member of PyTorch's pickles, which are zip archives; kind of such a file, and remedy.
 TORCH = "data.pkl"
 _TORCH = ("a pickle of PyTorch (weights, a module or TorchScript), which is never loaded", f"{EXPORT} writes a network")
 
@@ -53,7 +52,7 @@ def natural(name: str) -> list[tuple[int, str]]:
 
 
 def visible_directories(directory: Path) -> list[Path]:
-    """Return subdirectories in natural order, except hidden ones and leftovers."""
+    """Return subdirectories in natural order, without hidden directories and leftovers; empty without a directory."""
     if not directory.is_dir():
         return []
     found = [path for path in directory.iterdir() if path.is_dir()]
@@ -63,7 +62,7 @@ def visible_directories(directory: Path) -> list[Path]:
 
 @contextmanager
 def located(where: Path | str) -> Iterator[None]:
-    """Add a file or position to the message of a `UserError`."""
+    """Put a file or position before the message of a `UserError` that is raised within the context."""
     try:
         yield
     except UserError as error:
@@ -71,7 +70,7 @@ def located(where: Path | str) -> Iterator[None]:
 
 
 def make_directory(directory: Path) -> Path:
-    """Create the directory of results before long work starts; raises `UserError` if that is not possible."""
+    """Create a directory for results, and return it; raises `UserError` before long work if that is not possible."""
     with writing(directory, problem="cannot be created"):
         directory.mkdir(parents=True, exist_ok=True)
     return directory
@@ -79,28 +78,27 @@ def make_directory(directory: Path) -> Path:
 
 @contextmanager
 def lasting_if_filled(directory: Path) -> Iterator[None]:
-    """Create a directory and its parents; remove the created ones at the end of the block if they are empty."""
+    """Create a directory and its parents; leaving the context removes the created directories that are empty."""
     missing = [path for path in (directory, *directory.parents) if not path.exists()]
     try:
         directory.mkdir(parents=True, exist_ok=True)
         yield
     finally:
         for path in missing:
-            with suppress(OSError):  # it is not empty, or could not be created
+            with suppress(OSError):  # the directory is not empty, or was not created
                 path.rmdir()
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """Read a JSON file that contains an object.
+    """Return the object in a JSON file.
 
-    Raises:
-        UserError: the file is missing, too large, is not JSON, does not contain an object, or repeats a key.
+    Raises `UserError` if the file is missing, too large, no JSON, no object, or repeats a key.
     """
     return parse_json(read_regular(require_file(path), MAX_JSON, links=True), path)
 
 
 def parse_json(text: str | bytes, path: Path) -> dict[str, Any]:
-    """Parse text from the file at `path`; errors as `read_json`."""
+    """Return the object in a JSON text from the file at `path`; raises errors as `read_json`."""
     try:
         content = parsing.parse_json(text, object_pairs_hook=_distinct_keys, parse_int=_number)
     except _RepeatedKeyError as error:
@@ -115,14 +113,14 @@ def parse_json(text: str | bytes, path: Path) -> dict[str, Any]:
 
 
 def require_file(path: Path) -> Path:
-    """Return `path`; raises `UserError` if nothing is there."""
+    """Return `path`; raises `UserError` if the path does not exist."""
     if not os.path.lexists(path):
         raise UserError("missing", file=path, expected="a file", found="nothing", remedy="copy the whole task again")
     return path
 
 
 def kind(value: object) -> str:
-    """Return the JSON name of a value's type."""
+    """Return the name of a JSON value's type for messages, such as `a list`."""
     if value is None or isinstance(value, bool):
         return json.dumps(value)
     names = {dict: "an object", list: "a list", str: "text", int: "a number", float: "a number"}
@@ -130,7 +128,7 @@ def kind(value: object) -> str:
 
 
 def _number(text: str) -> float:
-    """Return an integer, or infinity for an integer with more digits than Python converts, as for its float."""
+    """Return an integer; infinity for more digits than Python converts to an integer."""
     try:
         return int(text)
     except ValueError:
@@ -138,7 +136,7 @@ def _number(text: str) -> float:
 
 
 class _RepeatedKeyError(Exception):
-    """A key that is repeated in a JSON object; Python would silently use the last value."""
+    """A JSON object repeats a key, of which Python would use the last value."""
 
 
 def _distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -150,13 +148,13 @@ def _distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def kind_of(start: bytes) -> tuple[str, str] | None:
-    """Return the kind of a file by its first bytes, in words, and the remedy; None for an unknown kind."""
+    """Return the kind of a file with these first bytes, and the remedy; None for an unknown kind."""
     begins = start.removeprefix(BOM_UTF8).lstrip().lower()
     return next((said for beginning, said in _KINDS.items() if begins.startswith(beginning.lower())), None)
 
 
 def require_own_kind(what: str, start: bytes, *, file: Path | None, expected: str) -> None:
-    """Raise `UserError` if a file begins like a file of a known kind."""
+    """Raise `UserError` if the first bytes are those of another known kind of file."""
     if kind_of(start):
         raise other_kind(what, start, file=file, expected=expected)
 

@@ -1,6 +1,6 @@
-"""Keras' own JSON of a model as a single graph of calls, without nested models.
+"""Flattens a model in Keras' own JSON to a single graph of calls, without nested models.
 
-Every call of a nested model becomes calls of the layers in it. A layer that several calls share stays one layer.
+Every call of a nested model becomes calls of its layers. A layer that is called several times stays one layer.
 """
 
 import re
@@ -18,7 +18,7 @@ from harness.format.layers import neutral_layer, require_built_in, require_float
 from harness.format.writer import Writer
 from harness.text import printable
 
-#: Maximum number of calls of layers, and depth of nesting: a few lines of JSON can request any number of calls.
+#: Maximum number of calls of layers, and of nested levels: a few lines of JSON can request any number of calls.
 MAX_CALLS = 20_000
 MAX_NESTING = 16
 
@@ -28,13 +28,13 @@ _GRAPHS = ("Functional", "Model")
 
 @dataclass(frozen=True)
 class FlatLayer:
-    """One layer of a model, which may be nested."""
+    """A layer of a model or of a nested model."""
 
-    name: str  #: names of the models around it and its own, joined by dots
-    group: str  #: its group in a weight file of Keras 3, named by classes: `layers/sequential/layers/dense_1`
+    name: str  #: names of the nested models around the layer and of the layer, joined by dots
+    group: str  #: the layer's group in a weight file of Keras 3: `layers/sequential/layers/dense_1`
     definition: dict[str, Any]  #: class and settings in canonical form
-    model: str | None  #: name of the outermost nested model that it is in, if any
-    is_trained: bool  #: whether training changed its weights
+    model: str | None  #: name of the outermost nested model around the layer; None without a nested model
+    is_trained: bool  #: whether training changed the layer's weights
 
 
 @dataclass(frozen=True)
@@ -42,42 +42,40 @@ class Flat:
     """A model without nested models."""
 
     layers: Sequence[FlatLayer]  #: in the order of the JSON
-    #: in an order in which inputs are outputs of earlier calls; numbers of layers are positions in `layers`
-    calls: Sequence[LayerCall]
-    output: int  #: number of the call that gives the output of the model; `INPUT` without calls
-    is_chain: bool  #: whether the input of each layer is the output of the layer before it, and no model is nested
+    calls: Sequence[LayerCall]  #: every call after the calls whose outputs it takes; layers are positions in `layers`
+    output: int  #: number of the call that computes the output of the model; `INPUT` without calls
+    is_chain: bool  #: whether the model is a Sequential model without nested models
 
 
 def is_model(class_name: Any) -> bool:
-    """Whether a class of Keras is a model that JSON describes."""
+    """Whether a name is that of a class of models in Keras' own JSON."""
     return class_name == _CHAIN or class_name in _GRAPHS
 
 
 def settings_of(model: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the configuration of a model; Keras 2.0 to 2.2 writes the list of layers for a Sequential model."""
+    """Return the configuration of a model; for a Sequential model, Keras 2.0 to 2.2 writes only the list of layers."""
     config: Any = model["config"]
     return {"layers": config} if isinstance(config, list) else config
 
 
 def flatten(content: Mapping[str, Any], writer: Writer) -> Flat:
-    """Flatten a model in Keras' own JSON, by the rules of the Keras that wrote it.
+    """Flatten a model in Keras' own JSON, which the Keras `writer` wrote.
 
-    Raises:
-        UserError: a layer is not supported, calls are not outputs of layers, or the model is not one graph with one
-            input and one output.
+    Raises `UserError` if a layer is not supported, an input of a call is no output of a layer, or the model is not a
+    single graph with one input and one output.
     """
     flattener = _Flattener(writer)
     model = flattener.read(content, (), "", is_trained=True)
     return flattener.flat(model)
 
 
-#: A call of a member of a model: from its inputs to its outputs.
+#: Calls a layer or nested model: numbers of the calls that compute its inputs and keywords -> those of its outputs.
 _Member = Callable[[Sequence[int], Mapping[str, int | bool]], list[int]]
 
 
 @dataclass(frozen=True)
 class _Model:
-    """A model: its members by name, without inputs; other attributes are set for a functional model only."""
+    """A model: the members (layers and nested models) by name; for a functional model also its graph."""
 
     members: Mapping[str, _Member]
     inputs: Sequence[LayerOutput] = ()
@@ -105,7 +103,11 @@ class _Flattener:
     # Reading, once for each model
 
     def read(self, content: Mapping[str, Any], path: tuple[str, ...], group: str, *, is_trained: bool) -> _Model:
-        """Read a model with this `path`, `group` and `is_trained`, and its layers."""
+        """Read a model and its layers.
+
+        `path` has the names of the nested models around its layers, `group` is the group of its weights, and
+        `is_trained` tells whether a model around it was frozen.
+        """
         if len(path) > MAX_NESTING:
             raise UserError("nested models", expected=f"at most {MAX_NESTING} levels", found="more")
         require_built_in(content["class_name"], content.get("module"), content.get("registered_name"))
@@ -134,7 +136,7 @@ class _Flattener:
     def _member(
         self, layer: Mapping[str, Any], path: tuple[str, ...], group: str, *, is_trained: bool
     ) -> _Member | None:
-        """Return a layer's or nested model's calls; None for an input."""
+        """Return the function that calls a layer or nested model; None for an input."""
         class_name, config = layer["class_name"], settings_of(layer)
         if class_name == "InputLayer":
             return None
@@ -169,7 +171,7 @@ class _Flattener:
         return [len(self.calls) - 1]
 
     def _call_between(self, to_last: int, layer: int, to_first: int | None, inputs: Sequence[int]) -> list[int]:
-        """Call a layer between two permutations; two permutations in a row that undo each other are left out."""
+        """Call a layer between two permutations, without permutations that undo the permutation before them."""
         n_axes = len(self.layers[to_last].definition["config"]["dims"])
         undone = self._undone.get((inputs[0], n_axes))
         last = [undone] if undone is not None else self._call(LayerCall(to_last, tuple(inputs)))
@@ -181,9 +183,9 @@ class _Flattener:
         return first
 
     def _call_idle(self, layer: int, source: int) -> list[int]:
-        """Call a layer without effect before a preceding permutation, so that it and the next still cancel out.
+        """Call a layer without effect; if a permutation precedes it, call the layer before that permutation.
 
-        Otherwise a model with such a layer would have two more permutations than the same model without it.
+        Otherwise the layer would keep two permutations apart that undo each other.
         """
         found = [(before, n_axes) for (permuted, n_axes), before in self._undone.items() if permuted == source]
         if not found:
@@ -196,7 +198,7 @@ class _Flattener:
         return permuted
 
     def _run(self, model: _Model, inputs: Sequence[int]) -> list[int]:
-        """Call every member of a model on a path from the inputs to the outputs."""
+        """Call the members of a model that lead to its outputs, and return the numbers of the outputs' calls."""
         if model.calls is None:
             if len(inputs) != 1:
                 raise UserError("call of a Sequential model", expected="1 input", found=len(inputs))
@@ -212,7 +214,7 @@ class _Flattener:
         return [_take(known, end) for end in model.outputs]
 
     def _compute(self, model: _Model, wanted: tuple[str, int], known: dict[tuple[str, int], list[int]]) -> None:
-        """Add to `known` the outputs of a call, after those of the calls before it."""
+        """Add the outputs of the call `wanted`, and of all calls that lead to it, to `known`."""
         assert model.calls is not None
         waiting: set[tuple[str, int]] = set()
         pending = [wanted]
@@ -256,12 +258,10 @@ def _take(known: Mapping[tuple[str, int], Sequence[int]], output: LayerOutput) -
 def _numbered_calls(
     calls: Mapping[str, Sequence[Inbound]], outputs: Sequence[LayerOutput]
 ) -> dict[tuple[str, int], Inbound]:
-    """Number each layer's calls as references do; Keras counts a nested model's own first call as an earlier call.
+    """Return (layer, number) -> call, with the numbers by which other calls refer to the call.
 
-    Every call is referred to, so the smallest number is that of the first call.
-
-    Raises:
-        UserError: a layer is called more often than it is referred to. Keras 3.2 wrote 0 for every call.
+    The numbers of a layer start at the smallest reference, since Keras may count the first call of a nested model.
+    Raises `UserError` if a call is not referred to. Keras 3.2 wrote 0 for every call.
     """
     references = [*outputs, *(one for nodes in calls.values() for node in nodes for one in node.outputs)]
     first: dict[str, int] = {}
@@ -278,7 +278,7 @@ def _numbered_calls(
 
 
 def group_names(class_names: Iterable[str]) -> list[str]:
-    """Return the names of layers' groups: the class in snake case, numbered from its second layer on."""
+    """Return the names of layers' groups: the class in snake case, with a number from its second layer on."""
     counts: Counter[str] = Counter()
     names = []
     for class_name in class_names:

@@ -1,13 +1,11 @@
-"""HDF5 files: reads untrusted files safely, and writes files without timestamps.
+"""Reads untrusted HDF5 files safely, and writes HDF5 files without timestamps.
 
-Only data inside the file itself is read, and only on request.
+HDF5 can store data in other files, follow links, or unpack data with code that it loads, and a few bytes can declare
+any number of elements. Keras uses no such features, and the harness refuses them.
 
-HDF5 can store an object's data in other files, follow links to it, or unpack it with code that it loads; a few
-bytes can declare any number of elements. Keras uses no such features, so each is refused by name.
-
-Texts of variable length are in global heaps, which the harness checks before the library reads them. A heap consists of
-`GCOL`, a version, its size, and its objects: number, references, size and bytes of each. The library never stops
-reading if free space (number 0) has no size, or if a size is so large that the next object seems to be an earlier
+HDF5 stores texts of variable length in global heaps, which the harness checks before the library h5py reads them. A
+heap consists of `GCOL`, a version, its size, and objects with number, references, size and bytes. The library never
+stops reading if free space (number 0) has the size 0, or if a size is so large that the next position is before the
 object.
 """
 
@@ -33,20 +31,20 @@ MAX_NAMES = 10_000
 
 _UNPACK = "h5repack -l CONTI -f NONE rewrites it"
 
-#: Beginning of a heap, and bytes before the objects of a heap, and before the bytes of an object.
+#: Beginning of a heap, and number of bytes before its objects, which equals the number before the bytes of an object.
 _MARK, _HEADER = b"GCOL\x01", 16
 
-#: Bytes per read, and maximum number of objects in all heaps of a file: Keras writes a few for each layer.
+#: Number of bytes per read, and maximum number of objects in all heaps of a file; Keras writes a few per layer.
 _BLOCK, MAX_OBJECTS = 1024**2, 1_000_000
 
 
 @contextmanager
 def open_hdf5(content: IO[bytes], path: Path) -> Iterator[Any]:
-    """Open the content of the file at `path`; any damage in it raises `UserError`."""
+    """Open the content of the HDF5 file at `path`; damage raises `UserError`, also later within the context."""
     try:
         require_readable(content)
         with h5py.File(content, "r") as file:
-            if file.id.get_create_plist().get_sizes() != (8, 8):  # with other sizes, heaps differ
+            if file.id.get_create_plist().get_sizes() != (8, 8):  # heaps have another form with other sizes
                 raise OSError("positions or lengths of another size than 64 bits")
             yield file
     except UserError:
@@ -59,11 +57,7 @@ def open_hdf5(content: IO[bytes], path: Path) -> Iterator[Any]:
 
 
 def member(group: Any, name: str, path: Path) -> Any:
-    """Return the object `name` in `group`, or None if it does not exist.
-
-    Raises:
-        UserError: the object is behind a link.
-    """
+    """Return the object `name` in `group`; None if it does not exist; raises `UserError` if it is behind a link."""
     for part in name.split("/"):
         link = group.get(part, getlink=True) if part and isinstance(group, h5py.Group) else None
         if link is None:
@@ -76,12 +70,12 @@ def member(group: Any, name: str, path: Path) -> Any:
 
 
 def has_member(group: Any, name: str) -> bool:
-    """Whether `group` has a member of that name; no link is followed."""
+    """Whether `group` has a member of that name, which may be a link."""
     return group.get(name, getlink=True) is not None
 
 
 def names(group: Any, attribute: str, size: int) -> list[str]:
-    """Return the names in an attribute of a group in a file of `size` bytes; an empty list may be of any type."""
+    """Return the names in an attribute of a group in a file of `size` bytes; raises `UserError` for other content."""
     stored = group.attrs.get_id(attribute)
     count = 0 if stored.shape is None else math.prod(stored.shape)
     if count > MAX_NAMES or count * stored.dtype.itemsize > size:
@@ -95,7 +89,7 @@ def names(group: Any, attribute: str, size: int) -> list[str]:
 
 
 def require_plain_array(stored: Any, where: str, path: Path) -> None:
-    """Raise `UserError` unless `stored` is an array of floating-point numbers, stored contiguously in the file."""
+    """Raise `UserError` unless `stored` is an array of floating-point numbers in one piece of the file."""
     if not isinstance(stored, h5py.Dataset):
         raise UserError(where, file=path, expected="an array", found="a group or type")
     if not np.issubdtype(stored.dtype, np.floating):
@@ -113,7 +107,7 @@ def require_plain_array(stored: Any, where: str, path: Path) -> None:
 
 
 def timeless_file(image: io.BytesIO) -> h5py.File:
-    """Create an HDF5 file without timestamps; h5py has no simpler way to do so."""
+    """Return a new HDF5 file without timestamps, which is written to `image`."""
     creation, access = h5py.h5p.create(h5py.h5p.FILE_CREATE), h5py.h5p.create(h5py.h5p.FILE_ACCESS)
     creation.set_obj_track_times(False)
     access.set_libver_bounds(h5py.h5f.LIBVER_V18, h5py.h5f.LIBVER_V18)  # half the overhead of the oldest format
@@ -122,14 +116,14 @@ def timeless_file(image: io.BytesIO) -> h5py.File:
 
 
 def timeless_group(parent: h5py.Group, name: str) -> h5py.Group:
-    """Create a group without timestamps."""
+    """Return a new group `name` without timestamps."""
     creation = h5py.h5p.create(h5py.h5p.GROUP_CREATE)
     creation.set_obj_track_times(False)
     return h5py.Group(h5py.h5g.create(parent.id, name.encode(), gcpl=creation))
 
 
 def require_readable(content: IO[bytes]) -> None:
-    """Raise `ValueError` unless every heap in a file has an end; other bytes rarely look like a heap."""
+    """Raise `ValueError` unless every heap in a file has an end; bytes that only look like a heap count, too."""
     size = content.seek(0, io.SEEK_END)
     left = MAX_OBJECTS
     for start in _places(content, size):
@@ -137,7 +131,7 @@ def require_readable(content: IO[bytes]) -> None:
 
 
 def _places(content: IO[bytes], size: int) -> Iterator[int]:
-    """Yield the positions of heaps."""
+    """Yield the positions of heaps in a file of `size` bytes."""
     position = _next_data(content, 0, size)
     while position < size:
         content.seek(position)
@@ -150,7 +144,7 @@ def _places(content: IO[bytes], size: int) -> Iterator[int]:
 
 
 def _next_data(content: IO[bytes], position: int, size: int) -> int:
-    """Return the position of the next stored bytes: a sparse file of 200 GB may store only a few."""
+    """Return the next position with stored bytes, so that the empty parts of a sparse file are not read."""
     try:
         return os.lseek(content.fileno(), position, os.SEEK_DATA)
     except (OSError, AttributeError) as error:  # AttributeError: on Windows; OSError: bytes in memory
@@ -158,7 +152,7 @@ def _next_data(content: IO[bytes], position: int, size: int) -> int:
 
 
 def _objects(content: IO[bytes], start: int, size: int, most: int) -> int:
-    """Return the number of objects in a heap; 0 if it ends beyond the file, which the library refuses.
+    """Return the number of objects in the heap at `start`; 0 if it exceeds the file, which the library refuses.
 
     Raises `ValueError` for a heap without end, or with more than `most` objects.
     """

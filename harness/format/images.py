@@ -1,4 +1,4 @@
-"""Reads folders of images by class: `CLASS/NAME.png`, classes numbered by name."""
+"""Reads images in a directory for each class, `CLASS/NAME.png`; the order of the classes' names numbers them."""
 
 import io
 import warnings
@@ -21,16 +21,12 @@ _FORMATS = ("PNG", "JPEG", "BMP")
 #: Maximum size of an image file in bytes.
 MAX_BYTES = 64 * 1024**2
 
-#: Channels of a model's input -> Pillow's mode of such images.
+#: Number of channels of a model's input -> Pillow's mode of such images.
 _MODES = {1: "L", 3: "RGB", 4: "RGBA"}
 
 
 def find_images(directory: Path) -> list[tuple[Path, int]]:
-    """Return the images with their labels, in the order of classes and names.
-
-    Raises:
-        UserError: there are no classes, or a class has no images.
-    """
+    """Return (image, label) in the order of classes and names; raises `UserError` for a class without images."""
     found = []
     classes = visible_directories(directory)
     for label, folder in enumerate(sorted(classes, key=lambda path: path.name)):
@@ -45,15 +41,14 @@ def find_images(directory: Path) -> list[tuple[Path, int]]:
 
 
 def images_in(folder: Path) -> list[Path]:
-    """Return the images in a folder by name, without files that systems add, such as `._cat.png` of macOS."""
+    """Return the images in a folder, sorted by name, without files that systems add, such as `._cat.png` of macOS."""
     return sorted(path for path in folder.glob("*") if path.suffix.lower() in SUFFIXES and not is_leftover(path.name))
 
 
 def read_images(images: list[tuple[Path, int]], shape: tuple[int, ...]) -> Iterator[NDArray[np.uint8]]:
-    """Yield images as (height, width, channels) of the given shape, 0 to 255; grey and colour are converted.
+    """Yield images of the shape (height, width, channels), with values 0 to 255, converted to this number of channels.
 
-    Raises:
-        UserError: a file is damaged, of another format or of another size.
+    Raises `UserError` if a file is damaged, of another format or of another size.
     """
     mode = _MODES.get(shape[2]) if len(shape) == 3 else None
     if mode is None:
@@ -77,5 +72,5 @@ def read_images(images: list[tuple[Path, int]], shape: tuple[int, ...]) -> Itera
 
 
 def _of_8_bits(image: Image.Image) -> Image.Image:
-    """Return the high bytes of an image of 16 bits, as TensorFlow does; Pillow makes values above 255 white."""
+    """Return the high bytes of a 16-bit image, as TensorFlow does, since Pillow turns values above 255 to white."""
     return Image.fromarray((np.asarray(image) >> 8).astype(np.uint8)) if image.mode.startswith("I") else image

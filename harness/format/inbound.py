@@ -1,4 +1,4 @@
-"""The calls of a functional model's layers in Keras' own JSON: their inputs, and the order of the layers."""
+"""Reads the calls of layers in a functional model in Keras' own JSON, and finds Keras' order of the layers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,13 +7,13 @@ from typing import Any
 from harness.errors import UserError
 from harness.format.equivalent_layers import MERGES
 
-#: Stands for the model's input in place of the number of a call.
+#: The number of a call that stands for the model's input.
 INPUT = -1
 
-#: Layers that take several inputs outside a list -> names of these inputs in Keras' order.
+#: Class of layers with several inputs that are no list -> names of the inputs in Keras' order.
 NAMED_INPUTS = {"MultiHeadAttention": ("query", "value", "key")}
 
-#: Further arguments of such layers, which are plain data.
+#: Class of such layers -> further arguments, which are true or false.
 SWITCHES = {"MultiHeadAttention": ("use_causal_mask",)}
 
 _EXPECTED = "other layers' outputs only"
@@ -21,30 +21,27 @@ _EXPECTED = "other layers' outputs only"
 
 @dataclass(frozen=True)
 class LayerCall:
-    """One call of a layer; a shared layer is called more than once."""
+    """A call of a layer; a shared layer has several calls."""
 
     layer: int  #: number of the layer
-    inputs: tuple[int, ...]  #: the calls whose outputs are its inputs, or `INPUT`
-    #: arguments passed by name: a call's number, or true or false
-    keywords: Mapping[str, int | bool] = field(default_factory=dict)
+    inputs: tuple[int, ...]  #: numbers of the calls whose outputs are the inputs, or `INPUT`
+    keywords: Mapping[str, int | bool] = field(default_factory=dict)  #: further arguments: number of a call, or bool
 
     @property
     def sources(self) -> tuple[int, ...]:
-        """All calls whose outputs are its inputs, in the order in which Keras visits them."""
+        """Numbers of all calls whose outputs this call takes, in the order in which Keras visits them."""
         named = (self.keywords[name] for name in sorted(self.keywords))
         return (*self.inputs, *(source for source in named if not isinstance(source, bool)))
 
 
 def keras_order(calls: Sequence[LayerCall], output: int) -> list[int]:
-    """Return the calls that lead to `output`, in the order in which Keras 2 and Keras 3 list their layers.
+    """Return the numbers of the calls that lead to call number `output`, in the order in which Keras lists layers.
 
-    A shared layer is listed at its first call, so that the layers are in the order of `get_weights()`.
-    Calls farther from the output (by the longest path) come first, and a shared layer counts as far as its farthest
-    call; ties are in the order in which a depth-first walk from the output first visits the layers.
+    Calls with the longest path to the output come first, and all calls of a shared layer count as its farthest call.
+    Equally far calls are in the order in which a depth-first walk from the output visits their layers first. A shared
+    layer is listed at its first call; so the layers are in the order of `get_weights()`.
 
-    Args:
-        calls: in an order in which inputs are outputs of earlier calls.
-        output: number of the call that gives the output of the model.
+    Each of the `calls` follows the calls whose outputs it takes.
     """
     visited: dict[int, int] = {}  # layer -> number, in the order of the walk
     upstream_first: list[int] = []
@@ -60,7 +57,7 @@ def keras_order(calls: Sequence[LayerCall], output: int) -> list[int]:
             pending.append((call, True))
             pending.extend((source, False) for source in reversed(calls[call].sources))
     distance = dict.fromkeys(upstream_first, 0)
-    farthest: dict[int, int] = {}  # of a layer's calls so far
+    farthest: dict[int, int] = {}  # layer -> largest distance of its calls
     for call in reversed(upstream_first):
         layer = calls[call].layer
         distance[call] = farthest[layer] = max(distance[call], farthest.get(layer, 0))
@@ -72,7 +69,7 @@ def keras_order(calls: Sequence[LayerCall], output: int) -> list[int]:
 
 @dataclass(frozen=True)
 class LayerOutput:
-    """The output number `tensor` of the call number `call` of the layer `layer`, as Keras counts them."""
+    """The output number `tensor` of call number `call` of a layer, in Keras' numbering."""
 
     layer: str
     call: int
@@ -81,29 +78,28 @@ class LayerOutput:
 
 @dataclass(frozen=True)
 class Inbound:
-    """The arguments of one call of a layer; `keywords` as in `harness.format.inbound.LayerCall`."""
+    """The arguments of a call of a layer; `keywords` are further arguments by name."""
 
     inputs: tuple[LayerOutput, ...]
     keywords: Mapping[str, LayerOutput | bool]
 
     @property
     def outputs(self) -> tuple[LayerOutput, ...]:
-        """All outputs that are inputs of the call."""
+        """All outputs of layers among the arguments."""
         return (*self.inputs, *(value for value in self.keywords.values() if isinstance(value, LayerOutput)))
 
 
 def inbound(layer: Mapping[str, Any]) -> list[Inbound]:
-    """Return the calls of a layer in order; an empty list for an input.
+    """Return the arguments of each call of a layer; empty for an input.
 
-    Raises:
-        UserError: an argument of a call is neither an output of a layer nor plain data without effect.
+    Raises `UserError` for an argument that is neither an output of a layer nor without effect.
     """
     return [_keras_3(layer, node) if isinstance(node, dict) else _keras_2(layer, node)
             for node in layer.get("inbound_nodes", [])]  # fmt: skip
 
 
 def ends(reference: Any) -> list[LayerOutput]:
-    """Return the outputs that `input_layers` or `output_layers` name: [name, call, tensor], in lists or objects."""
+    """Return the outputs in `input_layers` or `output_layers`: each is [name, call, tensor], in lists or objects."""
     if isinstance(reference, list) and reference and isinstance(reference[0], str):
         return [_reference(reference)]
     return [end for one in _members(reference) for end in ends(one)]
@@ -111,7 +107,7 @@ def ends(reference: Any) -> list[LayerOutput]:
 
 def _keras_3(layer: Mapping[str, Any], node: Mapping[str, Any]) -> Inbound:
     args, given = _listed(node.get("args", [])), dict(node.get("kwargs", {}))
-    if layer["class_name"] in MERGES and len(args) > 1:  # an operation: a layer gets a list
+    if layer["class_name"] in MERGES and len(args) > 1:  # an operation, since layers get a list
         ranks = [len(_listed(tensor["config"]["shape"])) for tensor in args if isinstance(tensor, dict)]
         if len(ranks) != 2 or ranks[0] != ranks[1]:
             found = f"{len(ranks)} outputs of {ranks} axes"
@@ -131,7 +127,7 @@ def _keras_2(layer: Mapping[str, Any], node: Any) -> Inbound:
 
 
 def _arranged(layer: Mapping[str, Any], args: list[Any], given: dict[str, Any]) -> Inbound:
-    """Sort arguments into inputs and keywords, and drop arguments without effect."""
+    """Return the arguments of a call, divided into inputs and keywords, without arguments that have no effect."""
     class_name = layer["class_name"]
     given = {key: value for key, value in given.items() if not _is_idle(class_name, key, value)}
     names, switches = NAMED_INPUTS.get(class_name, ()), SWITCHES.get(class_name, ())
@@ -153,9 +149,9 @@ def _arranged(layer: Mapping[str, Any], args: list[Any], given: dict[str, Any]) 
 
 
 def _is_idle(class_name: str, name: str, value: Any) -> bool:
-    """Whether a keyword argument changes nothing outside training."""
+    """Whether a keyword argument has no effect outside training."""
     if name == "training" and class_name.startswith("Random"):
-        return True  # Keras 3 writes their default, which is true: these layers are disabled anyway
+        return True  # Keras 3 writes true, the default of these layers, which have no effect here
     if name in ("training", "use_causal_mask", "return_attention_scores"):
         return value is None or value is False
     return all(part is None for part in _flatten([value]))
@@ -174,7 +170,7 @@ def _flatten(arguments: list[Any]) -> list[Any]:
 
 
 def _output(argument: Any) -> LayerOutput:
-    """Return the output of a layer that an argument stands for."""
+    """Return the output of a layer to which an argument refers; raises `UserError` for other arguments."""
     if isinstance(argument, LayerOutput):
         return argument
     if not isinstance(argument, dict) or argument.get("class_name") != "__keras_tensor__":
@@ -190,7 +186,7 @@ def _reference(entry: Any) -> LayerOutput:
 
 
 def _members(value: Any) -> list[Any]:
-    """Return the members of a list, or of an object in the order of their names, as Keras does."""
+    """Return the members of a list, or of an object in the order of their names, like Keras."""
     return [value[name] for name in sorted(value)] if isinstance(value, dict) else _listed(value)
 
 

@@ -1,12 +1,12 @@
-"""The layers that a model may consist of, and their settings that a measure sees.
+"""The supported layers, and their settings that a measure sees.
 
-A measure sees the settings that decide what a trained layer computes, and the shapes of its weights. The worker sets
-other settings to Keras' defaults, since they would tell how the model was trained.
+A measure sees the settings that decide the computation of a trained layer. The worker sets all other settings to Keras'
+defaults, since they would reveal the training.
 """
 
 from typing import Any
 
-#: Activation, strides and the like of convolutions.
+#: Settings of convolutions.
 _CONVOLUTION = (
     "activation", "data_format", "dilation_rate", "filters", "kernel_size", "padding", "strides", "use_bias",
 )  # fmt: skip
@@ -24,8 +24,8 @@ _OF_EACH_DIMENSION: dict[str, tuple[str, ...]] = {
     "ZeroPadding{}D": ("data_format", "padding"),
 }
 
-#: Built-in layers without user code that exist in Keras 2 and Keras 3 and compute the same in both -> the settings that
-#: decide what a layer computes once it is trained.
+#: Built-in layers without user code that compute the same in Keras 2 and Keras 3 -> the settings that decide the
+#: computation of a trained layer.
 SUPPORTED: dict[str, tuple[str, ...]] = {
     "Activation": ("activation",),
     "Add": (),
@@ -69,8 +69,8 @@ SUPPORTED: dict[str, tuple[str, ...]] = {
     **{name.format(n): settings for name, settings in _OF_EACH_DIMENSION.items() for n in (1, 2, 3)},
 }  # fmt: skip
 
-#: Layers without effect outside training, each with settings that also remove its effect in training. The file's own
-#: settings, such as the rate of dropout, are hyperparameters. The worker disables layers that augment images.
+#: Layers without effect outside training -> settings with which they have no effect in training either, in place of the
+#: model's own settings, which may be hyperparameters. The worker disables layers that augment images.
 TRAINING_ONLY: dict[str, dict[str, Any]] = {
     "ActivityRegularization": {},
     "AlphaDropout": {"rate": 0},
@@ -88,17 +88,17 @@ TRAINING_ONLY: dict[str, dict[str, Any]] = {
     "SpatialDropout3D": {"rate": 0},
 }
 
-#: Settings of any layer that name it, describe its training, or repeat the input's shape; `dtype` must be float32.
+#: Settings of all layers: names, settings of training, and copies of the input's shape; `dtype` must be float32.
 _LEFT_OUT = {
     "autocast", "batch_input_shape", "batch_size", "build_config", "dtype", "dynamic", "input_dim", "input_shape",
     "name", "trainable",
 }  # fmt: skip
 _LEFT_OUT_ENDINGS = ("_initializer", "_regularizer", "_constraint")
 
-#: The rank and scale of a low-rank update (LoRA), which is part of the kernel in `.keras` files.
+#: Rank and scale of a low-rank update (LoRA), which Keras adds to the kernel in `.keras` files.
 _LORA = {"lora_alpha", "lora_rank"}
 
-#: Further settings, by class: of training, of first weights, of speed, and shapes of inputs.
+#: Class of layers -> further settings of training, of initial weights and of speed, and shapes of inputs.
 LEFT_OUT_OF: dict[str, set[str]] = {
     "BatchNormalization": {"momentum", "renorm_clipping", "renorm_momentum", "synchronized"},
     "Dense": _LORA,
@@ -107,9 +107,8 @@ LEFT_OUT_OF: dict[str, set[str]] = {
     "MultiHeadAttention": {"dropout", "flash_attention", "key_shape", "query_shape", "seed", "value_shape"},
 }
 
-#: Settings that only one of the two Keras versions knows for some of the layers, with the value that has no effect.
-#: If such a setting is not among a layer's deciding settings, other values are refused: the other version lacks them,
-#: or the weights differ from those of an ordinary layer.
+#: Settings that only one version of Keras has for some layers -> the value without effect. Other values are refused
+#: unless `SUPPORTED` has the setting, because the other version of Keras cannot compute the same.
 MEANINGLESS: dict[str, Any] = {
     "gptq_unpacked_column_size": None, "groups": 1, "mask_zero": False, "quantization_config": None, "renorm": False,
     "rms_scaling": False, "robust_masking": False, "softmax_robust_masking": False, "sparse": False, "use_gate": False,
@@ -117,7 +116,7 @@ MEANINGLESS: dict[str, Any] = {
 
 
 def is_left_out(class_name: str, setting: str) -> bool:
-    """Whether a measure sees no value of a setting of a supported layer."""
+    """Whether a setting of a supported layer is hidden from measures."""
     if setting in SUPPORTED[class_name]:
         return False
     return setting in _LEFT_OUT | LEFT_OUT_OF.get(class_name, set()) or setting.endswith(_LEFT_OUT_ENDINGS)

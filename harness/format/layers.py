@@ -1,7 +1,6 @@
-"""A layer of a model in canonical form for the worker.
+"""Converts a layer to canonical form, `{"class_name": NAME, "config": {SETTING: VALUE}}`.
 
-A layer in canonical form is `{"class_name": NAME, "config": {SETTING: VALUE}}`. It builds the same layer in Keras
-2 and Keras 3, and reveals nothing about the training of the model.
+Keras 2 and Keras 3 build the same layer from it, and it reveals nothing about the training of the model.
 """
 
 import json
@@ -29,15 +28,15 @@ _INSIDE = tuple(
     for part in ("engine", "layers", "models")
 )
 
-#: Similarity of a misspelt name to the right one; other layers of Keras have less, such as Normalization (0.87 to
-#: UnitNormalization).
+#: Smallest similarity of a name to a supported layer that counts as a misspelling; Normalization, another layer of
+#: Keras, has the similarity 0.87 to UnitNormalization.
 _MISSPELLING = 0.88
 
 _NO_CODE = "code in a model is never run; use built-in layers instead"
 
 
 def require_built_in(class_name: Any, module: Any, registered_name: Any) -> None:
-    """Raise `UserError` unless a class in Keras' own JSON is a layer or model of Keras."""
+    """Raise `UserError` unless the class of an entry in Keras' own JSON is a layer or model of Keras."""
     found = None
     if module is not None and module not in _MODULES and not str(module).startswith(_INSIDE):
         found = f"{class_name!r} of module {printable(str(module))}"
@@ -50,13 +49,12 @@ def require_built_in(class_name: Any, module: Any, registered_name: Any) -> None
 def neutral_layer(
     class_name: Any, config: Any, module: Any = None, registered_name: Any = None, writer: Writer = UNKNOWN
 ) -> dict[str, Any]:
-    """Return the layer in canonical form, in which a layer without effect outside training has no effect at all.
+    """Return a layer in canonical form.
 
-    `module` and `registered_name` belong to the class in Keras' own JSON, which the Keras `writer` wrote.
+    Keras' own JSON has `module` and `registered_name` of the class, and the Keras `writer` wrote it.
 
-    Raises:
-        UserError: the layer is not supported, contains code, or a setting has an impossible value. The message
-            lacks the file and the layer's position.
+    Raises `UserError`, without file and position, if the layer is not supported, contains code, or has an impossible
+    setting.
     """
     require_built_in(class_name, module, registered_name)
     if class_name not in SUPPORTED and class_name not in TRAINING_ONLY:
@@ -96,7 +94,7 @@ def _unsupported(class_name: Any) -> UserError:
 
 
 def _unified(class_name: str, settings: dict[str, Any]) -> dict[str, Any]:
-    """Unify settings whose names or defaults differ between Keras 2 and Keras 3."""
+    """Return settings of which names and defaults are the same in Keras 2 and Keras 3."""
     if class_name.startswith(("MaxPooling", "AveragePooling")):
         return {"pool_size": 2, **settings}  # required by Keras 3, 2 by default in Keras 2
     if class_name == "BatchNormalization" and isinstance(settings.get("axis"), list):
@@ -110,9 +108,9 @@ def _unified(class_name: str, settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def _without_virtual_batches(config: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings of a batch normalization without `virtual_batch_size`, which matters in training alone.
+    """Return the settings of a batch normalization without `virtual_batch_size`, which has no effect after training.
 
-    Keras 2 counts the axis of virtual batches among the layer's axes once it is built, when it lists them.
+    With virtual batches, Keras 2 adds 1 to the axes of a layer that has been built.
     """
     if config.get("virtual_batch_size") is None:
         return config
@@ -122,7 +120,7 @@ def _without_virtual_batches(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def _integer(name: str, value: Any) -> Any:
-    """Return `value` with integral floats converted to integers, as in the competition's own loader."""
+    """Return `value` with integral floats converted to integers, like the competition's own loader."""
     if isinstance(value, list):
         return [_integer(name, item) for item in value]
     if isinstance(value, float):
@@ -133,7 +131,7 @@ def _integer(name: str, value: Any) -> Any:
 
 
 def _plain(name: str, value: Any) -> Any:
-    """Return `value`; raises `UserError` if it is an object, which could contain code, or a number is not finite."""
+    """Return `value`; raises `UserError` for an object, which could contain code, and for infinity and NaN."""
     if isinstance(value, list):
         return [_plain(name, item) for item in value]
     if isinstance(value, dict) and value.get("class_name") in SUPPORTED:
@@ -147,9 +145,9 @@ def _plain(name: str, value: Any) -> Any:
 
 
 def require_float32(dtype: Any) -> None:
-    """Raise `UserError` for a type other than float32, which would change what a layer or model computes.
+    """Raise `UserError` for a type other than float32.
 
-    `dtype` is the name of a type, or a policy as Keras writes it. A policy without a name belongs to quantized layers.
+    `dtype` is the name of a type, or a policy of Keras; a policy without a name belongs to a quantized layer.
     """
     name = dtype.get("config", {}).get("name", dtype.get("class_name", "")) if isinstance(dtype, dict) else dtype
     if name not in (None, "float32"):

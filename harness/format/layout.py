@@ -1,17 +1,17 @@
-"""Names of the files and directories of a task."""
+"""Names of a task's files and directories."""
 
 from pathlib import Path
 
 from harness.errors import UserError
 from harness.format.files import natural
 
-#: Directories of the full layout: the tasks' models and data, and their reference data.
+#: Directories of the full layout, which contain the tasks' models and data, and the tasks' reference data.
 INPUTS, REFERENCES = "input_data", "reference_data"
 
 #: Directory of unfinished tasks, whose models are still being trained.
 BUILDING = "building"
 
-#: A task's training and test data.
+#: Directories of a task's training and test data.
 TRAIN, TEST = Path("dataset_1", "train"), Path("dataset_1", "test")
 
 #: The files of a model's directory.
@@ -20,25 +20,25 @@ CONFIG, WEIGHTS, INITIAL_WEIGHTS = "config.json", "weights.hdf5", "weights_init.
 #: The files of a model, in the order in which they are digested.
 MODEL_FILES = (CONFIG, WEIGHTS, INITIAL_WEIGHTS)
 
-#: Hyperparameters and accuracies of a task's models.
+#: The file with hyperparameters and accuracies of a task's models.
 REFERENCE = "model_configs.json"
 
-#: Digests of a task's models and data beside its reference data, for use without the models.
+#: The file beside the reference data with digests of the task's models and data, for use without the models.
 CONTENTS = "contents.json"
 
-#: Names of the file that marks a task as hidden; any of them counts, so that no suffix can unmark a task.
+#: Names of the file that marks a task as hidden; a file with any of the names counts.
 MARKS = ("metadata", "metadata.yaml", "metadata.yml")
 
 _SHARDS = "shard_*.tfrecord"
 
 
 def model_name(model: str) -> str:
-    """Return the directory name of a model in the reference data, by the competition's rule."""
+    """Return the name of the directory of a model in the reference data: `model_3` for `3`."""
     return model if "model" in model else f"model_{model}"
 
 
 def shard_name(number: int) -> str:
-    """Return the file name of a shard."""
+    """Return the file name of the shard with a number."""
     return f"shard_{number}.tfrecord"
 
 
@@ -48,7 +48,7 @@ def has_shards(directory: Path) -> bool:
 
 
 def find_shards(directory: Path) -> list[Path]:
-    """Return the shards in a directory, shard_2 before shard_10; raises `UserError` if there are none."""
+    """Return the shards in a directory, shard_2 before shard_10; raises `UserError` without shards."""
     shards = sorted(directory.glob(_SHARDS), key=lambda path: natural(path.name))
     if not shards:
         found = "none" if directory.is_dir() else "no such directory"

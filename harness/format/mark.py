@@ -1,4 +1,4 @@
-"""The mark of a hidden task: a file `metadata` next to the reference data, out of sight of submissions."""
+"""Reads and writes the mark of a hidden task: a file `metadata` beside the reference data."""
 
 import reprlib
 from collections.abc import Iterable
@@ -15,10 +15,9 @@ _EXPECTED = "one line, `hidden: true` or `hidden: false`"
 
 
 def find_marks(directories: Iterable[Path]) -> tuple[Path, ...]:
-    """Return the marks that exist, including broken links, which `is_hidden` refuses.
+    """Return the marks that exist in directories, including broken links, which `is_hidden` refuses.
 
-    Raises:
-        UserError: the existence of a mark cannot be determined; an inaccessible mark must not unmark a task.
+    Raises `UserError` if a mark is inaccessible, since the task may be hidden.
     """
     return tuple(path for directory in directories for name in MARKS if _is_there(path := directory / name))
 
@@ -26,15 +25,14 @@ def find_marks(directories: Iterable[Path]) -> tuple[Path, ...]:
 def is_hidden(marks: Iterable[Path]) -> bool:
     """Whether a mark says that the task is hidden; False without marks.
 
-    Raises:
-        UserError: a file contains anything other than `hidden: true` or `hidden: false`.
+    Raises `UserError` if a file contains anything other than `hidden: true` or `hidden: false`.
     """
     values = [_read(path) for path in marks]  # read all: a mistake in any mark must not be ignored
     return True in values
 
 
 def write_mark(directory: Path) -> Path:
-    """Mark the task as hidden whose reference data are in a directory; returns the file."""
+    """Mark the task as hidden whose reference data are in a directory, and return the path of the mark."""
     path = directory / MARKS[0]
     with writing(path):
         path.write_text("hidden: true\n", encoding="utf-8")
@@ -52,10 +50,10 @@ def _is_there(path: Path) -> bool:
 
 
 def _read(path: Path) -> bool:
-    """Read a mark strictly: a misspelt mark must not leave a task unmarked."""
+    """Return whether a mark says that the task is hidden; raises `UserError` for any other content."""
     try:
         content = parse_yaml(read_regular(path, MAX_BYTES, links=True))
-    except ValueError as error:  # the file may be of any kind: it is not quoted
+    except ValueError as error:  # the message does not quote the file, which may be private
         raise UserError("not plain YAML", file=path, expected=_EXPECTED, found="something else") from error
     if not isinstance(content, dict):
         found = {type(None): "nothing", list: "a list"}.get(type(content), "text")

@@ -1,7 +1,7 @@
-"""The kind of a network's outputs: logits, probabilities, or their logarithms.
+"""Determines the kind of a network's outputs (logits, probabilities, ...) and the shapes of layers' outputs.
 
-The library of measures determines the same kind from a model (`baselines/network/output.py`); a test compares both. The
-shapes of layers' outputs are computed without Keras.
+It works on canonical forms, without Keras. A test compares the kind with that of `baselines/network/output.py`, which
+works on models.
 """
 
 import math
@@ -16,10 +16,10 @@ import numpy as np
 from harness.format.layer_settings import TRAINING_ONLY
 from harness.format.writer import HARD_SIGMOID_OF_KERAS_2
 
-#: Layers that pass on the numbers of their inputs, perhaps in another arrangement.
+#: Layers whose outputs are the numbers of their inputs, perhaps in another order.
 _PASSING = TRAINING_ONLY.keys() | {"Flatten", "Identity", "Permute", "Reshape"}
 
-#: Layers that compute new numbers from their inputs.
+#: Layers with weights, whose outputs are no longer probabilities if their inputs are.
 _WEIGHTY = {"Dense", "EinsumDense", "Embedding", "MultiHeadAttention"}
 _WEIGHTY_BEGINNINGS = ("Conv", "DepthwiseConv", "SeparableConv")
 
@@ -29,7 +29,7 @@ _PROBABILITIES = {
     "sparsemax",
 }  # fmt: skip
 
-#: Layers of a canonical form (`harness.format.architecture`).
+#: The entry `layers` of a canonical form (`harness.format.architecture`).
 Layers = Sequence[Mapping[str, Any]]
 
 #: The shape of an output without the batch axis.
@@ -42,7 +42,7 @@ _SPATIAL = re.compile(r"([A-Za-z]+)([123])D(Transpose)?")
 
 
 class Output(StrEnum):
-    """The outputs of a network, for readers."""
+    """The kinds of a network's outputs, in words for readers."""
 
     LOGITS = "logits"
     PROBABILITIES = "probabilities"  #: of a softmax over all classes
@@ -53,9 +53,10 @@ class Output(StrEnum):
 
 
 def final_softmax(layers: Layers, input_shape: Sequence[int]) -> dict[str, int]:
-    """Return the entry `softmax` of a canonical form; empty without a softmax, or if its layer is called twice.
+    """Return the entry `softmax` of a canonical form: the position of a final softmax over all outputs.
 
-    It is the position of a softmax over all outputs, and likewise of a log-softmax or the sigmoid of a single output.
+    A log-softmax, and the sigmoid of a single output, count as a softmax. The result is empty without a final softmax,
+    and if its layer is called twice.
     """
     position = len(layers) - 1
     while position >= 0 and _is_passing(layers, position):
@@ -65,7 +66,7 @@ def final_softmax(layers: Layers, input_shape: Sequence[int]) -> dict[str, int]:
 
 
 def output_of(architecture: Mapping[str, Any]) -> Output:
-    """Return the kind of the outputs of a canonical form."""
+    """Return the kind of the outputs of an architecture in canonical form."""
     layers = architecture["layers"]
     if (end := architecture.get("softmax")) is not None:
         return Output.LOG_PROBABILITIES if _activation(layers, end) == "log_softmax" else Output.PROBABILITIES
@@ -73,7 +74,7 @@ def output_of(architecture: Mapping[str, Any]) -> Output:
 
 
 def _are_probabilities(layers: Layers) -> bool:
-    """Whether the outputs are computed from probabilities alone; a gate's are multiplied by other numbers."""
+    """Whether the outputs are probabilities, or computed only of probabilities by layers without weights."""
     found: dict[int, bool] = {-1: False}
     for position in range(len(layers)):
         parts, name = [found[source] for source in _inputs(layers, position)], _class_name(layers, position)
@@ -84,7 +85,7 @@ def _are_probabilities(layers: Layers) -> bool:
 
 
 def _is_of_all(layers: Layers, input_shape: Sequence[int], position: int) -> bool:
-    """Whether a layer ends with a single distribution over all outputs, possibly the sigmoid of one output."""
+    """Whether a layer ends with a softmax or log-softmax over all outputs, or with the sigmoid of a single output."""
     name = _activation(layers, position)
     if name not in ("softmax", "log_softmax", "sigmoid"):
         return False
@@ -109,7 +110,7 @@ def _is_passing(layers: Layers, position: int) -> bool:
 
 
 def _activation(layers: Layers, position: int) -> str | None:
-    """Return the activation at the end of a layer."""
+    """Return the activation of a layer's output; None without an activation, and for the model's input."""
     if position < 0:
         return None
     definition = _definition(layers, position)
@@ -125,7 +126,7 @@ def _definition(layers: Layers, position: int) -> Mapping[str, Any]:
 
 
 def shapes_of(layers: Sequence[Mapping[str, Any]], input_shape: Sequence[int]) -> list[Shape | None]:
-    """Return the shape of each layer's output; None for a layer that Keras would refuse, and for later layers."""
+    """Return the shape of each layer's output; None for a layer that Keras would refuse, and for layers after it."""
     shapes: dict[int, Shape | None] = {-1: tuple(input_shape)}
     for position, entry in enumerate(layers):
         definition = layers[entry.get("layer", position)]
@@ -163,7 +164,7 @@ def _reshaped(config: Settings, shape: Shape) -> Shape:
 
 
 def _contracted(config: Settings, shape: Shape) -> Shape:
-    """Return the output shape of EinsumDense: dots stand for leading axes, None for an axis of the input."""
+    """Return the output shape of EinsumDense: dots stand for leading axes, and None for an axis of the input."""
     given = _list(config["output_shape"])
     inputs = config["equation"].split(",")[0]
     front = shape[: len(shape) - len(inputs.replace("...", ""))] if inputs.startswith("...") else ()
@@ -185,7 +186,7 @@ _CHANGING: dict[str, Callable[[Settings, Shape], Shape]] = {
 
 
 def _spatial(match: re.Match[str], config: Settings, shape: Shape) -> Shape:
-    """Return the output shape of a layer whose name has its number of spatial axes; channels are last."""
+    """Return the output shape of a layer with spatial axes, such as Conv2D, of which `match` divides the name."""
     kind, places, channels = match[1], shape[:-1], shape[-1]
     if kind.startswith("Global"):
         return (*(1 for _ in places), channels) if config.get("keepdims") else (channels,)
@@ -203,7 +204,7 @@ def _spatial(match: re.Match[str], config: Settings, shape: Shape) -> Shape:
 
 
 def _windows(config: Settings, places: Shape) -> list[int]:
-    """Return the output sizes of a kernel or pool along the spatial axes."""
+    """Return the numbers of places of a kernel or pool along each spatial axis."""
     size = config["kernel_size"] if "kernel_size" in config else config.get("pool_size", 2)
     strides = config.get("strides", size if "kernel_size" not in config else 1)
     each = [_each(value, places) for value in (size, strides, config.get("dilation_rate", 1))]
@@ -233,11 +234,11 @@ def _list(value: Any) -> list[Any]:
 
 
 def _each(value: Any, places: Shape) -> list[int]:
-    """Return a setting for each spatial axis."""
+    """Return a setting as a list with a number for each spatial axis."""
     return _list(value) * len(places) if len(_list(value)) == 1 else [*value]
 
 
 def _sides(value: Any, places: Shape) -> list[int]:
-    """Return the sum of both sides' numbers for each spatial axis."""
+    """Return for each spatial axis the sum of the padding, or cropping, on both sides."""
     each = [value] if len(places) == 1 else _each(value, places)
     return [sum(_list(one)) if len(_list(one)) == 2 else 2 * _list(one)[0] for one in each]

@@ -1,11 +1,11 @@
-"""Collects problems, so that a task is checked completely, not only up to its first mistake."""
+"""Collects the problems of a task, so that all of them are reported together."""
 
 from collections.abc import Callable, Sequence
 from typing import ParamSpec, TypeVar
 
 from harness.errors import UserError, UserErrors
 
-#: Number of problems that an exception shows; `pgdl task validate` shows all of them.
+#: Maximum number of problems in the message of an exception; `pgdl task validate` shows all problems.
 SHOWN = 3
 
 P = ParamSpec("P")
@@ -23,13 +23,17 @@ class InvalidTaskError(UserErrors):
 
 
 class Problems:
-    """Collects the problems of one or more files, so that they can be reported together."""
+    """Collects the problems of files.
+
+    Attributes:
+        lines: the problems, a line for each.
+    """
 
     def __init__(self) -> None:
         self.lines: list[str] = []
 
     def attempt(self, read: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | None:
-        """Return the result of `read`, or None after collecting its error about an invalid or inaccessible file."""
+        """Return the result of `read`; if it raises an error about a file, collect the error and return None."""
         try:
             return read(*args, **kwargs)
         except InvalidTaskError as error:
@@ -37,7 +41,7 @@ class Problems:
         except UserError as error:
             self.lines.append(str(error))
         except OSError as error:
-            if error.filename is None:  # not about opening a file
+            if error.filename is None:  # the error is about no file
                 raise
             self.lines.append(str(UserError("cannot be read", file=error.filename, found=error.strerror)))
         return None

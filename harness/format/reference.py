@@ -1,4 +1,4 @@
-"""Reference data of a task, never shown to a measure: hyperparameters and accuracies of its models."""
+"""Reads and writes a task's reference data, the hyperparameters and accuracies of its models."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -17,12 +17,12 @@ from scoring import Grid, GridError
 
 @dataclass(frozen=True)
 class Reference:
-    """The reference data of one task; model ids are the names of the models' directories."""
+    """The reference data of a task; model ids are the names of the models' directories."""
 
-    grid: Grid  #: the hyperparameters, one model per cell; its models are in natural order
+    grid: Grid  #: the hyperparameters, with one model per cell; models are in natural order
     train_accuracy: Mapping[str, float]  #: model id -> accuracy on the training set, in [0, 1]
     test_accuracy: Mapping[str, float]  #: model id -> accuracy on the test set, in [0, 1]
-    part: str | None = None  #: a note on a task of which only some models were fetched; None for whole tasks
+    part: str | None = None  #: a note that only some models were fetched; None for a whole task
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -36,7 +36,7 @@ class Reference:
 
 
 def read_reference(path: Path | str) -> Reference:
-    """Read a model_configs.json, and the fetched part of its task; raises `UserError` as `parse_reference`."""
+    """Return the reference data in a model_configs.json; raises errors as `parse_reference`."""
     path = Path(path)
     reference = parse_reference(read_json(path), path)
     fetched = read_fetched(path.parent / RECORD)
@@ -46,9 +46,8 @@ def read_reference(path: Path | str) -> Reference:
 def parse_reference(content: dict[str, Any], path: Path) -> Reference:
     """Return the reference data in the content of the model_configs.json at a path.
 
-    Raises:
-        UserError: it is malformed, the models do not form a grid, or an accuracy is not a number in [0, 1]. All
-            problems are collected.
+    Raises `UserError`, with all problems, if the content is malformed, the models do not form a grid, or an accuracy is
+    not a number in [0, 1].
     """
     entries = _by_directory(content, path)
     problems = Problems()
@@ -67,7 +66,7 @@ def parse_reference(content: dict[str, Any], path: Path) -> Reference:
 
 
 def _by_directory(content: dict[str, Any], path: Path) -> dict[str, Any]:
-    """Return the entries by the name of the model's directory, in natural order."""
+    """Return model id -> entry, in natural order; raises `UserError` for two entries of a model."""
     entries: dict[str, Any] = {}
     for model, entry in content.items():
         name = model_name(model)
@@ -79,7 +78,7 @@ def _by_directory(content: dict[str, Any], path: Path) -> dict[str, Any]:
 
 
 def _hyperparameters(path: Path, model: str, entry: Any) -> dict[str, tuple[list[Any], Any]]:
-    """Return hyperparameter -> (possible values, current value) of one model."""
+    """Return hyperparameter -> (possible values, current value) of a model; raises `UserError` if malformed."""
     found = {}
     for name, values in _member(path, model, entry, "hparams", dict).items():
         where = f"{model}: hparams.{name}"
@@ -110,14 +109,14 @@ def _accuracy(path: Path, model: str, entry: Any, name: str) -> float:
     metrics = _member(path, model, entry, "metrics", dict)
     value = metrics.get(name)
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not (is_number and 0 <= value <= 1):  # false for NaN too
+    if not (is_number and 0 <= value <= 1):  # also refuses NaN
         found = "none" if name not in metrics else value if is_number else f"{kind(value)} ({value!r})"
         raise UserError(f"{model}: metrics.{name}", file=path, expected="a number in [0, 1]", found=found)
     return float(value)
 
 
 def _member(path: Path, where: str, container: Any, key: str, expected: type) -> Any:
-    """Return `container[key]`; raises `UserError` unless it has the expected JSON type."""
+    """Return `container[key]`; raises `UserError` unless the value has the expected type."""
     if not isinstance(container, dict):
         raise UserError(where, file=path, expected="an object", found=kind(container))
     value = container.get(key)
@@ -134,7 +133,7 @@ def _without_none(values: Mapping[str, float | None]) -> dict[str, float]:
 
 
 def write_reference(path: Path, entries: Mapping[str, Mapping[str, Any]]) -> None:
-    """Write a model_configs.json: model -> result of `reference_entry`; names with or without `model_`."""
+    """Write a model_configs.json with the entries of models; `3` and `model_3` are the same model."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(json.dumps(entries, indent=2).encode())
 
@@ -142,12 +141,10 @@ def write_reference(path: Path, entries: Mapping[str, Mapping[str, Any]]) -> Non
 def reference_entry(
     possible: Mapping[str, Sequence[Any]], current: Mapping[str, Any], metrics: Mapping[str, float]
 ) -> dict[str, Any]:
-    """Return the entry of one model in model_configs.json.
+    """Return the entry of a model in model_configs.json.
 
-    Args:
-        possible: hyperparameter -> all its values in the task.
-        current: hyperparameter -> the model's value.
-        metrics: `train_acc` and `test_acc`, in [0, 1].
+    `possible` has the values of each hyperparameter in the task, `current` the model's value, and `metrics` has
+    `train_acc` and `test_acc` in [0, 1].
     """
     hyperparameters = {
         name: {"possible_values": list(possible[name]), "current_value": value} for name, value in current.items()

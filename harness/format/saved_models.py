@@ -1,12 +1,11 @@
-"""Reads saved models.
+"""Reads saved models: `.keras` files, whole models as HDF5, weights in the layout of Keras 3, and `.npz` files.
 
-`.keras` files are zip archives of Keras 3 with the architecture as JSON and the weights as HDF5. A whole model as HDF5
-is written by `model.save("model.h5")` of Keras 2 and Keras 3, and `.npz` files by `numpy.savez(path,
-*model.get_weights())`.
+A `.keras` file is a zip archive of Keras 3 with the architecture as JSON and the weights as HDF5. Keras 2 and Keras 3
+write whole models by `model.save("model.h5")`. An `.npz` file comes from `numpy.savez(path, *model.get_weights())`.
 
-In HDF5 files in the layout of Keras 3 (`.weights.h5`), layers are stored by class and number, `layers/dense_1/vars/0`,
-models and sublayers in groups of their own. Keras 2.12 to 2.14 also wrote this layout, with other names of the layers'
-groups, and with gaps in the numbers of a class.
+The layout of Keras 3 (`.weights.h5`) has the weights of layers by class and number, `layers/dense_1/vars/0`, and groups
+for nested models and sublayers. Keras 2.12 to 2.14 wrote a similar layout, with other names of groups, and with gaps in
+the numbers of a class.
 """
 
 import io
@@ -29,7 +28,7 @@ from harness.format.weights import Array, StoredLayer, StoredWeight, check_layer
 from harness.format.writer import VERSION
 from harness.reading import open_regular
 
-#: Layers whose weights belong to sublayers, and the groups of these in the order of `get_weights()`.
+#: Class of layers whose weights belong to sublayers -> groups of the sublayers in the order of `get_weights()`.
 _SUBLAYERS = {"MultiHeadAttention": ("query_dense", "key_dense", "value_dense", "output_dense")}
 
 _LAYERS, _OLD_LAYERS = "layers", "_layer_checkpoint_dependencies"
@@ -46,7 +45,7 @@ _MAX_VERSION = 256
 
 
 def holds_variables(content: bytes, path: Path) -> bool:
-    """Whether a file is in the layout of Keras 3; raises `UserError` if it is damaged."""
+    """Whether a file is in the layout of Keras 3; raises `UserError` for a damaged HDF5 file."""
     if not content.startswith(SIGNATURE):
         return False
     with open_hdf5(io.BytesIO(content), path) as file:
@@ -55,12 +54,10 @@ def holds_variables(content: bytes, path: Path) -> bool:
 
 
 def read_variables(content: bytes, path: Path, architecture: Architecture, shapes: ModelShapes) -> list[Array]:
-    """Return the weights in `content`, the bytes of a file at `path`, in the order of `model.get_weights()`.
+    """Return the weights in the content of the file at `path`, in the order of `model.get_weights()`.
 
-    No number is read before all shapes have been compared with the architecture.
-
-    Raises:
-        UserError: the file is damaged, in another layout or of another model, or a number is not finite.
+    No weight is read before all shapes have been compared with the architecture. Raises `UserError` if the file is
+    damaged, in another layout or of another model, or a number is not finite.
     """
     with open_hdf5(io.BytesIO(content), path) as file:
         stored: list[StoredWeight] = []
@@ -73,7 +70,7 @@ def read_variables(content: bytes, path: Path, architecture: Architecture, shape
 
 
 def _stored_group(file: Any, group: str, path: Path) -> str:
-    """Return the name in the file of a layer's group, `layers/model/layers/dense_1`."""
+    """Return the name of a layer's group in a file; `group` is its name in Keras 3, `layers/model/layers/dense_1`."""
     if has_member(file, _LAYERS):
         return group
     found = ""
@@ -105,16 +102,15 @@ def _weights(file: Any, group: str, layer: LayerShapes, path: Path) -> Iterator[
 
 
 def is_keras_file(path: Path) -> bool:
-    """Whether a zip archive claims to be a file of Keras; raises `UserError` if it is damaged."""
+    """Whether a zip archive has the architecture of a `.keras` file; raises `UserError` for a damaged archive."""
     with open_archive(path) as archive:
         return _CONFIG in members(archive)
 
 
 def read_keras_config(path: Path) -> dict[str, Any]:
-    """Return the architecture in Keras' own JSON, with the version of Keras if the file states it.
+    """Return the architecture in a `.keras` file, in Keras' own JSON with the version of Keras if the file has it.
 
-    Raises:
-        UserError: the file is damaged or strange.
+    Raises `UserError` if the file is damaged or no `.keras` file.
     """
     with open_archive(path) as archive:
         _require_plain(archive)
@@ -126,14 +122,14 @@ def read_keras_config(path: Path) -> dict[str, Any]:
 
 
 def read_keras_weights(path: Path, architecture: Architecture, shapes: ModelShapes) -> list[Array]:
-    """Return the weights in the architecture's order; errors as `read_variables`."""
+    """Return the weights in a `.keras` file in the order of `get_weights()`; raises errors as `read_variables`."""
     with open_archive(path) as archive:
         content = read_member(archive, _WEIGHTS, largest_file(shapes))
     return read_variables(content, path, architecture, shapes)
 
 
 def _require_plain(archive: ZipFile) -> None:
-    """Raise `UserError` unless the archive holds exactly one architecture and one file of weights."""
+    """Raise `UserError` unless the archive has an architecture and all weights in one file."""
     present = set(members(archive))
     if _SHARDED in present:
         remedy = "save it without max_shard_size"
@@ -145,10 +141,9 @@ def _require_plain(archive: ZipFile) -> None:
 
 
 def read_whole_model_config(path: Path) -> dict[str, Any]:
-    """Return the architecture in Keras' own JSON, with the version of Keras if the file states it.
+    """Return the architecture in an HDF5 file, in Keras' own JSON with the version of Keras if the file has it.
 
-    Raises:
-        UserError: there is no architecture, or the file is damaged.
+    Raises `UserError` if the file has no architecture or is damaged.
     """
     with open_regular(path, links=True) as stream, open_hdf5(stream, path) as file:
         if _ATTRIBUTE not in file.attrs:
@@ -167,10 +162,9 @@ def read_whole_model_config(path: Path) -> dict[str, Any]:
 
 
 def read_listed_weights(path: Path, architecture: Architecture, shapes: ModelShapes) -> list[Array]:
-    """Return the weights of the model that the architecture was read from, in the order of `get_weights()`.
+    """Return the weights in an `.npz` file in the order of `get_weights()` of the canonical form.
 
-    Raises:
-        UserError: the file is damaged or of another model, or a number is not finite.
+    Raises `UserError` if the file is damaged or of another model, or if a number is not finite.
     """
     places = [(i, k) for i in architecture.file_order for k in range(len(shapes.layers[i].weights))]
     with open_npz(path) as arrays:

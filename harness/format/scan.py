@@ -1,8 +1,7 @@
-"""Reads a shard once: its digest, checksums, checks of all samples, and their inputs and labels.
+"""Reads a shard once, for its digest, the checks of all samples, and their inputs and labels.
 
-The samples of a shard differ in the numbers of their inputs and in little else. So the protocol buffers around these
-numbers are parsed once for each sequence of bytes that occurs there; if the surroundings of a sample are known, its
-numbers are copied.
+The records of a shard differ in little else than the numbers of their inputs. So the protocol buffers around these
+numbers are parsed once for each sequence of bytes there, and the numbers of later records are copied.
 """
 
 import hashlib
@@ -18,30 +17,29 @@ from numpy.typing import NDArray
 from harness.errors import UserError
 from harness.format.shards import decode_sample, mapped, payloads, require_checksum
 
-#: Bytes of inputs that are checked, and passed to the sink, at once.
+#: Number of bytes of inputs that are checked, and passed to the sink, at once.
 BLOCK_BYTES = 2**21
 
-#: Maximum number of remembered surroundings.
+#: Maximum number of remembered sequences of bytes around inputs.
 MOST = 4096
 
 Inputs = NDArray[np.float32]
 
-#: Receives the position of the first of n samples, and their inputs (n, ...), which it must not keep.
+#: Receives the number of the first of n samples, and their inputs (n, ...), which it must not keep.
 Sink = Callable[[int, Inputs], None]
 
 
 class Scanned(NamedTuple):
-    """The result of a pass over a shard."""
+    """The labels (n,) of a shard, and its digest."""
 
     labels: NDArray[np.int32]
     digest: str  #: SHA-256 of the file
 
 
 def scan_shard(shard: Path, shape: tuple[int, ...], sink: Sink = lambda _number, _inputs: None) -> Scanned:
-    """Check all samples of a shard, whose inputs must be finite and of one shape, and give them to `sink` in order.
+    """Check all samples of a shard, and give their inputs to `sink` in order.
 
-    Raises:
-        UserError: the file or one of its records is damaged, or has other content.
+    Raises `UserError` if a record is damaged, or if inputs are not finite or have another `shape`.
     """
     with mapped(shard) as data:
         scan = _Scan(data, shard, shape, sink)
@@ -51,7 +49,7 @@ def scan_shard(shard: Path, shape: tuple[int, ...], sink: Sink = lambda _number,
 
 
 class _Scan:
-    """A pass over a shard: samples wait in a block until there are enough to be checked and passed on together."""
+    """A pass over a shard, which collects samples in a block before it checks their inputs and gives them to a sink."""
 
     def __init__(self, data: mmap.mmap, shard: Path, shape: tuple[int, ...], sink: Sink) -> None:
         self._data, self._shard, self._sink = data, shard, sink
@@ -61,13 +59,13 @@ class _Scan:
         self._digest, self._n_digested, self._n_waiting = hashlib.sha256(), 0, 0
 
     def add(self, start: int, end: int) -> None:
-        """Read the record with the payload from `start` to `end`."""
+        """Read the record with the payload from `start` to `end`; raises `UserError`."""
         payload, waiting = self._data[start:end], self._n_waiting
         try:
             require_checksum(payload, self._data[end : end + 4])
             place, label = self._parsed.place_of(payload, self._block[waiting : waiting + 1])
         except UserError as error:
-            self._require_finite()  # an earlier record comes first
+            self._require_finite()  # an earlier record is reported first
             raise UserError(f"record {len(self._labels)}: {error}", file=self._shard) from error
         if place is not None:
             target = slice(waiting * self._size, (waiting + 1) * self._size)
@@ -78,12 +76,12 @@ class _Scan:
             self._give(end + 4)
 
     def result(self) -> Scanned:
-        """Pass on the waiting samples; returns the labels of all samples, and the digest of the whole file."""
+        """Give the last samples to the sink, and return the labels of all samples and the digest of the file."""
         self._give(len(self._data))
         return Scanned(np.array(self._labels, np.int32), self._digest.hexdigest())
 
     def _give(self, end: int) -> None:
-        """Check and pass on the waiting samples, and digest the file up to `end`, while it is in the caches."""
+        """Check the collected samples, give them to the sink, and digest the file up to `end` while it is in caches."""
         self._require_finite()
         self._sink(len(self._labels) - self._n_waiting, self._block[: self._n_waiting])
         with memoryview(self._data) as view, view[self._n_digested : end] as part:
@@ -100,7 +98,7 @@ class _Scan:
 
 
 class _Parsed:
-    """The position of the inputs' numbers and the label, by the bytes around these numbers."""
+    """Remembers the label of a sample, and the position of its inputs' numbers, by the bytes around these numbers."""
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         self._shape, self._size = shape, 4 * math.prod(shape)
@@ -109,12 +107,10 @@ class _Parsed:
         self._probe = hashlib.shake_256(b"other numbers").digest(self._size)
 
     def place_of(self, payload: bytes, target: Inputs) -> tuple[int | None, int]:
-        """Return the position of the numbers in a payload, and the label.
+        """Return the position of the inputs' numbers in a payload, and the label.
 
-        If the position is not known, it writes the numbers to `target`.
-
-        Raises:
-            UserError: the payload is no sample, or its input has another shape.
+        If the bytes around the numbers are new, the position is None, and the numbers are in `target`. Raises
+        `UserError` if the payload is no sample, or if its input has another shape.
         """
         for place in self._places.get(len(payload), ()):
             label = self._labels.get(self._around(payload, place))
@@ -128,7 +124,7 @@ class _Parsed:
         return None, sample[1]
 
     def _learn(self, payload: bytes, numbers: bytes, label: int) -> None:
-        """Remember the surroundings if other numbers in their middle are certain to be parsed in the same way."""
+        """Remember the bytes around the numbers, if a sample with other numbers there is parsed in the same way."""
         place = payload.find(numbers)
         if place < 0 or payload.find(numbers, place + 1) >= 0 or len(self._labels) >= MOST:
             return

@@ -1,13 +1,11 @@
-"""TFRecord shards, read and written without TensorFlow: framing, checksums, and the two tensors of each sample.
+"""Reads and writes TFRecord shards without TensorFlow.
 
-A record is its length (8 bytes), the length's checksum (4), the payload, and the payload's checksum (4); a
-checksum is a masked CRC-32C, all numbers are little-endian. The payload is a `tf.train.Example` with the
-bytes features `inputs` (a serialized float32 tensor) and `output` (a serialized int32 scalar). Error messages count
-records from 0.
+A record is its length (8 bytes), the length's checksum (4), the payload, and the payload's checksum (4). Numbers are
+little-endian, and a checksum is a masked CRC-32C. The payload is a `tf.train.Example` with the bytes features `inputs`
+(a serialized float32 tensor) and `output` (a serialized int32 scalar). Error messages count records from 0.
 
-The protocol buffers are declared here, so that reading them needs no TensorFlow. Only the fields of a serialized
-float32 or int32 tensor are declared, others are skipped. The field numbers are those of TensorFlow's files
-core/example/{example,feature}.proto and core/framework/tensor{,_shape}.proto.
+This module declares the needed fields of TensorFlow's protocol buffers; other fields are skipped. The field numbers are
+those of core/example/{example,feature}.proto and core/framework/tensor{,_shape}.proto.
 """
 
 import math
@@ -54,12 +52,12 @@ _MESSAGES: dict[str, dict[str, tuple[int, int | str, bool]]] = {
     "TensorShapeProto.Dim": {"size": (1, _Field.TYPE_INT64, False)},
 }
 
-#: Raised for bytes that are not a valid message.
+#: The error for bytes that are no valid message.
 DecodeError: Any = message.DecodeError
 
 Sample = tuple[NDArray[np.float32], int]
 
-#: Bytes of a record besides its payload: the length, its checksum, and the payload's checksum.
+#: Number of bytes of a record besides its payload.
 FRAMING = 16
 
 _DTYPES = {FLOAT32: np.dtype("<f4"), INT32: np.dtype("<i4")}
@@ -97,13 +95,13 @@ TensorProto: Any = _message("TensorProto")
 
 
 def count_samples(shard: Path) -> int:
-    """Return the number of records in a shard, at least 1; raises `UserError` if it is empty or truncated."""
+    """Return the number of records in a shard, at least 1; raises `UserError` for an empty or truncated shard."""
     with mapped(shard) as data:
         return sum(1 for _ in payloads(data, shard))
 
 
 def expected_samples(shard: Path) -> int:
-    """Return the number of records, computed from the first if all can have its length, else counted."""
+    """Return the number of records, assuming the first record's length for all if the shard's size allows it."""
     with mapped(shard) as data:
         _, length = next(payloads(data, shard))
         number, rest = divmod(len(data), length + FRAMING)
@@ -111,12 +109,9 @@ def expected_samples(shard: Path) -> int:
 
 
 def read_samples(shard: Path) -> Iterator[Sample]:
-    """Yield (input, label) for each record; checks that inputs are finite and all of the same shape.
+    """Yield (input, label) of each record; inputs are read-only float32 arrays, all of the same shape.
 
-    The inputs are read-only float32 arrays.
-
-    Raises:
-        UserError: the file or one of its records is damaged or has content other than described above.
+    Raises `UserError` if a record is damaged, has other content, or has an input that is not finite.
     """
     with mapped(shard) as data:
         first: tuple[int, ...] | None = None
@@ -134,22 +129,22 @@ def read_samples(shard: Path) -> Iterator[Sample]:
 
 @contextmanager
 def mapped(shard: Path) -> Iterator[mmap.mmap]:
-    """Map the bytes of a shard; raises `UserError` if it is empty or not a file."""
+    """Map the bytes of a shard into memory; raises `UserError` if it is empty or of another kind."""
     with open_regular(shard, links=True) as stream:
         if os.fstat(stream.fileno()).st_size == 0:
             raise UserError("empty shard", file=shard, expected="at least 1 record", found="0 bytes")
         try:
             data = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
-        except OSError as error:  # too large for the address space
+        except OSError as error:  # larger than the address space
             raise UserError("cannot be mapped", file=shard, found=error.strerror) from error
     with data:
-        # Read as the length of a record, the first bytes of such a file would exceed the size of any file.
+        # The first bytes of another kind of file, read as the length of a record, exceed the size of any file.
         require_own_kind("not a shard", data[:START], file=shard, expected="records of TensorFlow")
         yield data
 
 
 def payloads(data: mmap.mmap, shard: Path) -> Iterator[tuple[int, int]]:
-    """Yield start and length of each record's payload; raises `UserError` if the framing is damaged."""
+    """Yield start and length of each record's payload; raises `UserError` for damage outside of payloads."""
     start, number = 0, 0
     while start < len(data):
         header = data[start : start + 12]
@@ -182,7 +177,7 @@ def _checksum(content: bytes) -> int:
 
 
 def decode_sample(payload: bytes) -> Sample:
-    """Return the input, read-only, and the label of a record's payload; raises `UserError` for any other content."""
+    """Return the input (read-only) and the label in a record's payload; raises `UserError` for other content."""
     try:
         features = Example.FromString(payload).features.feature
         inputs = _tensor(features, "inputs", FLOAT32)
@@ -236,7 +231,7 @@ def _require_plain(sample: Sample, shape: tuple[int, ...]) -> None:
 
 
 def write_shards(directory: Path, inputs: NDArray[Any], labels: NDArray[Any], n_shards: int = 2) -> None:
-    """Write float32 inputs and int32 labels as shards of consecutive samples."""
+    """Write inputs (n, ...) and labels (n,) as float32 and int32 to shards of consecutive samples."""
     directory.mkdir(parents=True, exist_ok=True)
     inputs, labels = np.asarray(inputs, np.float32), np.asarray(labels, np.int32)
     for number, part in enumerate(np.array_split(np.arange(len(inputs)), n_shards)):
@@ -245,7 +240,7 @@ def write_shards(directory: Path, inputs: NDArray[Any], labels: NDArray[Any], n_
 
 
 def write_records(path: Path, payloads: Sequence[bytes]) -> None:
-    """Write a TFRecord file with the given payloads."""
+    """Write a TFRecord file with a record for each payload."""
     with path.open("wb") as stream:
         for payload in payloads:
             for content in (struct.pack("<Q", len(payload)), payload):
@@ -253,7 +248,7 @@ def write_records(path: Path, payloads: Sequence[bytes]) -> None:
 
 
 def example(**features: bytes) -> bytes:
-    """Return a serialized tf.train.Example with bytes features."""
+    """Return a serialized tf.train.Example with features of bytes."""
     message = Example()
     for name, value in features.items():
         message.features.feature[name].bytes_list.value.append(value)
@@ -261,7 +256,7 @@ def example(**features: bytes) -> bytes:
 
 
 def tensor(array: Any) -> bytes:
-    """Return a serialized tensor."""
+    """Return an array of int32 or float32 as a serialized tensor."""
     array = np.asarray(array)
     dtype = INT32 if np.issubdtype(array.dtype, np.integer) else FLOAT32
     message = TensorProto(dtype=dtype, tensor_content=array.tobytes())

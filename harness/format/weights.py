@@ -1,4 +1,4 @@
-"""Reads weights from HDF5 files in Keras 2's layout, in the architecture's order, and writes such files."""
+"""Reads weights from HDF5 files in the layout of Keras 2, in the order of an architecture, and writes such files."""
 
 import io
 from collections.abc import Iterator, Sequence
@@ -31,11 +31,11 @@ Array = NDArray[np.float32]
 #: A layer's name, and its weights with their names (`kernel`) in Keras' order.
 NamedWeights = tuple[str, Sequence[tuple[str, NDArray[Any]]]]
 
-#: Maximum size of a weight file: a whole model also stores optimizer state per parameter, and text.
+#: Maximum size of a weight file in bytes, per parameter and in addition; a whole model also has the optimizer's state.
 BYTES_PER_PARAMETER = 64
 SPARE_BYTES = 64 * 1024**2
 
-#: Weights that change during training without being trained.
+#: Names of weights that are not trained, although they change during training.
 _NOT_TRAINED = ("moving_mean", "moving_variance")
 
 _REMEDY = "write it with model.save('weights.hdf5') of Keras 3 or model.save_weights('weights.hdf5') of Keras 2"
@@ -44,7 +44,7 @@ _MERGE = "add the low-rank update (LoRA) to the kernel, as Keras 3 does when it 
 
 @dataclass(frozen=True)
 class StoredWeight:
-    """One array of an open file; its numbers are read on request."""
+    """An array of an open file, whose numbers are read on request."""
 
     name: str
     stored: Any  #: h5py.Dataset of floating-point numbers
@@ -56,7 +56,7 @@ class StoredWeight:
         return shape
 
     def read(self, path: Path) -> Array:
-        """Return the numbers; raises `UserError` unless all are finite."""
+        """Return the array as float32; raises `UserError` unless all numbers are finite."""
         if self.stored.size and self.stored.nbytes != self.stored.id.get_storage_size():
             found = "none, the array was never written"
             raise UserError(f"weight {self.name}", file=path, expected="numbers", found=found)
@@ -65,7 +65,7 @@ class StoredWeight:
 
 
 def finite(name: str, numbers: Any) -> Array:
-    """Convert numbers to float32; raises `UserError` unless all are finite then."""
+    """Return an array as float32; raises `UserError` with the `name` unless all converted numbers are finite."""
     with np.errstate(over="ignore"):
         array = np.asarray(numbers, dtype=np.float32)
     bad = int(np.size(array) - np.count_nonzero(np.isfinite(array)))
@@ -76,31 +76,29 @@ def finite(name: str, numbers: Any) -> Array:
 
 @dataclass(frozen=True)
 class StoredLayer:
-    """The weights of one layer in a file."""
+    """A layer of a weight file: its name there, and its weights in the order of the file."""
 
     name: str
     weights: tuple[StoredWeight, ...]
 
 
 def largest_file(shapes: ModelShapes) -> int:
-    """Return the number of bytes that a file with the weights of a model may have."""
+    """Return the maximum size in bytes of a file with the weights of a model."""
     return BYTES_PER_PARAMETER * shapes.n_parameters + SPARE_BYTES
 
 
 def read_weight_file(path: Path, shapes: ModelShapes) -> bytes:
-    """Return the content of a file of weights; raises `UserError` if it is larger than such a model needs."""
+    """Return the content of a weight file; raises `UserError` if it is larger than `largest_file`."""
     why = f" for {shapes.n_parameters} parameters"
     return read_regular(require_file(path), largest_file(shapes), links=True, why=why)
 
 
 def read_weights(content: bytes, path: Path, architecture: Architecture, shapes: ModelShapes) -> list[Array]:
-    """Return the weights in `content`, the bytes of the file at `path`, in the order of `model.get_weights()`.
+    """Return the weights in the content of the file at `path`, in the order of `model.get_weights()`.
 
-    Accepts weight files and whole models in the HDF5 layout of Keras 2 (Keras 3 writes it as well). No number is read
-    before names and shapes have been compared with the architecture.
-
-    Raises:
-        UserError: the file is damaged, in another layout or of another model, or a number is not finite.
+    The file has only weights, or a whole model, in the layout of Keras 2, which Keras 3 writes, too. No weight is read
+    before names and shapes have been compared with the architecture. Raises `UserError` if the file is damaged, in
+    another layout or of another model, or a number is not finite.
     """
     if not content.startswith(SIGNATURE):
         raise other_kind("not HDF5", content[:START], file=path, expected="an HDF5 file of weights", remedy=_REMEDY)
@@ -114,7 +112,7 @@ def read_weights(content: bytes, path: Path, architecture: Architecture, shapes:
 
 
 def _require_unflipped(root: Any, shapes: ModelShapes, path: Path, size: int) -> None:
-    """Raise `UserError` for kernels of convolutions by Theano, which flips them."""
+    """Raise `UserError` for kernels of convolutions that Keras on Theano wrote, because Theano flips kernels."""
     is_of_theano = "backend" in root.attrs and names(root, "backend", size) == ["theano"]
     if is_of_theano and any("Conv" in layer.class_name for layer in shapes.layers):
         remedy = "load the model in Keras 2.3 on TensorFlow, which turns them, and save it again"
@@ -147,7 +145,7 @@ def _weight(group: Any, name: str, path: Path) -> StoredWeight:
 
 
 def _names(group: Any, attribute: str, path: Path, size: int) -> list[str]:
-    """Return a list of names; Keras splits a list that is too long for an HDF5 attribute into numbered parts."""
+    """Return the names in an attribute, or in numbered attributes, to which Keras splits a long list."""
     if attribute in group.attrs:
         chunks = [attribute]
     else:
@@ -161,13 +159,11 @@ def _names(group: Any, attribute: str, path: Path, size: int) -> list[str]:
 def _arrange(
     stored: Sequence[StoredLayer], architecture: Architecture, shapes: ModelShapes, path: Path
 ) -> list[StoredWeight]:
-    """Return a file's weights in the architecture's order, the order of `model.get_weights()`.
+    """Return a file's weights in the order of `model.get_weights()`.
 
-    Layers are matched by name if the architecture and the file name the same layers, otherwise by order. Keras stores
-    the weights of a nested model like the weights of a single layer.
-
-    Raises:
-        UserError: the number of layers, the number of arrays or a shape differs from the architecture's.
+    Layers are matched by name if the architecture and the file have the same names, otherwise by order. Keras stores
+    the weights of a nested model like those of a single layer. Raises `UserError` if numbers of layers, numbers of
+    weights or shapes differ.
     """
     positions = [i for i in architecture.file_order if shapes.layers[i].weights]
     alone = [(architecture.names[i], [i]) for i in positions]
@@ -197,7 +193,7 @@ def _arrange(
 
 
 def _nested(positions: Sequence[int], architecture: Architecture) -> list[tuple[str | None, list[int]]]:
-    """Return the names of layers and nested models in the order of the file, with the layers in each."""
+    """Return (name, numbers of its layers) of each layer outside of nested models, and of each nested model."""
     model_of = {i: name for name, numbers in architecture.models.items() for i in numbers}
     found: dict[str | int, tuple[str | None, list[int]]] = {}
     for i in positions:
@@ -209,7 +205,7 @@ def _nested(positions: Sequence[int], architecture: Architecture) -> list[tuple[
 def _divided(
     numbers: Sequence[int], stored: StoredLayer, architecture: Architecture, shapes: ModelShapes
 ) -> Iterator[tuple[int, StoredLayer]]:
-    """Divide the weights of a nested model among its layers: Keras stores trained weights first."""
+    """Yield each layer of a nested model with its part of the model's weights; Keras stores trained weights first."""
     if len(numbers) == 1:
         yield numbers[0], stored
         return
@@ -231,7 +227,7 @@ def _count(arrays_per_layer: Sequence[int]) -> str:
 
 
 def check_layer(position: int, expected: LayerShapes, found: StoredLayer, path: Path) -> None:
-    """Raise `UserError` if number or shapes of a layer's weights in a file differ from the architecture's."""
+    """Raise `UserError` if number or shapes of a layer's weights in a file differ from the expected ones."""
     where = f"layer {position} ({expected.class_name}), {found.name!r} in the file"
     if len(found.weights) != len(expected.weights):
         names = ", ".join(name for name, _ in expected.weights)
@@ -247,12 +243,12 @@ def check_layer(position: int, expected: LayerShapes, found: StoredLayer, path: 
 
 
 def _without_ones(shape: tuple[int, ...] | None) -> tuple[int, ...]:
-    """Return a shape without its first axes of length 1, which Keras 2 adds to one axis for virtual batches."""
+    """Return the last axis if all others have length 1, as for virtual batches in Keras 2; otherwise no axes."""
     return () if shape is None or set(shape[:-1]) - {1} else shape[-1:]
 
 
 def write_worker_weights(path: Path, arrays: Sequence[Array]) -> None:
-    """Write weights as a worker reads them: an uncompressed archive of w0, w1, ... in the order of `get_weights()`."""
+    """Write weights for a worker: an uncompressed archive of w0, w1, ... in the order of `get_weights()`."""
     named: dict[str, Any] = {f"w{number}": array for number, array in enumerate(arrays)}
     np.savez(path, **named)
 
@@ -260,7 +256,7 @@ def write_worker_weights(path: Path, arrays: Sequence[Array]) -> None:
 def write_weights(path: Path, layers: Sequence[NamedWeights]) -> None:
     """Write weights in the HDF5 layout of Keras 2.4, which the competition used and Keras 3 reads.
 
-    The same weights give the same bytes, at any time and on any machine.
+    The file's bytes depend only on the weights and names.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     image = io.BytesIO()  # written to disk in one step at the end: on a full disk HDF5 crashes while cleaning up

@@ -1,6 +1,7 @@
-"""The Keras that wrote an architecture, exact names of functions that Keras 2 and 3 define differently, and masks.
+"""Finds the Keras that wrote an architecture, and settles differences between Keras 2 and Keras 3.
 
-`Embedding(mask_zero=True)` tells later layers to leave places out; versions of Keras differ in how they do that.
+They define some functions differently, and treat masks differently: `Embedding(mask_zero=True)` makes later layers
+ignore places.
 """
 
 import re
@@ -11,13 +12,13 @@ from typing import Any
 from harness.errors import UserError
 from harness.format.layer_settings import TRAINING_ONLY
 
-#: Keys under which a file states the version of Keras that wrote it.
+#: The key under which a file states the version of Keras that wrote it.
 VERSION = "keras_version"
 
 #: clip(x / 5 + 1 / 2, 0, 1); `hard_sigmoid` in canonical form is the function of Keras 3, relu6(x + 3) / 6.
 HARD_SIGMOID_OF_KERAS_2 = "hard_sigmoid_of_keras_2"
 
-#: Layer -> version of Keras 2 before which it computed something else.
+#: Versions of Keras 2 before which bilinear interpolation, and attention with a mask, computed something else.
 _HALF_PIXELS, _MASKED_ATTENTION = (2, 4), (2, 10)
 
 
@@ -26,11 +27,11 @@ class Writer:
     """The Keras that wrote an architecture."""
 
     major: int | None = None  #: 2 or 3; None if not known
-    minor: int | None = None  #: the second number of its version; None if no version is stated
-    text: str = ""  #: the version as stated, such as `2.2.4-tf`
+    minor: int | None = None  #: second number of the version; None if the file states no version
+    text: str = ""  #: the version in the file, such as `2.2.4-tf`
 
     def is_before(self, version: tuple[int, int]) -> bool:
-        """Whether this Keras is known to be older than a version."""
+        """Whether this Keras is older than a version; False if its version is not known."""
         return self.major is not None and self.minor is not None and (self.major, self.minor) < version
 
 
@@ -38,7 +39,7 @@ UNKNOWN = Writer()
 
 
 def writer_of(content: Mapping[str, Any]) -> Writer:
-    """Return the Keras that wrote a config.json: by its version, otherwise by the name of the input shape."""
+    """Return the Keras that wrote a config.json, by the version in it, otherwise by the key of the input shape."""
     text = content.get(VERSION)
     if isinstance(text, str) and (match := re.match(r"(\d+)\.(\d+)", text)):
         return Writer(3 if int(match[1]) >= 3 else 2, int(match[2]), text)
@@ -56,10 +57,10 @@ def writer_of(content: Mapping[str, Any]) -> Writer:
 
 
 def named_exactly(class_name: str, settings: dict[str, Any], writer: Writer) -> dict[str, Any]:
-    """Return settings with which every runtime computes what the writer computed.
+    """Return settings with which every runtime computes the same as the Keras that wrote them.
 
-    Raises:
-        UserError: the result depends on the version of Keras, which is not known; or no other Keras computes the same.
+    Raises `UserError` if the computation depends on the version of Keras, which is not known, or if no other Keras
+    computes the same.
     """
     if settings.get("activation") == "hard_sigmoid" and _is_of_keras_2("activation", "'hard_sigmoid'", writer):
         settings = {**settings, "activation": HARD_SIGMOID_OF_KERAS_2}
@@ -84,8 +85,7 @@ def _is_of_keras_2(setting: str, found: str, writer: Writer) -> bool:
 
 _MERGING = {"Add", "Average", "Concatenate", "Maximum", "Minimum", "Multiply", "Subtract"}
 
-#: Layers that pass a mask on in Keras 2 and in Keras 3. Any layer outside this set and `_UNLIKE` ends the mask in both
-#: versions.
+#: Layers that pass a mask on, in Keras 2 and in Keras 3; all layers but these and `_UNLIKE` end a mask in both.
 _PASSING = {
     "Activation", "BatchNormalization", "Dense", "ELU", "LayerNormalization", "LeakyReLU", "MultiHeadAttention",
     "PReLU", "ReLU", "Softmax", "UnitNormalization", *_MERGING, *TRAINING_ONLY,
@@ -96,11 +96,9 @@ _UNLIKE = {"GroupNormalization", "Identity", "Rescaling"}
 
 
 def require_same_masks(layers: Sequence[Mapping[str, Any]], writer: Writer) -> None:
-    """Raise `UserError` if a mask reaches a layer that treats masks differently in another Keras.
+    """Raise `UserError` if a mask reaches a layer that treats masks differently in another Keras than the writer.
 
-    Args:
-        layers: of a canonical form.
-        writer: the Keras that wrote the model.
+    `layers` are the layers of a canonical form.
     """
     masked: dict[int, bool] = {-1: False}
     for position, entry in enumerate(layers):

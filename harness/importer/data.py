@@ -74,10 +74,8 @@ def write_arrays(
 ) -> int:
     """Write inputs.npy, divided by `divisor`, and labels.npy to a new directory, and return the number of examples.
 
-    If the models have one channel, the inputs may lack the axis of channels.
-
-    Raises:
-        UserError: shapes do not fit the models or each other, a number is not finite, or a label is out of range.
+    If the models have one channel, the inputs may lack the axis of channels. Raises `UserError` if shapes do not fit
+    the models or each other, a number is not finite, or a label is out of range.
     """
     labels, shape = _classes(examples), (examples.shape[0] if examples.shape else 0, *input_shape)
     if examples.shape not in (shape, shape[:-1] if shape[-1] == 1 else shape) or shape[0] == 0:
@@ -124,15 +122,10 @@ def _classes(examples: Examples) -> NDArray[Any]:
 
 
 def read_examples(source: str, part: str, input_shape: tuple[int, ...]) -> Examples:
-    """Read data from a path, or a dataset of Keras.
+    """Read data from a path, or a dataset of Keras, of which `source` is the name.
 
-    Args:
-        source: the path, or the name of the dataset.
-        part: `train` or `test`; matters only if the source has both.
-        input_shape: shape of one input of the models, to which images are converted.
-
-    Raises:
-        UserError: the data are missing, damaged or of an unknown kind.
+    If the source has training and test data, `part` (`train` or `test`) decides. Images are converted to `input_shape`,
+    the shape of one input of the models. Raises `UserError` if the data are missing, damaged or of an unknown kind.
     """
     path = Path(source)
     if path.is_dir():

@@ -203,7 +203,7 @@ def write_model(model: StoredModel, shapes: ModelShapes, directory: Path) -> Non
         if (found := read(shapes)) is not None:
             arrays = iter(found)
             weights = [
-                [(name.replace("/", "_"), next(arrays)) for name, _ in layer.weights]  # names of sublayers
+                [(name.replace("/", "_"), next(arrays)) for name, _ in layer.weights]  # names of sublayers have slashes
                 for layer in shapes.layers
             ]
             write_weights(directory / file, [(str(name), weights[i]) for name, i in zip(names, order, strict=True)])

@@ -1,7 +1,7 @@
 """The code of the process that reads a submission: it never runs the participant's code, and every step is bounded.
 
-Like `harness.worker`, it imports nothing else of `harness`. It adds little to the start of Python, because each
-submission is read in its own process.
+Like `harness.worker`, this room imports no other part of `harness`. Its imports are few and fast, because each
+submission is read in a process of its own.
 """
 
 #: Modules for other rooms.

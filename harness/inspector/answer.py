@@ -1,7 +1,7 @@
-"""The answer of the process that reads a submission: `ready`, then one line of JSON, then the bytes of the files.
+"""The answer of the process that reads a submission: `ready`, then a line of JSON, then the bytes of the files.
 
-The line lists the files and their sizes; their contents follow in the same order. This module has both the writer and
-the parser, which trusts nothing, because the writer has processed a participant's input.
+The line lists the files with their sizes, and their contents follow in the same order. This module has the writer and
+the parser. The parser trusts nothing, because the process of the writer has read a participant's files.
 """
 
 import json
@@ -14,38 +14,29 @@ from harness.inspector.limits import MAX_BYTES, MAX_FILES, MAX_NAME
 
 READY = b"ready\n"
 
-#: Maximum length of the line in bytes: names and texts, in which a character may take six bytes.
+#: Maximum length of the line of JSON in bytes; a character of a name or text may take six bytes.
 MAX_LINE = 2 * 1024**2
 
-#: Longest answer in bytes.
+#: Maximum length of an answer in bytes.
 MAX_ANSWER = len(READY) + MAX_LINE + MAX_BYTES
 
-#: Longest problem in characters.
+#: Maximum length of a problem in characters.
 MAX_PROBLEM = 500
 
-#: Maximum number of reported unknown metadata keys, and characters of each.
+#: Maximum number of reported unknown keys of metadata, and maximum length of a reported key in characters.
 MAX_KEYS = 20
 MAX_KEY = 40
 
 
 class Answer(NamedTuple):
-    """The content of a submission, or the reason why it cannot be used.
+    """The content of a submission, or the reason why it cannot be used."""
 
-    Attributes:
-        files: name -> content.
-        metadata: known key -> value.
-        problem: reason why the submission cannot be run.
-        unreadable: name of a file that the system refuses to read, and the reason; all other fields are then empty.
-        unknown_keys: some of the unknown metadata keys.
-        folder: name of the top folder that holds all files; empty if they were at the top.
-    """
-
-    files: Mapping[str, bytes]
-    metadata: Mapping[str, str]
-    problem: str | None = None
-    unreadable: tuple[str, str] | None = None
-    unknown_keys: tuple[str, ...] = ()
-    folder: str = ""
+    files: Mapping[str, bytes]  #: name -> content
+    metadata: Mapping[str, str]  #: known key -> value
+    problem: str | None = None  #: reason why the submission cannot be run
+    unreadable: tuple[str, str] | None = None  #: file that the system refuses to read, and the reason
+    unknown_keys: tuple[str, ...] = ()  #: at most `MAX_KEYS` unknown keys of the metadata
+    folder: str = ""  #: name of the top folder that contains all files; empty without such a folder
 
 
 class AnswerError(Exception):
@@ -53,27 +44,21 @@ class AnswerError(Exception):
 
 
 def write_answer(answer: Answer, stream: BinaryIO) -> None:
-    """Write the answer after `READY`."""
-    line = {
-        "files": [[name, len(content)] for name, content in answer.files.items()],
-        "metadata": dict(answer.metadata),
-        "problem": answer.problem,
-        "unreadable": answer.unreadable,
-        "unknown_keys": answer.unknown_keys,
-        "folder": answer.folder,
-    }
+    """Write the part of an answer after `READY`: the line of JSON, and the contents of the files."""
+    files = [[name, len(content)] for name, content in answer.files.items()]
+    line = answer._asdict() | {"files": files, "metadata": dict(answer.metadata)}
     stream.write(json.dumps(line).encode() + b"\n")
     for content in answer.files.values():
         stream.write(content)
 
 
 def parse_answer(content: bytes) -> Answer:
-    """Parse and validate an answer that starts with `READY`; raises `AnswerError`."""
+    """Parse and validate a whole answer, from `READY` on. Raise `AnswerError` if it is malformed."""
     if not content.startswith(READY):
-        raise AnswerError("it did not get ready")
+        raise AnswerError("it ended before it was ready")
     end = content.find(b"\n", len(READY), len(READY) + MAX_LINE)
     if end < 0:
-        raise AnswerError("it did not answer")
+        raise AnswerError("it ended without an answer")
     try:
         line = json.loads(content[len(READY) : end])
         files = _take_files(line["files"], memoryview(content)[end + 1 :])
@@ -84,7 +69,7 @@ def parse_answer(content: bytes) -> Answer:
             None if line["problem"] is None else _text(line["problem"], MAX_PROBLEM),
             None if unreadable is None else (_text(unreadable[0]), _text(unreadable[1])),
             tuple(_text(key, MAX_KEY) for key in line["unknown_keys"][:MAX_KEYS]),
-            _folder(line["folder"]),
+            _checked_folder(line["folder"]),
         )
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError, SubmissionError) as error:
         raise AnswerError(f"its answer is malformed: {error}") from error
@@ -112,7 +97,7 @@ def _checked_metadata(found: Any) -> dict[str, str]:
     return metadata
 
 
-def _folder(value: Any) -> str:
+def _checked_folder(value: Any) -> str:
     if folder := _text(value, MAX_NAME):
         check_names([folder])
     return folder

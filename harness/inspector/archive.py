@@ -1,4 +1,4 @@
-"""Reads a zip with stored or deflated members; limits apply to the unpacked bytes, not to declared sizes."""
+"""Reads a submission in a zip. Limits apply to the unpacked bytes, not to the sizes that the zip declares."""
 
 import os
 import stat
@@ -10,7 +10,7 @@ from harness.inspector.files import Files, SubmissionError, check_name, is_lefto
 from harness.inspector.folder import open_regular, reading
 from harness.inspector.limits import MAX_ENTRIES
 
-#: Signature and size of the end-of-central-directory record, of the zip64 locator before it, and of an entry.
+#: Signature and size of the end-of-central-directory record, of the zip64 locator before the record, and of an entry.
 _END, _END_SIZE = b"PK\5\6", 22
 _END_64, _END_64_SIZE = b"PK\6\7", 20
 _ENTRY, _ENTRY_SIZE = b"PK\1\2", 46
@@ -18,13 +18,13 @@ _ENTRY, _ENTRY_SIZE = b"PK\1\2", 46
 #: Longest comment at the end of a zip, in bytes.
 _MAX_COMMENT = 0xFFFF
 
-#: Compression methods that can be decoded in small pieces; with others, a few bytes may expand to gigabytes at once.
+#: Compression methods that can be decoded in small pieces. With others, a few bytes may expand to gigabytes at once.
 _COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _OTHERS = {9: "deflate64", zipfile.ZIP_BZIP2: "bzip2", zipfile.ZIP_LZMA: "lzma", 93: "zstd"}
 
 
 def read_zip(path: str, files: Files) -> None:
-    """Read a zip's members; nothing is extracted to disk."""
+    """Read the members of a zip into `files`, without extracting them to disk. Raise `SubmissionError` if damaged."""
     name = os.path.basename(path)  # noqa: PTH119
     with reading(""):
         stream = open_regular(path, name)
@@ -41,7 +41,7 @@ def read_zip(path: str, files: Files) -> None:
 
 
 def _count_entries(stream: BinaryIO, files: Files) -> None:
-    """Count the entries of the central directory before zipfile reads all of it: its declared counts may be false."""
+    """Count the entries of the central directory, since declared numbers may be false, before `zipfile` reads them."""
     size = stream.seek(0, os.SEEK_END)
     stream.seek(max(size - _END_SIZE - _MAX_COMMENT - _END_64_SIZE, 0))
     tail = stream.read()

@@ -1,4 +1,4 @@
-"""Collects the files of a submission and validates their names."""
+"""Collects the files of a submission within limits, and validates their names."""
 
 import unicodedata
 from collections.abc import Collection, Iterable
@@ -6,24 +6,24 @@ from typing import IO
 
 from harness.inspector.limits import MAX_BYTES, MAX_ENTRIES, MAX_FILES, MAX_NAME, MAX_PART
 
-#: Leftovers of systems, archivers and other tools, in lower case; never part of a submission, of a task or of data.
+#: Files and folders that systems and tools leave behind, in lower case; never part of a submission, a task or data.
 _LEFTOVERS = ("__macosx", "__pycache__", ".ds_store", ".git", "desktop.ini", "thumbs.db")
 
-#: Prefix of the name of the file that macOS writes beside each file on foreign disks.
+#: Prefix of the names of files that macOS writes beside other files on foreign disks.
 _RESOURCE_FORK = "._"
 
-#: Bytes per read.
+#: Number of bytes per read.
 CHUNK = 1024**2
 
 
 class SubmissionError(Exception):
-    """The submission cannot be run; the message names the expected and the found content."""
+    """The submission cannot be run. The message names the expected and the found content."""
 
 
 class UnreadableError(Exception):
-    """The system refuses to read a file; the user of the harness can fix that.
+    """The system refuses to read a file, which the user of the harness can fix.
 
-    `file` is its name in the submission; empty for the submitted folder, zip or single file itself.
+    `file` is the name of the file in the submission; empty for the submitted folder, zip or single file itself.
     """
 
     def __init__(self, file: str, reason: str) -> None:
@@ -32,25 +32,25 @@ class UnreadableError(Exception):
 
 
 def is_leftover(name: str) -> bool:
-    """Whether a file or folder with this name, without the folders above it, is always left out."""
+    """Return whether a file or folder is a leftover, by its name without the folders above, and never read."""
     return name.lower() in _LEFTOVERS or name.startswith(_RESOURCE_FORK)
 
 
 class Files:
-    """Names and contents, within the limits of a submission."""
+    """The names and contents of a submission's files. Methods raise `SubmissionError` beyond the limits."""
 
     def __init__(self) -> None:
         self.contents: dict[str, bytes] = {}
         self._bytes, self._entries = 0, 0
 
     def count_entry(self) -> None:
-        """Count an entry of the folder or zip, whether it belongs to the submission or not."""
+        """Count an entry of the folder or zip, even if it is left out."""
         self._entries += 1
         if self._entries > MAX_ENTRIES:
             raise SubmissionError(f"expected at most {MAX_ENTRIES} files and folders, found more")
 
     def read(self, name: str, stream: IO[bytes]) -> None:
-        """Read a file to its end; limits apply to the bytes read, not to a declared size."""
+        """Read a file to its end. Limits apply to the bytes that are read, not to a declared size."""
         if name in self.contents:
             raise SubmissionError(f"{name}: expected one file of that name, found two")
         if len(self.contents) >= MAX_FILES:
@@ -65,13 +65,13 @@ class Files:
 
 
 def only_folder(names: Collection[str]) -> str:
-    """Return the top folder that holds all files, `complexity.py` directly in it; empty without such a folder."""
+    """Return the top folder that contains all files if `complexity.py` is directly in it; otherwise an empty text."""
     top, *others = {name.partition("/")[0] for name in names} or {""}
     return top if not others and f"{top}/complexity.py" in names else ""
 
 
 def check_name(name: str) -> None:
-    """Raise `SubmissionError` unless every file system supports the name: staging must not fail later."""
+    """Raise `SubmissionError` unless every file system supports a file's name, so that no later copy fails."""
     parts = name.split("/")
     if not name.isprintable() or len(name) > MAX_NAME or any(len(part.encode()) > MAX_PART for part in parts):
         raise SubmissionError(f"{name[:80]}: expected a name of at most {MAX_PART} printable characters")

@@ -1,4 +1,4 @@
-"""Finds flaws in a measure's source without running it: a syntax error, no function `complexity`, wrong parameters."""
+"""Finds flaws in a measure's source without running it: a syntax error, no `complexity`, or wrong parameters."""
 
 import ast
 import os
@@ -6,15 +6,16 @@ import sys
 
 from harness.inspector.limits import bound_process
 
-#: Names with which a module can bind other names dynamically, invisible to the syntax tree.
+#: Names by which a module can bind other names dynamically, which the syntax tree does not show.
 DYNAMIC = {"exec", "eval", "globals", "locals", "vars", "setattr", "__dict__", "__getattr__"}
 
+#: Name of the function that a submission must define.
 FUNCTION = "complexity"
 
-#: The call, as messages show it.
+#: The harness' call of the function, for messages.
 EXPECTED = f"{FUNCTION}(model, dataset)"
 
-#: Third parameter that a measure may have; it is passed by name.
+#: Optional third parameter of the function, which is passed by name.
 OPTIONAL = "program_dir"
 
 #: Maximum number of names in a message.
@@ -22,7 +23,7 @@ MAX_NAMES = 5
 
 
 def main() -> None:
-    """Read a source from standard input, and write its flaw, if any, to standard output."""
+    """Read a source from standard input, and write the flaw of the source, if any, to standard output."""
     bound_process()
     with os.fdopen(0, "rb") as source, os.fdopen(1, "wb") as answer:
         answer.write(flaw_of(source.read()).encode())
@@ -30,7 +31,7 @@ def main() -> None:
 
 
 def flaw_of(source: bytes) -> str:
-    """Return a flaw that makes every call fail; empty if none is found, or if the source is too complex to parse."""
+    """Return the flaw of a source that makes every call fail, or an empty text if no flaw is found."""
     try:
         module = ast.parse(source)
     except SyntaxError as error:
@@ -49,7 +50,7 @@ def flaw_of(source: bytes) -> str:
 
 
 def _flaw_of_parameters(parameters: ast.arguments) -> str:
-    """Return a flaw if two positional arguments do not fit; empty if that depends on more than the number of names."""
+    """Return a flaw if parameters without defaults do not accept two positional arguments; otherwise an empty text."""
     names = [parameter.arg for parameter in parameters.posonlyargs + parameters.args]
     if parameters.vararg or parameters.kwonlyargs or parameters.defaults:
         return ""
@@ -64,7 +65,7 @@ def _listed(names: list[str]) -> str:
 
 
 def _bindings(module: ast.Module) -> list[str]:
-    """Return a name for each binding of the module; `FUNCTION` for a binding whose name cannot be decided."""
+    """Return the names that a module binds, with repetitions; `FUNCTION` for a binding of unknown name."""
     names: list[str] = []
     for node in ast.walk(module):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):

@@ -1,4 +1,4 @@
-"""Reads a single file or a folder: regular files only, without following links or blocking."""
+"""Reads a submission in a single file or a folder: only regular files, without following links or blocking."""
 
 import errno
 import os
@@ -11,7 +11,7 @@ from typing import BinaryIO
 from harness.inspector.files import Files, SubmissionError, UnreadableError, check_name, is_leftover
 
 if sys.platform != "win32":
-    #: An open folder: a descriptor, so that the folder cannot be replaced while it is read.
+    #: The descriptor of an open folder, which nobody can replace while it is read.
     Folder = int
 
     def _open(name: str, folder: Folder | None) -> int:
@@ -27,7 +27,7 @@ if sys.platform != "win32":
         return os.stat(name, dir_fd=folder, follow_symlinks=False)
 
 else:
-    #: A folder's path, because Windows cannot open folders.
+    #: The path of a folder, because Windows cannot open folders.
     Folder = str
 
     def _open(name: str, folder: Folder | None) -> int:
@@ -44,7 +44,7 @@ else:
 
 
 def read_file(path: str, files: Files) -> None:
-    """Read a single .py file as the complexity.py of a submission."""
+    """Read a single .py file into `files`, as complexity.py."""
     name = os.path.basename(path)  # noqa: PTH119 - pathlib takes as long to import as all the rest
     with reading(""), open_regular(path, name) as stream:
         files.read(name, stream)
@@ -52,7 +52,7 @@ def read_file(path: str, files: Files) -> None:
 
 
 def read_folder(path: str, files: Files) -> None:
-    """Read the regular files of a folder and its subfolders."""
+    """Read the files of a folder and its subfolders into `files`."""
     with reading(""):
         folder = _enter(path)
     try:
@@ -82,7 +82,7 @@ def _read_below(folder: Folder, prefix: str, files: Files) -> None:
 
 
 def open_regular(path: str, name: str, folder: Folder | None = None) -> BinaryIO:
-    """Open the file `path` in `folder`; `SubmissionError` calls it `name` if it is anything but a regular file."""
+    """Open the regular file `path` in `folder`. Raise `SubmissionError`, with the name `name`, for any other file."""
     mode = _state(path, folder).st_mode
     if stat.S_ISREG(mode):
         stream = os.fdopen(_open(path, folder), "rb")
@@ -96,7 +96,7 @@ def open_regular(path: str, name: str, folder: Folder | None = None) -> BinaryIO
 
 @contextmanager
 def reading(name: str) -> Iterator[None]:
-    """Name the file, or the submission itself with empty text, if the system refuses to read it."""
+    """Raise `UnreadableError` about the file `name`, or the submission if empty, in place of an error of the system."""
     try:
         yield
     except OSError as error:

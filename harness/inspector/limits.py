@@ -2,18 +2,18 @@
 
 import sys
 
-#: Maximum number of files of a submission, and their total size in bytes.
+#: Maximum number of files of a submission, and maximum of their total size in bytes.
 MAX_FILES = 200
 MAX_BYTES = 50 * 1024**2
 
-#: Maximum number of examined files and folders, including ignored entries.
+#: Maximum number of files and folders, including leftovers that are not read.
 MAX_ENTRIES = 10_000
 
-#: Maximum number of characters of a file's path in the submission, and of bytes of each part of the path.
+#: Maximum length of a file's path in the submission in characters, and of each part of the path in bytes.
 MAX_NAME = 400
 MAX_PART = 255
 
-#: Processor time, address space and open files of the process.
+#: Maximum of processor time in seconds, of address space in bytes, and of open files.
 CPU_S = 10
 MEMORY_BYTES = 512 * 1024**2
 OPEN_FILES = 512
@@ -28,7 +28,7 @@ else:
     import resource
 
     def bound_process() -> None:
-        """Set the limits of this process permanently; a Mac refuses only the limit of memory."""
+        """Set the limits of this process permanently. On a Mac, which refuses it, the limit of memory is left out."""
         for kind, value in (
             (resource.RLIMIT_CPU, CPU_S),
             *([(resource.RLIMIT_AS, MEMORY_BYTES)] if sys.platform == "linux" else []),
@@ -38,5 +38,5 @@ else:
         ):
             _, hard = resource.getrlimit(kind)
             bounded = value if hard == resource.RLIM_INFINITY else min(value, hard)
-            spare = 1 if kind == resource.RLIMIT_CPU and bounded < hard else 0  # SIGXCPU tells the reason
+            spare = 1 if kind == resource.RLIMIT_CPU and bounded < hard else 0  # a kill by SIGXCPU shows the reason
             resource.setrlimit(kind, (bounded, bounded + spare))

@@ -1,4 +1,4 @@
-"""Reads one submission and writes the answer to standard output."""
+"""The main function of the process that reads a submission, and writes the answer to standard output."""
 
 import os
 from collections.abc import Callable
@@ -10,9 +10,14 @@ from harness.inspector.limits import MEMORY_BYTES, bound_process
 
 
 def main(kind: str, path: str) -> None:
-    """Read the submission at `path`; `kind` is `file`, `folder` or `zip`."""
+    """Read the submission at `path`, and write the answer. `kind` is `file`, `folder` or `zip`."""
     bound_process()
-    read = _reader(kind)
+    if kind == "zip":
+        from harness.inspector.archive import read_zip as read
+    elif kind == "folder":
+        from harness.inspector.folder import read_folder as read
+    else:
+        from harness.inspector.folder import read_file as read
     with os.fdopen(1, "wb") as stream:
         stream.write(READY)
         stream.flush()
@@ -20,7 +25,7 @@ def main(kind: str, path: str) -> None:
 
 
 def inspect(read: Callable[[str, Files], None], path: str) -> Answer:
-    """Read the submission at `path`; every content, however malformed, gives an answer."""
+    """Return the answer about the submission at `path`, however malformed its content is."""
     files = Files()
     try:
         read(path, files)
@@ -43,18 +48,8 @@ def inspect(read: Callable[[str, Files], None], path: str) -> Answer:
     return Answer(contents, metadata, unknown_keys=unknown, folder=folder)
 
 
-def _reader(kind: str) -> Callable[[str, Files], None]:
-    if kind == "zip":
-        from harness.inspector.archive import read_zip
-
-        return read_zip
-    from harness.inspector.folder import read_file, read_folder
-
-    return {"file": read_file, "folder": read_folder}[kind]
-
-
 def _describe(error: Exception) -> str:
-    """Return one printable line, which cannot control a terminal."""
+    """Return an error as a printable line, which cannot control a terminal."""
     if isinstance(error, SubmissionError):
         text = str(error)
     elif isinstance(error, MemoryError):

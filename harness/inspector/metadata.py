@@ -1,8 +1,8 @@
 """The optional file `metadata` of a submission: lines `key: value`, a subset of YAML without computed values.
 
-Every value is literal text: no numbers, dates, tags, anchors or merges. Only `name`, `runtime`, `keras` and
-`deterministic` have an effect, so only these are rejected when malformed; the competition's own files, and plain
-prose, are accepted.
+Every value is literal text, without numbers, dates, tags, anchors or merges. Only `name`, `runtime`, `keras` and
+`deterministic` have an effect, so only lines with these keys are refused if malformed. Other content is accepted, such
+as the metadata of the competition of 2020, and prose.
 """
 
 import re
@@ -16,24 +16,28 @@ from harness.inspector.answer import MAX_KEY, MAX_KEYS
 from harness.inspector.files import SubmissionError
 from harness.inspector.keys import CHOICES, FILE_NAMES, KEYS
 
+#: Maximum size of the file in bytes.
 MAX_BYTES = 64 * 1024
 
-#: Depth of nested lists and mappings; the known keys have none.
+#: Maximum depth of nested lists and mappings, which values of known keys never contain.
 MAX_DEPTH = 20
 
-#: Keys that determine the name of a submission, the way it is run, or its description.
+#: Keys that determine the name of a submission, or how the submission is run.
 DECIDING = ("name", *CHOICES)
 
-#: A line with such a key in a file that is not valid YAML.
+#: A line with a key of `DECIDING` in a file that is not valid YAML.
 _DECIDES = re.compile(rb"""^[ \t{,-]*["']?(?:name|runtime|keras|deterministic)["']?[ \t]*:""", re.MULTILINE)
 
 
 class _MalformedError(Exception):
-    """The file contains anything but `key: value` lines."""
+    """The file contains something else than lines `key: value`."""
 
 
 def read_metadata(files: Mapping[str, bytes]) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Return the known keys in a submission's metadata, and some unknown keys; raises `SubmissionError`."""
+    """Return the values of known keys in a submission's metadata, and at most `MAX_KEYS` unknown keys.
+
+    Raise `SubmissionError` if a key of `DECIDING` is malformed.
+    """
     file = next((name for name in FILE_NAMES if name in files), None)
     if file is None:
         return {}, ()
@@ -78,7 +82,7 @@ def _known_keys(file: str, content: bytes) -> tuple[dict[str, str], tuple[str, .
 
 
 def _pairs(events: Iterator[Any]) -> Iterator[tuple[Any, Any]]:
-    """Yield the first events of each key and value of the file's only mapping; no events for an empty file."""
+    """Yield the first events of each key and its value in the file's only mapping. An empty file has no pairs."""
     next(events)  # the start of the stream
     if isinstance(next(events), yaml.StreamEndEvent):
         return
@@ -106,7 +110,6 @@ def _skip_rest(first: Any, events: Iterator[Any]) -> None:
 
 
 def _is_plain(event: Any) -> bool:
-    """Return whether the event is a scalar without tag and anchor."""
     return isinstance(event, yaml.ScalarEvent) and event.tag is None and event.anchor is None
 
 

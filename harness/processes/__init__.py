@@ -1,4 +1,4 @@
-"""Processes of the harness that run models: a client that asks questions, a service that answers them by a program.
+"""Runs models in processes of the harness: a client asks questions, which a program in the process answers.
 
 A program is a module with a function `prepare` (`harness.processes.service`).
 """

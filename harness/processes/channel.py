@@ -1,21 +1,21 @@
-"""The connection between client and service: JSON, one value per line."""
+"""The connection between client and service, which carries JSON values, one per line."""
 
 import json
 import socket
 from typing import Any
 
-#: Longest line in bytes, newline included.
+#: Maximum size of a line in bytes, newline included.
 MAX_LINE = 2**26
 
 
 class ProcessChannel:
-    """One end of the connection."""
+    """An end of the connection."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection, self._lines = connection, connection.makefile("rb")
 
     def send(self, value: Any) -> None:
-        """Send a value; raises `OSError` if the other end is closed, `ValueError` or `TypeError` if it fits no line."""
+        """Send a value. Raise `OSError` if the other end is closed, `ValueError` or `TypeError` if it fits no line."""
         line = json.dumps(value).encode() + b"\n"
         if len(line) > MAX_LINE:
             raise ValueError(f"a line of {len(line)} bytes, at most {MAX_LINE} are allowed")
@@ -23,12 +23,10 @@ class ProcessChannel:
         self._connection.sendall(line)
 
     def receive(self, seconds: float | None = None) -> Any:
-        """Wait for a value.
+        """Wait for a value and return it.
 
-        Raises:
-            EOFError: the other end is closed.
-            TimeoutError: nothing came for `seconds`.
-            ValueError: the line is too long, or is not JSON.
+        Raise `EOFError` if the other end is closed, `TimeoutError` if nothing comes for `seconds`, and `ValueError` if
+        the line is too long or is not JSON.
         """
         self._connection.settimeout(seconds)
         try:

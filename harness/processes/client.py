@@ -1,4 +1,4 @@
-"""A process that answers questions by a program of the harness; its other end is `harness.processes.service`."""
+"""The client of a process that answers questions; `harness.processes.service` is the other end."""
 
 import signal
 import socket
@@ -18,42 +18,41 @@ from harness.processes.models import Answer, Question, Say
 from harness.processes.runtimes import environment
 from harness.worker.runtimes import Runtime
 
-#: The program of the interpreter; its arguments are the answering module, the runtime, and the module's own arguments.
+#: Program of the interpreter. Its arguments are the answering module, the runtime, and arguments of the module.
 SERVICE = "from harness.processes.service import main; main()"
 
-#: Share of the machine's memory that a process may use: models may come from strangers.
+#: Share of the machine's memory that a process may use for models of unknown origin.
 MEMORY = 0.6
 
-#: Seconds in which a process that has closed its connection must end.
+#: Seconds within which a process must end after closing its connection.
 END_S = 10.0
 
 
 class NoAnswerError(UserError):
-    """A question has no answer; the message is the reason, one line."""
+    """A question has no answer; the message gives the reason in one line."""
 
 
 class UnableError(NoAnswerError):
-    """The process has ended without an answer, or cannot answer any question."""
+    """The process has ended, or cannot answer any question."""
 
 
 class FaultError(RuntimeError):
-    """The program has a fault; the message has its traceback."""
+    """The program has a fault, whose traceback is in the message."""
 
 
 class Process(AbstractContextManager["Process"]):
     """A process that answers one question at a time; leaving its context ends the process.
 
-    It starts immediately, and again for the first question after its end. Its output is read only to explain why it
-    ended.
+    The process starts immediately. If it has ended, the next question starts it again.
 
     Args:
-        program: the module of its program, see `harness.processes.service`.
-        runtime: the framework in which it runs models.
+        program: the module that answers, see `harness.processes.service`.
+        runtime: the framework in which the program runs models.
         arguments: further arguments of the program's `prepare`.
-        threads: cores that it uses; all by default.
-        gpu: the GPUs that it sees, see `environment`.
-        own_data: whether it reads the user's own data, not a stranger's models: it may then use the machine's whole
-            memory, and finds the datasets in Keras' cache.
+        threads: number of cores for the process; None: all.
+        gpu: the GPUs that the process sees, see `environment`.
+        own_data: whether the process reads the user's own data and no models of unknown origin. It may then use the
+            whole memory of the machine, and finds the datasets in Keras' cache.
     """
 
     def __init__(
@@ -67,7 +66,7 @@ class Process(AbstractContextManager["Process"]):
     ) -> None:
         self._program, self._memory = program, None if own_data else MEMORY
         self._command = children.harness_interpreter(SERVICE, program, runtime.name, *arguments)
-        # A killed process cannot remove its own temporary files.
+        # This process removes the temporary files, because a killed process cannot.
         self._temporary = tempfile.TemporaryDirectory(prefix="pgdl-", ignore_cleanup_errors=True)
         own = {"TMPDIR": self._temporary.name}
         self._environment = environment(runtime, threads or available_cores(), gpu, own_data=own_data) | own
@@ -86,9 +85,9 @@ class Process(AbstractContextManager["Process"]):
         """Return the answer to a question.
 
         Args:
-            question: for the program.
-            on_event: called with each event that the program reports before the answer.
-            seconds: time limit for each event and for the answer.
+            question: the argument of the program.
+            on_event: receives each event that the program reports before the answer.
+            seconds: time limit for each event and for the answer; None: unlimited.
 
         Raises:
             NoAnswerError: the question cannot be answered.
@@ -105,13 +104,13 @@ class Process(AbstractContextManager["Process"]):
             raise
 
     def cancel(self) -> None:
-        """End the process immediately and for good; a question of another thread gets no answer."""
+        """Kill the process for good; the present question of another thread gets no answer."""
         with self._changing:
             self._is_cancelled = True
             self._kill()
 
     def _answer(self, question: Question, on_event: Say, seconds: float | None) -> Answer:
-        with suppress(OSError):  # it has ended, as the next check finds
+        with suppress(OSError):  # the process has ended, which `_receive` notices
             self._channel.send(question)
         while True:
             kind, content = self._receive(seconds)
@@ -158,7 +157,7 @@ class Process(AbstractContextManager["Process"]):
         return kind, content
 
     def _end(self) -> str:
-        """Describe how the process ended."""
+        """Return a line that says why the process ended, if possible the last line of its output."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(END_S)
         self._kill()
@@ -174,14 +173,13 @@ class Process(AbstractContextManager["Process"]):
         return lines[-1][:300] if lines else f"exit code {status}"
 
     def _kill(self) -> None:
-        """Kill the process and its descendants."""
         if self._process.poll() is None:
             children.kill(self._process)
             self._process.wait()
 
 
 def _limit_memory(pid: int, share: float) -> None:
-    if sys.platform != "linux":  # only Linux lets a process limit another; `pgdl doctor` says so
+    if sys.platform != "linux":  # only Linux lets a process limit another process
         return
     import resource  # here: Windows lacks it
 

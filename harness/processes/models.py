@@ -1,4 +1,4 @@
-"""Helpers of programs, and of programs that run models."""
+"""Helpers for writing programs, with or without models."""
 
 import itertools
 import math
@@ -15,19 +15,22 @@ Answer = dict[str, Any]
 Say = Callable[[dict[str, Any]], None]
 Program = Callable[[Question, Say], Answer]
 
-#: Maximum number of elements of all inputs in a batch, and of its examples.
+#: Maximum number of array elements of a batch's inputs, and maximum number of its examples.
 BATCH_NUMBERS, BATCH = 2**22, 512
 
-#: Number of questions after which the layers of earlier models are freed, which is slower than building a model.
+#: Number of questions after which earlier models are freed, which takes longer than building a model.
 CLEAR = 8
 
 
 def of_models(answer: Callable[[Runtime, Question], Answer]) -> Callable[[str], Program]:
-    """Return the `prepare` of a program that answers questions about models, in a runtime that it imports."""
+    """Return the function `prepare` of a program that imports a runtime and answers questions about models."""
 
     def prepare(name: str) -> Program:
         runtime, count = RUNTIMES[name], itertools.count()
-        with faults_of_the_model(), without("sklearn"):  # Keras would import it: a third of the time until it answers
+        with (
+            faults_of_the_model(),
+            without("sklearn"),
+        ):  # which Keras imports slowly
             runtime.import_libraries()
             runtime.prepare_devices()
 
@@ -42,13 +45,13 @@ def of_models(answer: Callable[[Runtime, Question], Answer]) -> Callable[[str], 
 
 
 def plain(answer: Callable[[Question], Answer]) -> Callable[[str], Program]:
-    """Return the `prepare` of a program that prepares nothing and reports no events."""
+    """Return the function `prepare` of a program without a runtime and without events."""
     return lambda _runtime: lambda question, _say: answer(question)
 
 
 @contextmanager
 def faults_of_the_model() -> Iterator[None]:
-    """Turn every error into a `UserError`: a model may be a stranger's, and frameworks raise many types of errors."""
+    """Turn errors within the context into a `UserError`: an invalid model can make a framework raise any error."""
     from harness.worker.architecture import ArchitectureError
 
     try:
@@ -62,5 +65,5 @@ def faults_of_the_model() -> Iterator[None]:
 
 
 def batch_size(input_shape: tuple[int, ...]) -> int:
-    """Return the number of examples of a batch."""
+    """Return the number of examples of a batch, whose inputs have this shape without the batch axis."""
     return max(1, min(BATCH, BATCH_NUMBERS // math.prod(input_shape)))

@@ -1,4 +1,4 @@
-"""The runtime of a process, and its environment: cores and GPUs."""
+"""Chooses the runtime of a process, and its environment variables."""
 
 import os
 from collections.abc import Sequence
@@ -11,15 +11,15 @@ from harness.errors import UserError
 from harness.extras import install
 from harness.worker.runtimes import RUNTIMES, Runtime
 
-#: The runtimes that run models, in order of preference for tasks.
+#: Names of the runtimes, the preferred runtime for models of tasks first.
 PREFERRED = ("tensorflow", "jax", "torch")
 
-#: The same runtimes, the fastest to start first.
+#: Names of the same runtimes, the fastest to start first.
 QUICKEST = ("jax", "torch", "tensorflow")
 
 
 def installed_runtime(preferred: Sequence[str]) -> Runtime:
-    """Return the first installed runtime; raises `UserError` if no runtime is installed."""
+    """Return the first of these runtimes that is installed. Raise `UserError` if none is installed."""
     for name in preferred:
         if not RUNTIMES[name].missing():
             return RUNTIMES[name]
@@ -28,7 +28,7 @@ def installed_runtime(preferred: Sequence[str]) -> Runtime:
 
 
 def require_runtime(name: str, purpose: str) -> Runtime:
-    """Return a runtime; raises `UserError`, which begins with the purpose, if it is not installed."""
+    """Return a runtime by name. Raise `UserError`, which begins with `purpose`, if it is not installed."""
     runtime = RUNTIMES[name]
     if missing := runtime.missing():
         raise UserError(f"{purpose}; not installed: {', '.join(missing)}", remedy=install(runtime.extra))
@@ -38,8 +38,8 @@ def require_runtime(name: str, purpose: str) -> Runtime:
 def environment(runtime: Runtime, threads: int, gpu: bool | str, *, own_data: bool) -> dict[str, str]:
     """Return the environment variables of a process with `threads` cores.
 
-    `gpu` is `False` to hide every GPU, a UUID to hide all others, `True` to show all GPUs of this process. A process
-    that reads the user's own data finds the datasets in Keras' directory.
+    `gpu` is False for no GPU, the UUID of one GPU, or True for all GPUs that this process sees. With `own_data`, the
+    process also gets the directory of Keras' datasets and the password of a proxy.
     """
     seen = {} if gpu is True else {"CUDA_VISIBLE_DEVICES": gpu or "-1"}
     framework = runtime.environment(threads, gpu=bool(gpu))

@@ -1,15 +1,15 @@
-"""Answers questions in a process of its own, whose arguments are PROGRAM RUNTIME [ARGUMENT ...].
+"""The main program of a process that answers questions, whose arguments are PROGRAM RUNTIME [ARGUMENT ...].
 
-PROGRAM is a module with a function `prepare(runtime, *arguments)`, which takes the name of a runtime and returns a
-function `answer(question, say)`. Questions come over the socket at standard input, and are answered in their order: by
+PROGRAM is a module with a function `prepare(runtime, *arguments)`, which gets the name of a runtime and returns a
+function `answer(question, say)`. Questions come over the socket at standard input. The process answers each by
 `["event", EVENT]` for each call of `say(EVENT)`, and then by one of
 
 - `["answer", ANSWER]`,
 - `["problem", LINE]`, if `answer` raises `UserError`, `OSError`, `FloatingPointError` or `MemoryError`,
-- `["unable", LINE]`, if `prepare` does,
+- `["unable", LINE]`, if `prepare` raises one of these errors,
 - `["fault", TRACEBACK]`, for any other error.
 
-Output of a program or a library goes to standard error.
+What a program or a library prints goes to standard error.
 """
 
 import importlib
@@ -25,12 +25,12 @@ from harness.processes.models import Program
 from harness.worker.channel import move_streams, take_input
 from harness.worker.limits import die_with_parent
 
-#: Maximum number of characters of a sent traceback.
+#: Maximum number of characters of a traceback that is sent.
 TRACEBACK = 10_000
 
 
 def main() -> None:
-    """Answer until the client closes the connection."""
+    """Answer questions until the client closes the connection."""
     name, *arguments = sys.argv[1:]
     channel = ProcessChannel(_connection())
     die_with_parent()
@@ -55,7 +55,7 @@ def main() -> None:
 
 
 def _connection() -> socket.socket:
-    """Return the socket at standard input; on Windows, a socket that is connected with standard input and output."""
+    """Return the socket at standard input; on Windows, a socket whose bytes go through standard input and output."""
     if sys.platform == "win32":
         reader, writer = move_streams()
         ours, theirs = socket.socketpair()

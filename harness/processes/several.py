@@ -1,4 +1,4 @@
-"""Several processes that answer questions at once, each one question at a time."""
+"""Distributes questions over several processes."""
 
 import queue
 import threading
@@ -8,17 +8,18 @@ from typing import Any, NamedTuple
 
 from harness.cores import available_cores
 from harness.errors import UserError
+from harness.gpus import find_gpus
 from harness.processes.client import NoAnswerError, Process
 from harness.processes.models import Answer, Question
 from harness.threads import run_threads
 from harness.worker.runtimes import Runtime
 
-#: Questions as contexts, within which their files exist.
+#: Questions, each as a context within which the files of the question exist.
 Questions = Sequence[AbstractContextManager[Question]]
 
 
 class Reply(NamedTuple):
-    """A reply to the question at a position: an event, or finally an answer or the reason why there is no answer."""
+    """A reply to the question at `position`: an event before the answer, the answer, or the reason for no answer."""
 
     position: int
     event: dict[str, Any] | None = None
@@ -27,9 +28,10 @@ class Reply(NamedTuple):
 
 
 def share_out(processes: Sequence[Process], questions: Questions) -> Generator[Reply]:
-    """Yield the replies to all questions as they come; the processes are cancelled in the end.
+    """Yield the replies to all questions as they come.
 
-    Closing the generator also cancels them, and waits until the files of the questions are removed.
+    At its end, or when it is closed, the generator cancels the processes, and waits until the files of the questions
+    are removed.
     """
     waiting = iter(range(len(questions)))
     replies: queue.SimpleQueue[Reply | BaseException | None] = queue.SimpleQueue()
@@ -47,7 +49,7 @@ def share_out(processes: Sequence[Process], questions: Questions) -> Generator[R
     try:
         yield from run_threads(threads, replies)
     finally:
-        for _ in waiting:  # no further question is asked
+        for _ in waiting:  # skips all remaining questions
             pass
         for process in processes:
             process.cancel()
@@ -66,12 +68,10 @@ def _ask(process: Process, position: int, questions: Questions, replies: "queue.
 
 
 def ask_all(program: str, runtime: Runtime, questions: Questions) -> Generator[tuple[int, Answer | UserError]]:
-    """Yield the position of each question about a model with its answer, or the reason without answer.
+    """Yield the position of each question with its answer, or with the reason why a model cannot be run.
 
-    There is a process per core, or a single process if the machine has a GPU. Closing the generator kills them.
+    Each core has a process, but with a GPU there is a single process. Closing the generator kills the processes.
     """
-    from harness.sandbox import find_gpus  # here: slow to import, and services import this room
-
     cores = available_cores()
     number = min(1 if find_gpus() else cores, len(questions))
     with ExitStack() as stack:
@@ -86,5 +86,5 @@ def ask_all(program: str, runtime: Runtime, questions: Questions) -> Generator[t
 
 
 def cannot_be_run(error: NoAnswerError) -> UserError:
-    """Return the error for the user if a question about a model has no answer."""
+    """Return the error for the user about a question on a model that has no answer."""
     return UserError("cannot be run", found=error)

@@ -11,8 +11,8 @@ from harness.worker.runtimes import Runtime
 
 
 def describe(runtime: Runtime, architecture: Question) -> Answer:
-    """Describe an architecture; raises `UserError` if Keras rejects it."""
-    # Uses no memory for weights, however many.
+    """Return the answer for an architecture. Raise `UserError` if Keras rejects the architecture."""
+    # In this scope, Keras allocates no memory for weights.
     with faults_of_the_model(), runtime.keras.StatelessScope(initialize_variables=False):
         model = runtime.build_model(architecture)
     layers = [layer for layer in model.layers if not isinstance(layer, runtime.keras.layers.InputLayer)]
@@ -23,7 +23,7 @@ def describe(runtime: Runtime, architecture: Question) -> Answer:
 
 
 def _weights(layer: Any) -> list[dict[str, Any]]:
-    """Return names and shapes; names as in Keras 3 (`kernel`, or `query/kernel` inside of the layer)."""
+    """Return the names, as in Keras 3 (`kernel`, or `query/kernel`), and shapes of a layer's weights."""
     return [
         {"name": _path(weight).rpartition(f"{layer.name}/")[2], "shape": [int(n) for n in weight.shape]}
         for weight in layer.weights
@@ -31,7 +31,7 @@ def _weights(layer: Any) -> list[dict[str, Any]]:
 
 
 def _path(weight: Any) -> str:
-    """Return the name of a weight after those of the layers around it."""
+    """Return the path of a weight: the names of the layers around it, and its own name."""
     return str(getattr(weight, "path", weight.name)).split(":")[0]
 
 

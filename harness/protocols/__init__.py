@@ -1,4 +1,4 @@
-"""Further ways to evaluate generalization besides `complexity(model, dataset)`: a package for each protocol."""
+"""Protocols: ways to evaluate the networks of a task without a submission. Each protocol is a package."""
 
 #: Modules for other rooms.
 MODULES = ("files", "invariance", "overfit", "subject", "testbed")

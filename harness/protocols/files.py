@@ -1,12 +1,12 @@
-"""The files of a protocol: tables of its results, and finished parts in the cache.
+"""The files of a protocol: tables as CSV, and parts, which hold the finished arrays of one network in the cache.
 
-After an interruption, the same command continues from the parts.
+After an interruption, the same command reads the parts and computes only the networks without one.
 """
 
 import csv
+import io
 import json
-import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -15,34 +15,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 import harness
-from harness.cache import cache_directory
+from harness.cache import cache_directory, write_whole
 from harness.errors import writing
 from harness.format.archive import DAMAGE
 
 Arrays = dict[str, NDArray[Any]]
 
 
-def write_csv(file: Path, headings: Sequence[str], rows: Iterable[Sequence[object]]) -> Path:
-    """Write a table and return its path; raises `UserError` if that is not possible."""
+def write_csv(file: Path, rows: Sequence[Mapping[str, object]]) -> Path:
+    """Write at least one row (heading -> cell) to `file`, and return `file`. Raise `UserError` if that fails."""
     with writing(file), file.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(headings)
+        writer = csv.DictWriter(stream, list(rows[0]))
+        writer.writeheader()
         writer.writerows(rows)
     return file
 
 
 def part_file(protocol: str, **key: object) -> Path:
-    """Return the file of a part.
+    """Return the path in the cache at which a part of a protocol is kept, whether or not the file exists.
 
-    `key` holds everything that the part depends on, as JSON: digests of model and data, settings, versions. The version
-    of the harness is added.
+    `key` holds everything that decides the arrays, as values of JSON: digests of model and data, settings, versions of
+    libraries. The version of the harness is added.
     """
     text = json.dumps({"harness": harness.__version__} | key, sort_keys=True)
     return cache_directory(f"protocols/{protocol}") / f"{sha256(text.encode()).hexdigest()}.npz"
 
 
 def read_part(file: Path) -> Arrays | None:
-    """Return the arrays of a part, or None if it is missing or damaged."""
+    """Return the arrays of a part by name, or None if the file is missing or damaged."""
     try:
         with np.load(file) as archive:
             return dict(archive)
@@ -51,8 +51,7 @@ def read_part(file: Path) -> Arrays | None:
 
 
 def write_part(file: Path, **arrays: Any) -> None:
-    """Write the arrays of a part, whose file gets its name only when it is complete."""
-    temporary = file.with_suffix(f".{os.getpid()}.partial")
-    with temporary.open("wb") as stream:
-        np.savez_compressed(stream, **arrays)
-    temporary.replace(file)
+    """Write named arrays as a part, atomically: an interruption leaves no incomplete file."""
+    content = io.BytesIO()
+    np.savez_compressed(content, **arrays)
+    write_whole(file, content.getvalue())

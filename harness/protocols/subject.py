@@ -1,4 +1,4 @@
-"""The models and data of a task that a protocol evaluates, as files for the processes that run models."""
+"""The task that a protocol evaluates: its models and data are written as files for the processes that run models."""
 
 import shutil
 from collections.abc import Callable, Iterator, Mapping
@@ -25,14 +25,14 @@ Split = Literal["test", "train"]
 
 @dataclass(frozen=True)
 class StudiedTask:
-    """A valid task and some of its models."""
+    """A checked task, and the models of the task that the user chose."""
 
-    task: Task  #: the task, checked
-    files: TaskFiles  #: the paths of its files
+    task: Task
+    files: TaskFiles  #: the paths of the task's files
     models: tuple[Model, ...]  #: the chosen models
 
     def data_digest(self, split: Split) -> str:
-        """Return the digest of the shards; raises `UserError` for a task without shards."""
+        """Return the SHA-256 that identifies the training or test shards. Raise `UserError` if there are no shards."""
         if split == "train":
             return self.task.data.digest
         source = self._test_shards()
@@ -40,20 +40,20 @@ class StudiedTask:
             return digests.of_data(find_shards(source))
 
     def write_data(self, split: Split, directory: Path) -> None:
-        """Write inputs.npy and labels.npy to a directory.
+        """Create `directory`, and write the examples there as inputs.npy and labels.npy.
 
-        Test data are decoded only into this directory: a cached copy could be shown to a measure.
+        Test data are never cached: a cached copy could be shown to a measure.
         """
-        source = None if split == "train" else self._test_shards()
         directory.mkdir(parents=True)
-        if source is None:
+        if split == "train":
             self.task.data.write_canonical(directory)
-        else:
-            with Digests(source) as digests:
-                decode(find_shards(source), directory, digests)
+            return
+        source = self._test_shards()
+        with Digests(source) as digests:
+            decode(find_shards(source), directory, digests)
 
     def write_model(self, model: Model, directory: Path) -> Path:
-        """Write a model in canonical form to its own directory inside `directory`, and return its directory."""
+        """Write a model in canonical form to the new directory `directory`/ID, and return that directory."""
         target = directory / model.id
         target.mkdir(parents=True)
         model.write_canonical(target)
@@ -70,10 +70,11 @@ class StudiedTask:
 def read_subject(
     tasks_dir: Path, name: str, models: ModelSelection = None, withhold: Withhold = Withhold.AUTO
 ) -> StudiedTask:
-    """Read and check a task; a withheld task is refused, because protocols show errors and gaps.
+    """Read and check the task `name`, and choose the models that a protocol evaluates.
 
     Raises:
-        UserError: no such task or model, or the task is not valid, or withheld.
+        UserError: the task or a model does not exist, the task is not valid, or the task is withheld: protocols show
+            errors and gaps.
     """
     (files,) = TaskDirectory(tasks_dir).runnable([name])
     if withhold.covers(files.hidden):
@@ -89,18 +90,19 @@ def write_parts(
     runtime: Runtime,
     subject: StudiedTask,
     files: Mapping[str, Path],
-    place: Path,
+    directory: Path,
     shared: Mapping[str, Any],
     on_model: Callable[[], object],
     change: Callable[[Path], None] = lambda _: None,
 ) -> dict[str, UserError]:
-    """Let a program write the file of each model in `files`; returns model id -> reason why it has no file.
+    """Run a program on each model in `files` (model id -> the part to write).
 
-    A question holds the keys of `shared`, `model`, the directory of a model in canonical form, and `target`, the file.
-    Models are written below `place`, which exists, and changed by `change`. `on_model` is called for each.
+    Return the errors of models that could not be run, by model id. The program's question about a model has the keys of
+    `shared`, `model` for the directory of the model in canonical form, and `target` for the part. The models are
+    written below the existing `directory`. `change` may then rewrite their files; `on_model` is called after each.
     """
     models = [model for model in subject.models if model.id in files]
-    questions = [_asking(subject, one, place, {**shared, "target": str(files[one.id])}, change) for one in models]
+    questions = [_question(subject, one, directory, {**shared, "target": str(files[one.id])}, change) for one in models]
     failures = {}
     with closing(ask_all(program, runtime, questions)) as answers:
         for position, answer in answers:
@@ -111,13 +113,13 @@ def write_parts(
 
 
 @contextmanager
-def _asking(
-    subject: StudiedTask, model: Model, place: Path, question: Question, change: Callable[[Path], None]
+def _question(
+    subject: StudiedTask, model: Model, directory: Path, shared: Question, change: Callable[[Path], None]
 ) -> Iterator[Question]:
-    """Yield the question while the model's files exist."""
-    directory = subject.write_model(model, place / "models")
+    """Yield the question about a model, whose files exist only within the context."""
+    written = subject.write_model(model, directory / "models")
     try:
-        change(directory)
-        yield question | {"model": str(directory)}
+        change(written)
+        yield shared | {"model": str(written)}
     finally:
-        shutil.rmtree(directory, ignore_errors=True)
+        shutil.rmtree(written, ignore_errors=True)

@@ -130,7 +130,7 @@ class Claims:
             try:
                 self._database.write(self._update_heartbeat)
             except UserError:  # other threads report an unreachable database
-                self._pulses.clear()  # other runs could not update their heartbeats either
+                self._pulses.clear()  # no run could update its heartbeat
 
 
 def _forget(connection: Connection, runs: list[str]) -> None:

@@ -87,8 +87,7 @@ class Database:
         if self.engine.dialect.name not in ("sqlite", "postgresql"):
             raise UserError("not a results database", file=address, expected="SQLite or PostgreSQL")
         self.file = _file_of(self.url)  #: path of an SQLite database; None for a server
-        #: name for readers, without passwords
-        self.name = self.url.database if self.file is not None and self.url.database else str(address)
+        self.name = str(address) if self.file is None else str(self.url.database)  #: for readers, without passwords
         if self.file is not None:
             guard(self.engine, self.file, read_only=read_only)
             event.listen(self.engine, "do_connect", lambda *_: self._require_unmoved())
@@ -143,8 +142,8 @@ class Database:
             except LockedError:
                 if hurry is not None and hurry.is_set():
                     raise
-                told, self._locked = waited or self._locked, True  # another thread of this run may have warned
-                if not told:
+                was_warned, self._locked = waited or self._locked, True  # another thread of this run may have warned
+                if not was_warned:
                     self.warn(f"{self.name} has been locked for {BUSY_S} s by another program; waiting for it")
                 waited = True
             else:

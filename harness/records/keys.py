@@ -39,7 +39,7 @@ def rows_of(connection: Connection, keys: Iterable[str]) -> Select[str]:
 
 
 def newest_of_keys(query: Select[Any], keys: Collection[str]) -> Iterator[Select[Any]]:
-    """Yield variants of `query` for the newest records of groups of keys, which the index of keys answers."""
+    """Yield `query` for each group of the keys, restricted to the newest records of the group."""
     table = EVALUATIONS.c
     for group in in_groups(keys):
         newest = select(func.max(table.id)).where(table.key.in_(group)).group_by(table.key)

@@ -1,4 +1,4 @@
-"""Protects connections of SQLAlchemy to SQLite files, which may be a stranger's, before their first statement."""
+"""Protects connections of SQLAlchemy to untrusted SQLite files before their first statement."""
 
 import sqlite3
 from pathlib import Path

@@ -26,8 +26,8 @@ class Removal:
     def text(self) -> str:
         """The number of rows of each kind for readers, such as `8 records (8 on cifar10) and 1 request`."""
         tasks = Counter(row.task for row in self.evaluations)
-        told = ", ".join(f"{number} on {task}" for task, number in sorted(tasks.items()))
-        records = counted(len(self.evaluations), "record") + (f" ({told})" if told else "")
+        by_task = ", ".join(f"{number} on {task}" for task, number in sorted(tasks.items()))
+        records = counted(len(self.evaluations), "record") + (f" ({by_task})" if by_task else "")
         return f"{records} and {counted(len(self.requests), 'request')}"
 
     def carry_out(self, records: Records) -> None:

@@ -1,4 +1,4 @@
-"""Rules for the values of columns, which the harness keeps and a stranger's database may break."""
+"""Rules for the values of columns, which the harness keeps, and an untrusted database may break."""
 
 import functools
 import json

@@ -80,14 +80,14 @@ class RecordWriter:
         self._require_success()
 
     def written(self) -> list[tuple[Evaluation, bool]]:
-        """Return the records decided since the last call; True: written, False: dropped, since the claim was lost."""
+        """Return the records that were written (True), or dropped for a lost claim (False), since the previous call."""
         self._require_success()
         with self._changed:
             decided, self._decided = self._decided, []
         return decided
 
     def flush(self) -> None:
-        """Return once all queued records are written."""
+        """Write all queued records without further delay, and return when they are written."""
         with self._changed:
             self._flushing = True
             self._changed.notify_all()

@@ -3,10 +3,10 @@
 import sys
 
 from harness.errors import UserError
-from harness.sandbox.kinds import choose_kind
+from harness.sandbox import SandboxChoice
 
 try:
-    choose_kind(warn=lambda _: None)
+    SandboxChoice().kind(warn=lambda _: None)
 except UserError as problem:
     print(problem)
     sys.exit(2)

@@ -1,8 +1,7 @@
-"""The command line of the sandbox: bubblewrap's namespaces and mounts around one worker.
+"""The options of bubblewrap, which create namespaces and mounts for one worker.
 
-Comments give the reason for each part; docs/security.md lists the guarantees. The options travel through
-a file descriptor and bubblewrap's own environment is empty, because the sandbox could read both through
-/proc/1.
+docs/security.md lists the guarantees. The harness passes the options through a file descriptor and leaves bubblewrap's
+environment empty, because a submission could read arguments and environment in /proc/1.
 """
 
 import os
@@ -14,7 +13,8 @@ from pathlib import Path
 
 from harness import children
 from harness.errors import UserError
-from harness.sandbox.devices import Gpu, gpu_files, gpu_nodes, search_path
+from harness.gpus import Gpu
+from harness.sandbox.devices import gpu_files, gpu_nodes, search_path
 from harness.sandbox.job import BOOTSTRAP, Job, Limits
 from harness.sandbox.proc import hide, show
 
@@ -39,23 +39,26 @@ SCRATCH = ("/tmp", "/dev/shm")
 
 
 def sandbox(job: Job, limits: Limits, slot: int) -> tuple[list[str], list[str]]:
-    """Return bubblewrap's options for `job`, and the prefix of a command that runs in the sandbox.
+    """Return bubblewrap's options for `job`, and the beginning of the command that runs in the sandbox.
 
-    `slot` numbers the sandboxes that exist at once.
+    `slot` numbers the sandboxes that exist at the same time.
     """
-    options = [*_base_options(limits, job.gpu, job.worker), *_job_mounts(job), *_SEAL]
+    options = [*_base_options(limits, job.gpu, job.worker), "--dir", "/job"]
+    for source, target in zip(job.directories, JOB_DIRECTORIES, strict=True):
+        options += ["--ro-bind", str(source), target]
+    options += _SEAL
     for name, value in job.environment(home=HOME).items():
         options += ["--setenv", name, value]
     return options, _drop_root(slot)
 
 
 def worker(runtime: str) -> list[str]:
-    """Return the command that starts a worker inside the sandbox; its standard input is the control channel."""
+    """Return the command that starts a worker inside the sandbox."""
     return children.interpreter(BOOTSTRAP, runtime, *JOB_DIRECTORIES, options=("-B", "-u"))
 
 
 def trial() -> tuple[list[str], list[str]]:
-    """Return options and command prefix of a sandbox without a job, to test whether sandboxes work here."""
+    """Return the same as `sandbox` without a job, to test whether sandboxes work here."""
     return [*_base_options(Limits(), gpu=None, worker=None), *_SEAL], _drop_root(slot=0)
 
 
@@ -64,11 +67,11 @@ _SEAL = ("--remount-ro", "/", "--chdir", "/tmp", "--clearenv")
 
 
 def _base_options(limits: Limits, gpu: Gpu | None, worker: Path | None) -> list[str]:
-    """Return the options that do not depend on the job's files; `worker` is the staged worker code, if any."""
+    """Return the options that do not depend on the job's files; `worker` is the staged directory of its code."""
     files = [] if gpu is None else gpu_files(gpu)
-    if gpu is None:  # a shared mapping of it escapes the memory watch, so it is mounted nodev and cannot be opened
+    if gpu is None:  # mounted nodev, so that no worker can open it: its shared mappings escape the memory watch
         nodes = ["--ro-bind", "/dev/zero", "/dev/zero"]
-    else:  # CUDA needs it; a plain bind would mount the device nodes nodev, too
+    else:  # CUDA opens /dev/zero, too; a plain bind would mount the device nodes nodev
         nodes = [word for node in gpu_nodes(gpu) for word in ("--dev-bind-try", node, node)]
     devices = [*_scratch(limits), *nodes, "--remount-ro", "/dev"]
     shown = sorted(interpreter()) if gpu is None else [*sorted(interpreter()), *search_path()]
@@ -80,14 +83,14 @@ def _base_options(limits: Limits, gpu: Gpu | None, worker: Path | None) -> list[
 
 
 def _namespaces() -> list[str]:
-    """Return options for every available namespace; an unprivileged caller needs a user namespace to create them."""
+    """Return options for all namespaces; only an ordinary user needs a user namespace to create the others."""
     shared = ["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
     ends = ["--hostname", "sandbox", "--die-with-parent", "--new-session"]
     if os.geteuid() == 0:
-        # Real root mounts without a user namespace (its interpreter may lie under a private home). It keeps
-        # only the capabilities needed to become the worker's user, and loses these when it does.
-        # bubblewrap stays PID 1: if the harness dies, bubblewrap outside dies, and only PID 1, still root,
-        # can be notified of that. PID 1 reveals nothing: its environment is empty.
+        # Root mounts without a user namespace, since its interpreter may be below a private home directory. The
+        # worker keeps only the capabilities to become another user, which it then loses.
+        # bubblewrap stays PID 1: if the harness dies, the bubblewrap process outside dies, and the kernel notifies only
+        # a PID 1 that is still root. PID 1 reveals nothing, since its environment is empty.
         kept = ["CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP"]
         return [*shared, *ends, "--cap-drop", "ALL", *(word for cap in kept for word in ("--cap-add", cap))]
     user = ["--unshare-user", "--disable-userns", "--uid", "65534", "--gid", "65534", "--cap-drop", "ALL"]
@@ -95,18 +98,18 @@ def _namespaces() -> list[str]:
 
 
 def becomes_others() -> bool:
-    """Whether workers run as other users: the harness is root, with the capabilities, which containers may drop."""
+    """Return whether workers run as other users: if the harness is root with the `NEEDED` capabilities."""
     return os.geteuid() == 0 and _capabilities() & NEEDED == NEEDED
 
 
 def _capabilities() -> int:
-    """Return the effective capabilities of this process, as bits."""
+    """Return the effective capabilities of this process as bits, 0 if the kernel does not show them."""
     found = re.search(r"^CapEff:\s*([0-9a-f]+)$", Path("/proc/self/status").read_text(), re.MULTILINE)
     return int(found[1], 16) if found else 0
 
 
 def worker_uid(slot: int) -> int | None:
-    """Return the user ID of a worker; None if it keeps the caller's ID, which a user namespace hides."""
+    """Return the user ID of the worker in a slot; None if the worker runs as the harness' user."""
     if not becomes_others():
         return None
     users = int(Path("/proc/self/uid_map").read_text().split()[2])
@@ -115,7 +118,7 @@ def worker_uid(slot: int) -> int | None:
 
 
 def _drop_root(slot: int) -> list[str]:
-    """Return the command prefix that turns root's worker into an ordinary user; empty for an ordinary caller."""
+    """Return the command that starts root's worker as an ordinary user; empty if the harness is an ordinary user."""
     uid = worker_uid(slot)
     if uid is None:
         return []
@@ -141,7 +144,7 @@ def _system_mounts() -> list[str]:
 
 
 def _scratch(limits: Limits) -> list[str]:
-    """Return options for the writable file systems: in memory, each of bounded size."""
+    """Return options for the writable file systems, which are in memory and bounded in size."""
     return [
         "--size", str(limits.shared_memory_bytes), "--perms", "1777", "--tmpfs", "/dev/shm",
         "--size", str(limits.scratch_bytes), "--perms", "1777", "--tmpfs", "/tmp",
@@ -151,8 +154,8 @@ def _scratch(limits: Limits) -> list[str]:
 def interpreter() -> set[Path]:
     """Return the directories of the Python environment that runs the harness, often below a home directory.
 
-    They include packages of another environment that this environment extends by a `.pth` file, but no packages of the
-    user (`pip install --user`, PYTHONPATH), because workers do not import them.
+    A `.pth` file may add packages of another environment, which are included. Packages of the user
+    (`pip install --user`, PYTHONPATH) are not, because workers do not import them.
     """
     prefixes = {Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable).resolve().parent.parent}
     packages = {Path(entry) for entry in sys.path if Path(entry).name in ("site-packages", "dist-packages")}
@@ -160,15 +163,8 @@ def interpreter() -> set[Path]:
     return prefixes | {path for path in packages - own if not any(path.is_relative_to(one) for one in prefixes)}
 
 
-def _job_mounts(job: Job) -> list[str]:
-    arguments = ["--dir", "/job"]
-    for source, target in zip(job.directories, JOB_DIRECTORIES, strict=True):
-        arguments += ["--ro-bind", str(source), target]
-    return arguments
-
-
 def executable() -> str:
-    """Return the path of bubblewrap; raises `UserError` if it is not installed."""
+    """Return the path of bubblewrap. Raise `UserError` if bubblewrap is not installed."""
     path = shutil.which("bwrap")
     if path is None:
         raise UserError("bubblewrap is not installed", remedy="install it, e.g. apt-get install bubblewrap")

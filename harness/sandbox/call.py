@@ -1,18 +1,17 @@
-"""One call of a submission on one model: the conversation with the worker, its clock and its limits."""
+"""A call of a submission on a model: the conversation with its worker, its clock and its limits."""
 
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 from harness.configuration import MIB
 from harness.machine_memory import memory_kills, usable_memory
-from harness.outcome import CallResult, Outcome
+from harness.outcome import LONGEST_OUTPUT_TAIL, CallResult, Outcome, StoppedError
 from harness.sandbox.clock import TICK, Clock, Deadline
 from harness.sandbox.job import Job, Limits
 from harness.sandbox.memory import MemoryWatch, Usage, end_and_measure, is_exhausted, measure
 from harness.sandbox.process import (
-    TAIL,
     Ended,
     Interrupted,
     ProtocolError,
@@ -35,48 +34,17 @@ LEAST_CPU_S = 0.001
 #: that keep their limits leave a tenth of the memory free, and a fast growing call is measured late.
 BLAMED = 0.5
 
-#: In the message of a timeout, between the duration and the line of the measure's own code.
-AT = ", at "
-
-#: In the message of a call whose worker SIGKILL ended: nothing tells who sent the signal.
+#: Part of the message about a worker that SIGKILL ended: the harness cannot see which process sent the signal.
 FROM_OUTSIDE = "by itself or from outside; if from outside, --force repeats the call"
 
 #: Outcomes after which the worker is intact and can run another measure.
 HARMLESS = {Outcome.OK, Outcome.EXCEPTION, Outcome.BAD_VALUE}
 
 
-class StoppedError(Exception):
-    """The run is being stopped; the call has no result."""
-
-
-def prepare_call(
-    start: Starter, job: Job, limits: Limits, slot: int, stopping: Callable[[], bool]
-) -> "Call | CallResult":
-    """Start a worker and wait for its imports; returns a call that is ready to run, or the result of a failed start.
-
-    Preparing needs a core but no clock, so it may overlap with another call. Raises `StoppedError` once
-    `stopping` returns true.
-    """
-    started = time.monotonic()
-    try:
-        worker = WorkerProcess(start, job, limits, slot)
-    except StartError as error:
-        return CallResult(Outcome.INFRA_ERROR, message=f"the sandbox did not start: {printable(str(error))}")
-    call = Call(worker, limits, stopping)
-    try:
-        call.wait_until_ready(started)
-    except Ended as ended:
-        return call.finish(ended)
-    except BaseException:
-        call.discard()
-        raise
-    return call
-
-
 class Call:
-    """A call on a started worker; `run` or `discard` ends it.
+    """A call on a started worker, which `run` or `discard` kills.
 
-    The harness' own baselines may share a worker: `run` them with `keep` until `is_over`.
+    The harness' own baselines may share a worker: the caller runs each with `keep` until `is_over`.
     """
 
     def __init__(self, worker: WorkerProcess, limits: Limits, stopping: Callable[[], bool]) -> None:
@@ -89,13 +57,37 @@ class Call:
         self._kills = memory_kills()
         self._cpu_before = 0.0  #: processor seconds used before the current measure, loading included
         self._phase = " before the measure was called"  #: suffix of messages; empty once the measure is called
-        self._deadline: Deadline | None = None  #: of the current measure, or of the last one
-        self._place = ""  #: directory in which the worker has the submission
+        self._deadline: Deadline | None = None  #: of the newest measure
+        self._place = ""  #: path of the submission's directory inside the sandbox
         self._result = CallResult(Outcome.INFRA_ERROR)
         self.is_over = False
 
-    def wait_until_ready(self, started: float) -> None:
-        """Wait for the worker's imports; raises `Ended` if they fail or cannot be watched, `StoppedError`."""
+    @classmethod
+    def prepare(
+        cls, start: Starter, job: Job, limits: Limits, slot: int, stopping: Callable[[], bool]
+    ) -> "Self | CallResult":
+        """Start a worker and wait for its imports. Return the call, or its result if the start failed.
+
+        The clock does not run yet, so another call may run meanwhile. Raise `StoppedError` once `stopping` returns
+        true.
+        """
+        started = time.monotonic()
+        try:
+            worker = WorkerProcess(start, job, limits, slot)
+        except StartError as error:
+            return CallResult(Outcome.INFRA_ERROR, message=f"the sandbox did not start: {printable(str(error))}")
+        call = cls(worker, limits, stopping)
+        try:
+            call._wait_until_ready(started)
+        except Ended as ended:
+            return call.finish(ended)
+        except BaseException:
+            call.discard()
+            raise
+        return call
+
+    def _wait_until_ready(self, started: float) -> None:
+        """Wait for the worker's imports. Raise `Ended` if they fail, or if the sandbox cannot be inspected."""
         ready = self._expect("ready", lambda: self._limits.startup_s - (time.monotonic() - started))
         if self._worker.sandbox.storage() is None:
             raise Ended(Outcome.INFRA_ERROR, "the harness cannot inspect the sandbox, and so cannot enforce its limits")
@@ -108,8 +100,8 @@ class Call:
     ) -> CallResult:  # fmt: skip
         """Load the model, start the clock and call the measure of `module`.
 
-        `keep` keeps the worker alive for another measure if it is still intact. `killed` is called once all of the
-        sandbox has been killed, before its end is waited for. Raises `StoppedError`.
+        With `keep`, a worker that is still intact lives on for another measure. `killed` is called between the kill
+        of the sandbox and the wait for its end. Raise `StoppedError` once the run is being stopped.
         """
         try:
             self._load(seed, module)
@@ -131,7 +123,7 @@ class Call:
             self._worker.kill()
 
     def finish(self, ended: Ended, killed: Callable[[], None] = lambda: None) -> CallResult:
-        """Kill the worker and assemble the result; `killed` is as in `run`."""
+        """Kill the worker and return the result of the call; `killed` is called as in `run`."""
         self.is_over = True
         self._watch.close()
         if self._worker.sandbox.ran_out_of_memory():  # overrides any claim of the worker
@@ -150,10 +142,11 @@ class Call:
             self._result,
             outcome=ended.outcome,
             value=ended.value,
-            message=f"{ended.message}{AT}{place}" if place else ended.message,
+            message=f"{ended.message}, at {place}" if place else ended.message,
+            place=place,
             interrupted=isinstance(ended, Interrupted),
             peak_memory_bytes=self._peak,
-            output_tail=output[-TAIL:],
+            output_tail=output[-LONGEST_OUTPUT_TAIL:],
         )
 
     def _load(self, seed: int, module: str) -> None:
@@ -177,7 +170,7 @@ class Call:
         self._worker.output = b""  # drop the output of libraries
 
     def _timed(self, clock: Clock) -> Ended:
-        """Run the measure itself, between the start and the stop of the clock."""
+        """Call the measure between the start and the stop of `clock`, and note its times."""
         self._phase = ""
         started = clock.start()
         left = clock.left()
@@ -194,7 +187,7 @@ class Call:
             clock.spend(-wall)
             return Interrupted(f"the harness was stopped for {deadline.paused_s:.1f} s during the call")
         self._sample_usage()
-        # If time can be measured, loading took more than 0; a short call may end before the system's clock ticks.
+        # The times of loading show whether the system measures processor time. A short call may take less than a tick.
         cpu = max(self._usage.cpu_s - self._cpu_before, LEAST_CPU_S if self._usage.cpu_s else 0.0)
         self._cpu_before = self._usage.cpu_s
         self._result = replace(self._result, call_wall_s=wall, call_cpu_s=cpu)
@@ -203,9 +196,10 @@ class Call:
         return ended
 
     def _expect(self, event: str, left: Callable[[], float], *, exceeded: str | None = None) -> dict[str, Any]:
-        """Wait for the frame `event` while checking time, memory and output; raises `Ended` and `StoppedError`.
+        """Return the worker's frame `event`. Raise `Ended` if a limit is exceeded or the worker ends before.
 
-        `exceeded` names the limit on the measure's time; without it the worker still runs trusted code only.
+        `exceeded` names the time limit of a measure; with None, the worker runs trusted code only. Raise
+        `StoppedError` once the run is being stopped.
         """
         timed = exceeded is not None
         next_check = 0.0
@@ -229,7 +223,7 @@ class Call:
                 next_check = time.monotonic() + TICK
 
     def _enforce_limits(self) -> None:
-        """Compare usage with the limits; raises `Ended`."""
+        """Raise `Ended` if the usage of memory, storage, threads or output exceeds its limit."""
         storage = self._worker.sandbox.storage()
         if storage is None:  # the sandbox is not set up yet
             return
@@ -252,7 +246,7 @@ class Call:
             self._relieve_machine()
 
     def _relieve_machine(self) -> None:
-        """End this call if the machine is still short of memory, decide whether it is to blame, and raise `Ended`."""
+        """End this call unless the machine has free memory again. Raise `Ended`, which says whether it is to blame."""
         freed = end_and_measure(self._worker.end)
         if freed is None:
             return
@@ -264,7 +258,7 @@ class Call:
         raise Ended(Outcome.INFRA_ERROR, f"the machine has less than 5 % of its memory left, not by this call {used}")
 
     def _killed_by_kernel(self) -> Ended:
-        """Decide whether the call is to blame after the kernel has killed the worker for lack of memory."""
+        """Return the end of a call whose worker the kernel killed for lack of memory, perhaps by its own fault."""
         limit, memory = self._limits.memory_bytes, usable_memory()
         used = f"(limit {limit // MIB} MiB, used {self._peak // MIB} MiB when last measured)"
         end = f"the kernel ended the worker when {memory.whose} {memory.total // MIB} MiB were used up"
@@ -280,7 +274,7 @@ class Call:
             self._peak = max(self._peak, self._usage.memory_bytes)
 
     def _deadline_passed(self) -> bool:
-        """Whether the clock has killed the worker, whose memory can then no longer be measured."""
+        """Return whether the deadline has passed, after which the worker is killed and cannot be measured."""
         return self._deadline is not None and self._deadline.passed_at is not None
 
     def _timeout(self, exceeded: str | None) -> Ended:

@@ -1,9 +1,9 @@
 """Control groups (cgroup v2): the kernel limits the memory and the number of tasks of each call.
 
-If no group can be created, the memory watch alone enforces the limit. With a group, the watch still checks the memory
-of the processes, twenty times a second; the group is a hard limit behind it, which is never exceeded, not even for a
-moment. The kernel counts more than the watch sees: files in scratch space, socket buffers, inodes and other
-kernel memory. It does not count pages that a forked worker shares with its zygote.
+The memory watch compares the memory of a call's processes with the limit twenty times a second. A group is a hard
+limit in addition, which is never exceeded. The kernel also counts files in scratch space, socket buffers, inodes and
+other kernel memory, but no pages that a forked worker shares with its zygote. If no group can be created, the watch
+alone enforces the limit.
 
 Groups can be created where cgroup v2 is delegated to this process. A group that contains processes cannot enable
 controllers for its children. The parent of new groups is therefore either an ancestor whose children already have
@@ -50,7 +50,7 @@ class CallGroup:
     """The control group of one call."""
 
     def __init__(self, path: Path, limits: Limits) -> None:
-        """Create the group; raises `OSError`."""
+        """Create the group at `path`. Raise `OSError` if the kernel refuses the group or a limit."""
         self._path = path
         path.mkdir()
         bounds = {
@@ -69,16 +69,16 @@ class CallGroup:
         return ["/bin/sh", "-c", ENTER, str(self._path / "cgroup.procs")]
 
     def open_entrance(self) -> int:
-        """Return a descriptor; a process joins the group by writing "0" to it."""
+        """Return a descriptor by which a process joins the group: by writing "0"."""
         return os.open(self._path / "cgroup.procs", os.O_WRONLY)
 
     def ran_out_of_memory(self) -> bool:
-        """Return whether the kernel killed the call at its own limit, not because the machine ran out of memory."""
+        """Return whether the kernel killed the call because the group, not the machine, ran out of memory."""
         events = dict(line.split() for line in (self._path / "memory.events").read_text().splitlines())
         return int(events["oom"]) > 0 and int(events["oom_kill"]) > 0
 
     def close(self) -> None:
-        """Remove the group if it is empty; otherwise it is removed with the run's group."""
+        """Remove the group unless processes remain in it; `RunGroup.close` then kills them and removes the group."""
         with suppress(OSError):
             self._path.rmdir()
 
@@ -90,7 +90,7 @@ class RunGroup:
     """
 
     def __init__(self) -> None:
-        """Create the group and test whether a process can join a child group; raises `NoCgroupError`."""
+        """Create the group, and let a process join a child group. Raise `NoCgroupError` if that fails."""
         problem = ""
         for parent in find_parents():
             try:
@@ -104,7 +104,7 @@ class RunGroup:
         raise NoCgroupError(problem)
 
     def call(self, limits: Limits) -> CallGroup:
-        """Create the group of a call; raises `OSError`."""
+        """Return the new group of a call. Raise `OSError` if the kernel refuses it."""
         return CallGroup(self._path / secrets.token_hex(8), limits)
 
     def close(self) -> None:
@@ -115,7 +115,7 @@ class RunGroup:
 
 
 def cgroup_problem() -> str | None:
-    """Create a group and remove it again; returns the reason if that fails here, otherwise None."""
+    """Return why no control group with limits can be created here; None if a trial succeeds."""
     try:
         RunGroup().close()
     except NoCgroupError as error:
@@ -125,13 +125,13 @@ def cgroup_problem() -> str | None:
 
 @contextmanager
 def _changing() -> Iterator[None]:
-    """Exclude other runs while groups are created or removed."""
+    """Keep other runs from creating or removing groups within the context."""
     with locked(cache_directory("cgroups") / "lock"):
         yield
 
 
 def _create(parent: Path) -> tuple[Path, int]:
-    """Create a run's group below `parent` and lock it."""
+    """Return the path of a new group of a run below `parent`, and the descriptor that holds its lock."""
     remove_abandoned(parent)
     path = parent / f"{PREFIX}{secrets.token_hex(8)}"
     try:
@@ -152,7 +152,7 @@ def _create(parent: Path) -> tuple[Path, int]:
 
 
 def _remove(parent: Path, path: Path) -> None:
-    """Remove a run's group; the next run removes whatever could not be removed."""
+    """Remove a run's group as far as possible; the next run removes the rest."""
     with suppress(OSError):
         remove_group(path)
     with suppress(OSError):
@@ -160,7 +160,7 @@ def _remove(parent: Path, path: Path) -> None:
 
 
 def remove_abandoned(parent: Path) -> None:
-    """Remove the groups below `parent` that belong to dead runs."""
+    """Remove the groups below `parent` whose runs were killed, which their free locks show."""
     for path in parent.glob(f"{PREFIX}*"):
         descriptor = os.open(path, os.O_RDONLY)
         try:
@@ -173,7 +173,10 @@ def remove_abandoned(parent: Path) -> None:
 
 
 def remove_group(path: Path) -> None:
-    """Kill all processes in a group and its children, and remove these groups; raises `OSError`."""
+    """Kill all processes in a group and its child groups, and remove these groups.
+
+    Raise `OSError` if a process does not leave within `LEAVING_S` seconds.
+    """
     if (path / "cgroup.kill").exists():
         (path / "cgroup.kill").write_text("1")
     deadline = time.monotonic() + LEAVING_S
@@ -193,9 +196,9 @@ class NoCgroupError(Exception):
 
 
 def find_parents(proc: Path = Path("/proc/self")) -> list[Path]:
-    """Return the groups that can be parents of groups with limits; first the groups that need no process to move.
+    """Return the possible parents of groups with limits; a parent that its processes must leave first is the last.
 
-    `proc` is this process' directory in /proc. Raises `NoCgroupError` if there is no such group.
+    `proc` is this process' directory in /proc. Raise `NoCgroupError` if no parent exists.
     """
     mount, own = _own_group(proc)
     ancestors = [
@@ -233,14 +236,14 @@ def _names(group: Path, file: str) -> set[str]:
 
 
 def members(group: Path) -> list[int]:
-    """Return the IDs of the processes in a group, without those in its child groups."""
+    """Return the IDs of the processes in a group, without the processes in its child groups."""
     return [int(pid) for pid in (group / "cgroup.procs").read_text().split()]
 
 
 def allow_limits(group: Path) -> None:
-    """Enable the controllers for the children of `group`, after moving its processes to a leaf if necessary.
+    """Enable the controllers for the children of `group`, whose processes move to a leaf if the kernel requires it.
 
-    Raises `OSError`.
+    Raise `OSError` if the kernel refuses.
     """
     if _names(group, SUBTREE) >= CONTROLLERS:
         return
@@ -255,10 +258,7 @@ def allow_limits(group: Path) -> None:
 
 
 def restore(group: Path) -> None:
-    """Move the processes of the leaf back into `group`, unless other child groups still need the controllers.
-
-    Raises `OSError`.
-    """
+    """Move the processes of the leaf back into `group`, unless other child groups still need the controllers."""
     if (group / LEAF).exists():
         try:
             _set_controllers(group, "-")

@@ -10,13 +10,13 @@ from typing import Self
 #: Seconds between two checks of the time, and of memory and output.
 TICK = 0.05
 
-#: Seconds without activity of the harness after which it counts as stopped: Ctrl-Z, SIGSTOP, a frozen control group
-#: or virtual machine. A shorter pause counts as time of the call.
+#: Seconds without activity after which the harness counts as stopped, for example by Ctrl-Z or in a frozen virtual
+#: machine. A shorter pause counts as time of the call.
 PAUSE_S = 2.0
 
 
 class Clock:
-    """A countdown of `total_s` seconds that runs while calls run; several calls may share one, even concurrently."""
+    """A countdown of `total_s` seconds, which several calls may share, also calls that run at the same time."""
 
     def __init__(self, total_s: float, meaning: str) -> None:
         self.meaning = meaning  #: name of the limit, e.g. "the time limit of 300 s"
@@ -25,14 +25,14 @@ class Clock:
         self._lock = threading.Lock()
 
     def start(self) -> float:
-        """Start the time of a call; returns the argument for `stop`."""
+        """Start the time of a call. Return the start as monotonic time, which `stop` needs."""
         started = time.monotonic()
         with self._lock:
             self._running.append(started)
         return started
 
     def stop(self, started: float, ended: float | None = None) -> float:
-        """Stop the time of the call that started at `started`, at `ended` or now; returns its seconds."""
+        """Return the seconds of the call that started at `started` after stopping its time, at `ended` or now."""
         used = (time.monotonic() if ended is None else ended) - started
         with self._lock:
             self._running.remove(started)
@@ -40,22 +40,21 @@ class Clock:
         return used
 
     def spend(self, seconds: float) -> None:
-        """Deduct the seconds of a call that ended earlier."""
+        """Deduct the seconds of an earlier call; negative seconds are given back."""
         with self._lock:
             self._used_s += seconds
 
     def left(self) -> float:
-        """Return the remaining seconds, shared by all calls."""
+        """Return the seconds that remain for all running calls together; negative if they took longer."""
         with self._lock:
             now = time.monotonic()
             return self._total_s - self._used_s - sum(now - started for started in self._running)
 
 
 class Deadline:
-    """Calls `end` after `seconds`, on time even if other threads are busy; leaving the context cancels it.
+    """A thread that calls `end` after `seconds`; leaving the context cancels it.
 
-    Its thread also calls `end` if the harness itself was stopped meanwhile, because the time of the call was not
-    measured.
+    The thread also calls `end` if the harness itself was stopped meanwhile, which spoils the measured time of the call.
     """
 
     def __init__(self, seconds: float, end: Callable[[], None]) -> None:
@@ -95,8 +94,8 @@ class Deadline:
 def _explained_s() -> float:
     """Return the seconds for which this thread waited for a processor, plus the processor time of this process.
 
-    On a busy machine they explain why the thread runs late; a stopped process neither waits nor works. Not every
-    kernel counts the waiting.
+    These seconds explain why the thread runs late on a busy machine; in a stopped process they do not grow. Some
+    kernels do not count the waiting.
     """
     waited = 0.0
     with suppress(OSError, ValueError, IndexError):

@@ -1,4 +1,4 @@
-"""A worker in a container: started, watched and removed through the client of a container engine."""
+"""Starts, watches and removes the container of a worker through the client of a container engine."""
 
 import os
 import secrets
@@ -15,14 +15,13 @@ from harness.sandbox.running_sandbox import KILLED, RunningSandbox, StartError, 
 CLIENT = "docker"
 
 #: Seconds between two checks whether a container runs.
-PAUSE = 0.05
+PAUSE_S = 0.05
 
 #: Seconds that the engine may take to answer, or to run a container without a job.
 ANSWER_S = 60.0
 
-
-#: Program of the process that removes all containers of a harness after its end; its arguments are the client and the
-#: beginning of the containers' names. A busy engine may fail.
+#: Program that waits for the end of its standard input, and then removes all containers of a harness. Its arguments are
+#: the client and the beginning of the containers' names. It tries again because a busy engine may fail.
 REMOVAL = """
 import subprocess, sys, time
 client, names = sys.argv[1:]
@@ -38,28 +37,27 @@ for attempt in range(5):
 
 
 class RunningContainer(RunningSandbox):
-    """A container, and the client process that forwards its streams.
+    """A container, and the client process that forwards its standard streams.
 
-    Kernel memory for files and sockets counts as the container's memory.
+    The engine counts kernel memory of files and sockets as the container's memory, so `storage` has nothing to measure.
     """
 
     def __init__(self, name: str, arguments: list[str], control: int, sink: int, patience_s: float) -> None:
-        """Run the client with `arguments` and wait until the container runs; raises `StartError`."""
+        """Run the client with `arguments`. Raise `StartError` unless the container runs within `patience_s` seconds."""
         self._name = name
         self._removal: children.Child | None = None
         self._client = children.start([CLIENT, *arguments], control, sink, os.environ, answers=True)
         self.processes = Tree(*self._wait_until_running(time.monotonic() + patience_s))
 
     def exit_status(self) -> int | None:
-        """Return the client's exit status, which is the worker's."""
+        """Return the exit status of the client, which equals the exit status of the worker."""
         return shell_status(self._client.poll())
 
     def ran_out_of_memory(self) -> bool:
-        """Return whether the engine reports a lack of memory, or the worker was killed.
+        """Return whether the engine reports a lack of memory, or the worker was killed before `kill`.
 
-        Not every engine reports a lack of memory. PID 1 of a container can only be killed from outside, by the kernel
-        at the
-        memory limit, or by the harness in `kill`.
+        Some engines do not report a lack of memory. PID 1 of a container can only be killed from outside: by the
+        kernel at the memory limit, or by the harness in `kill`.
         """
         if self._removal is not None:
             return False
@@ -69,7 +67,7 @@ class RunningContainer(RunningSandbox):
         )
 
     def kill(self) -> None:
-        """Start killing and removing the container."""
+        """Let the engine kill and remove the container, without waiting for it."""
         nothing = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         command = [CLIENT, "rm", "--force", "--volumes", self._name]
         self._removal = children.popen(command, os.environ, **nothing, **children.OWN_GROUP)
@@ -77,7 +75,7 @@ class RunningContainer(RunningSandbox):
     def is_gone(self) -> bool:
         """Return whether the engine has removed the container and the client has ended.
 
-        The removal is repeated if the engine fails, as it may when it is busy, e.g. with a fork bomb.
+        If the engine fails, as a busy engine may, this starts the removal again.
         """
         if self._removal is None or self._removal.poll() is None:
             return False
@@ -85,7 +83,7 @@ class RunningContainer(RunningSandbox):
             self.kill()
             return False
         if self._client.poll() is None:
-            self._client.kill()  # it has no more output to forward
+            self._client.kill()  # the container has no more output
         return self._client.poll() is not None
 
     def _wait_until_running(self, deadline: float) -> tuple[int, ...]:
@@ -93,7 +91,7 @@ class RunningContainer(RunningSandbox):
             pid, _, identity = _ask_or_empty("inspect", "--format", "{{.State.Pid}} {{.Id}}", self._name).partition(" ")
             if pid not in ("", "0"):
                 return (int(pid),) if _is_local(int(pid), identity) else ()
-            time.sleep(PAUSE)
+            time.sleep(PAUSE_S)
         self.kill()
         self._client.kill()
         self._client.wait()
@@ -101,7 +99,7 @@ class RunningContainer(RunningSandbox):
 
 
 def _is_local(pid: int, identity: str) -> bool:
-    """Return whether the container's process has this ID on this machine: the engine may be elsewhere."""
+    """Return whether `pid` is a process of the container `identity` here: the engine may run on another machine."""
     try:
         return identity.encode() in Path(f"/proc/{pid}/cgroup").read_bytes()
     except OSError:
@@ -109,11 +107,11 @@ def _is_local(pid: int, identity: str) -> bool:
 
 
 class EngineError(Exception):
-    """The client failed; the message is its error output."""
+    """The engine's client failed; the message is what the client wrote to standard error."""
 
 
 def ask(*arguments: str) -> str:
-    """Return the output of the client; raises `EngineError`."""
+    """Return what the engine's client prints. Raise `EngineError` if the client fails or takes over `ANSWER_S` s."""
     try:
         done = children.run([CLIENT, *arguments], os.environ, seconds=ANSWER_S)
     except subprocess.TimeoutExpired as error:
@@ -128,7 +126,6 @@ def _text(printed: bytes) -> str:
 
 
 def _ask_or_empty(*arguments: str) -> str:
-    """Return the output of the client, empty if it fails or the engine does not answer."""
     try:
         return ask(*arguments)
     except EngineError:
@@ -136,15 +133,15 @@ def _ask_or_empty(*arguments: str) -> str:
 
 
 def new_name() -> str:
-    """Return an unused container name that identifies the harness process which created it."""
+    """Return a new container name, from which another harness can tell whether this process still runs."""
     return f"{_prefix(*own_identity())}{secrets.token_hex(6)}"
 
 
 def start_reaper() -> children.Child:
-    """Start a process that waits for its standard input, or the harness, to end, and then removes our containers.
+    """Return a new process that removes the containers of this harness once its standard input ends.
 
-    Containers do not die with their client, and a submission in a loop does not notice the end of the harness.
-    Containers of a harness that was killed together with its reaper are removed at once.
+    Containers outlive their client, and a busy submission does not notice the end of the harness. If another harness
+    was killed together with its reaper, this also removes the containers of that harness.
     """
     names = _ask_or_empty("ps", "--all", "--filter", f"name=pgdl-{process_scope()}-", "--format", "{{.Names}}")
     for name in names.split():

@@ -1,18 +1,17 @@
-"""The machine's GPUs, and the files that a sandbox shows to a call that uses one.
+"""The device nodes and files that a sandbox shows to a call with a GPU.
 
 `NODES` and `FILES` are the whole list; everything else of /dev, /proc and /sys stays as hidden as without a GPU.
 docs/security.md says which entries were seen in use, and which are only documented. A call also needs the directory of
-the driver's libraries, unless the loader of a sandbox finds them.
+the driver's libraries, unless the loader finds them in the system's directories.
 """
 
 import os
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from harness import children
+from harness.gpus import Gpu, find_gpus
 
 #: Device nodes of a call with a GPU, with the reason for each. Other GPUs are left out, as are nodes for displays
 #: (nvidia-modeset), debuggers (nvidia-uvm-tools) and parts of a GPU (nvidia-caps).
@@ -43,37 +42,13 @@ FILES = {
 }
 
 
-@dataclass(frozen=True)
-class Gpu:
-    """An NVIDIA GPU as its driver describes it."""
-
-    minor: int  #: its device node is /dev/nvidia{minor}
-    uuid: str  #: selects it in CUDA_VISIBLE_DEVICES independently of the other visible GPUs
-    model: str
-    bus: str  #: its address on the PCI bus, e.g. 0000:3b:00.0
-
-
-def find_gpus(root: Path = Path("/")) -> list[Gpu]:
-    """Return this machine's NVIDIA GPUs in the order of their minor numbers, read from the driver without a library.
-
-    A container may list GPUs that it cannot use: a GPU without a device node does not count.
-    """
-    gpus = []
-    for information in (root / "proc/driver/nvidia/gpus").glob("*/information"):
-        fields = dict(re.findall(r"^(.+?):\s*(.*?)\s*$", information.read_text(), re.MULTILINE))
-        gpu = Gpu(int(fields["Device Minor"]), fields["GPU UUID"], fields["Model"], information.parent.name)
-        if (root / f"dev/nvidia{gpu.minor}").exists():
-            gpus.append(gpu)
-    return sorted(gpus, key=lambda gpu: gpu.minor)
-
-
 def gpu_nodes(gpu: Gpu) -> list[str]:
-    """Return the paths of `NODES` for this GPU, whether or not they exist."""
+    """Return the paths of `NODES` for a GPU, whether or not they exist."""
     return [_fill(node, gpu) for node in NODES]
 
 
 def gpu_files(gpu: Gpu, root: Path = Path("/")) -> list[str]:
-    """Return the paths of `FILES` that exist for this GPU."""
+    """Return the paths of `FILES` that exist for a GPU; `root` is the directory with `proc` and `sys`."""
     found: Iterator[Path] = (path for file in FILES for path in sorted(root.glob(_fill(file, gpu).lstrip("/"))))
     return [f"/{path.relative_to(root)}" for path in found]
 
@@ -93,15 +68,15 @@ LOAD = f"import ctypes; ctypes.CDLL({LIBRARY!r}); print(*open('/proc/self/maps')
 
 
 def search_path() -> list[Path]:
-    """Return the directories that a call's loader must search besides the system's; empty without a GPU.
+    """Return the directories of the driver's library outside the system's directories; empty without a GPU.
 
-    Every sandbox shows the system's directories; calls with a GPU also see these, which are set as LD_LIBRARY_PATH.
+    Calls with a GPU see these directories and have them in LD_LIBRARY_PATH.
     """
     return list(_search_path(os.environ.get("LD_LIBRARY_PATH", ""))) if find_gpus() else []
 
 
-def library() -> Path | None:
-    """Return the path of the driver's library, None if no searched directory has it."""
+def driver_library() -> Path | None:
+    """Return the path of the driver's library; None if it is not found."""
     known = _known_to_loader()
     found = [directory / LIBRARY for directory in search_path()]
     return found[0] if found else known
@@ -121,7 +96,7 @@ def _search_path(given: str) -> tuple[Path, ...]:
 
 @cache
 def _known_to_loader() -> Path | None:
-    """Return the library that the loader finds without LD_LIBRARY_PATH, links resolved; None if not found."""
+    """Return the path of the library that the loader finds without LD_LIBRARY_PATH, links resolved; None without it."""
     without = {name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"}
     done = children.run(children.interpreter(LOAD, options=("-S",)), without, seconds=60)
     paths = (line.split(maxsplit=5)[-1] for line in os.fsdecode(done.stdout).splitlines() if "/libcuda.so" in line)

@@ -7,13 +7,13 @@ from pathlib import Path
 
 from harness.configuration import GIB, MIB
 from harness.cores import THREADS
+from harness.gpus import Gpu
 from harness.machine_memory import usable_memory
-from harness.sandbox.devices import Gpu, search_path
+from harness.sandbox.devices import search_path
 from harness.worker.runtimes import DEFAULT, RUNTIMES
 
-#: Program of the worker's interpreter. Its arguments are the runtime, and the directories of the worker, the
-#: submission, the model and the data; its standard input is the control channel. The worker's own directory is removed
-#: from `sys.path` at once.
+#: Program of the worker's interpreter. Its arguments are the runtime and `Job.directories`; its standard input is the
+#: control channel. The worker's own directory is removed from `sys.path` after the import.
 BOOTSTRAP = (
     "import sys; from pathlib import Path; runtime, trusted, *job = sys.argv[1:]; "
     "sys.path.insert(0, trusted); from harness.worker.main import main; "
@@ -23,7 +23,7 @@ BOOTSTRAP = (
 
 @dataclass(frozen=True)
 class Job:
-    """Directories and settings of one call; every directory is a staged copy under an anonymous name."""
+    """The inputs of one call; every directory is a staged copy with a random name."""
 
     worker: Path  #: contains the package `harness.worker`
     submission: Path  #: contains complexity.py
@@ -35,12 +35,11 @@ class Job:
 
     @property
     def directories(self) -> tuple[Path, ...]:
-        """The directories, in the order of the worker's arguments."""
+        """The four directories, in the order in which a worker expects them as arguments."""
         return self.worker, self.submission, self.model, self.data
 
     def environment(self, home: str) -> dict[str, str]:
-        """Return the complete environment of the worker, which inherits no variable of the harness."""
-        # The directory of the GPU's driver, if the loader would not find it.
+        """Return all environment variables of the worker, whose home directory is `home`."""
         driver = ":".join(map(str, [] if self.gpu is None else search_path()))
         return {
             "PATH": "/usr/bin:/bin",
@@ -61,9 +60,9 @@ class Job:
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of one call, all enforced from outside its processes.
+    """Limits of one call, which the harness and the kernel enforce from outside its processes.
 
-    The user chooses `memory_bytes` (and the time limit, which a `Clock` keeps); other limits are fixed.
+    Users choose `memory_bytes`, and the time limit of a `Clock`; the other limits are fixed.
     """
 
     memory_bytes: int = 4 * GIB
@@ -82,15 +81,15 @@ class Limits:
     #: More output than this ends the call.
     output_bytes: int = 64 * MIB
 
+    @staticmethod
+    def default_memory_bytes(n_gpus: int, warn: Callable[[str], object] = lambda _: None) -> int:
+        """Return 4 GiB, or 16 GiB on a machine with GPUs; at most 60 % of the memory; a multiple of 256 MiB.
 
-def default_memory_bytes(gpus: int, warn: Callable[[str], object] = lambda _: None) -> int:
-    """Return 4 GiB for a call on a CPU, 16 GiB with a GPU, at most 60 % of the memory; a multiple of 256 MiB.
-
-    `warn` receives a line if the memory of the machine lowers the limit.
-    """
-    wanted, memory = (16 if gpus else 4) * GIB, usable_memory()
-    limit = max(min(wanted, int(memory.total * 0.6)) // (256 * MIB), 1) * 256 * MIB
-    if limit < wanted:
-        of = f"at most 60 % of {memory.whose} {memory.total / GIB:.1f}G"
-        warn(f"the memory limit of a call is {limit / MIB:.0f}M, {of}; --memory sets another limit")
-    return limit
+        `warn` receives a line if the memory of the machine lowers the limit.
+        """
+        wanted, memory = (16 if n_gpus else 4) * GIB, usable_memory()
+        limit = max(min(wanted, int(memory.total * 0.6)) // (256 * MIB), 1) * 256 * MIB
+        if limit < wanted:
+            of = f"at most 60 % of {memory.whose} {memory.total / GIB:.1f}G"
+            warn(f"the memory limit of a call is {limit / MIB:.0f}M, {of}; --memory sets another limit")
+        return limit

@@ -1,15 +1,14 @@
-"""Measures the memory, processor time and number of a call's processes from outside.
+"""Measures the memory, processor time and threads of a call's processes from outside the sandbox.
 
-Resident pages of files on a disk do not count: libraries and training data, which calls share. A page that a process
-has written to is its own and counts, unless it belongs to a shared mapping of a file in scratch space, whose size is
-bounded separately. Other pages can be dropped and read again whenever the machine needs memory, so the kernel's control
-groups do not end a call for them either. Files without a disk (shared memory, tmpfs) do count.
+Resident pages of files on a disk, such as libraries and training data, do not count, because the kernel can drop and
+read them again at any time. A page that a process has changed belongs to the process and counts, except in shared
+mappings of files in scratch space, which has a limit of its own. Pages of shared memory and tmpfs count.
 
 Reading the size of a process waits for the lock on its memory: for seconds if hundreds of processes fork on a busy
 machine, forever if a driver is stuck. The clock and the result of a call must not wait for that.
 
-A call can make the kernel allocate memory that belongs to no process, until the machine runs out of memory; the memory
-freed by ending the call then shows how much it held.
+A call can make the kernel allocate memory that belongs to no process, until the machine runs out of memory. The harness
+then ends the call, and measures how much memory that frees.
 """
 
 import ctypes
@@ -34,20 +33,20 @@ from harness.sandbox.processes import Processes, stat_fields
 KCMP = {"x86_64": 312, "aarch64": 272}
 KCMP_VM = 1
 
-#: Lines of `status`: resident pages without a file, resident pages of shared memory and tmpfs, swapped-out pages, page
-#: tables, and pages from the machine's pool of huge pages.
-#: Lines of `smaps_rollup`: the first three, each page divided by the number of processes that share it.
+#: Lines of /proc/PID/status: resident pages without a file, resident pages of shared memory and tmpfs, swapped-out
+#: pages, page tables, and pages from the machine's pool of huge pages.
+#: Lines of /proc/PID/smaps_rollup: the first three sizes, in which a page that n processes share counts 1/n.
 SIZES = re.compile(rb"^(RssAnon|RssShmem|VmSwap|VmPTE|HugetlbPages):\s+(\d+) kB", re.MULTILINE)
 SHARES = re.compile(rb"^(Pss_Anon|Pss_Shmem|SwapPss):\s+(\d+) kB", re.MULTILINE)
 PARENT = re.compile(rb"^PPid:\s+(\d+)", re.MULTILINE)
 
-#: Seconds after which the measurement ends as soon as its total exceeds the limit.
+#: Seconds after which a measurement ends as soon as the sum so far exceeds the limit.
 HURRY_S = 0.1
 
-#: Share of free memory of the machine below which calls are ended.
+#: Share of the machine's memory that must stay free: with less, calls are ended.
 RESERVE = 0.05
 
-#: Calls are ended one at a time, to attribute the freed memory to the right call, and to spare others if it suffices.
+#: Calls are ended one at a time, so that freed memory belongs to one call, and no more calls end than necessary.
 ENDING = threading.Lock()
 
 
@@ -64,7 +63,7 @@ class Usage:
 class _Memory:
     """The memory of a process."""
 
-    thread: str  #: /proc directory of a thread that reports it: the first thread may have ended
+    thread: str  #: /proc directory of a living thread, which reports the memory: the first thread may have ended
     parent: str  #: /proc directory of the parent process
     pages: int  #: bytes in pages that may be shared with other processes
     private: int  #: bytes that are never shared
@@ -75,12 +74,12 @@ class _Memory:
 
 
 def measure(processes: Processes, limit_bytes: int, give_up: Callable[[], bool] = lambda: False) -> Usage:
-    """Return the total usage of the processes of a call.
+    """Return the usage of all processes of a call together.
 
-    Resident pages are cheap to read, but a page shared by forked children counts once per child. Only if the sum
-    exceeds `limit_bytes` is the proportional set size read, which is exact. A process that denies access to it counts
-    in full. That second pass takes milliseconds per process, and longer where it has to wait for a lock; it ends
-    without a size once `give_up` returns true, and after `HURRY_S` as soon as the total exceeds the limit.
+    Resident pages are quick to read, but a page that forked children share counts once per child. Only if that sum
+    exceeds `limit_bytes`, this reads the exact proportional set sizes, which takes milliseconds per process or more. A
+    process that denies access to its proportional size counts in full. The exact sum ends at `HURRY_S` if it exceeds
+    the limit, and is 0 if `give_up` returns true meanwhile.
     """
     if sys.platform != "linux":
         return _measure_elsewhere(processes.numbers().values())
@@ -110,7 +109,7 @@ def measure(processes: Processes, limit_bytes: int, give_up: Callable[[], bool] 
 
 
 def _measure_elsewhere(pids: Iterable[int]) -> Usage:
-    """Return the usage of processes on a system without /proc, where resident pages of files count, too."""
+    """Return the usage of processes on macOS and Windows, where resident pages of files count, too."""
     used = Usage(0, 0.0)
     for pid in pids:
         with suppress(psutil.Error):
@@ -122,9 +121,9 @@ def _measure_elsewhere(pids: Iterable[int]) -> Usage:
 
 
 def _memory(entry: str) -> _Memory | None:
-    """Return the memory of a process, None for a zombie.
+    """Return the memory of a process; None for a zombie.
 
-    A process may outlive its first thread; then only its other threads report its memory.
+    A process may outlive its first thread. Only the other threads then report the memory.
     """
     status = _read(f"{entry}/status")
     thread, sizes = entry, _bytes(SIZES, status)
@@ -143,9 +142,10 @@ def _memory(entry: str) -> _Memory | None:
 
 
 def _proportional_size(memory: _Memory) -> int:
-    """Return the size with each shared page divided by its number of users.
+    """Return the bytes of a process, of which pages shared by n processes count 1/n.
 
-    Returns the full size if access is denied, and on Linux before 5.4, which does not separate files from other pages.
+    Shared pages count in full if the kernel denies access, and before Linux 5.4, which does not tell files from other
+    pages.
     """
     try:
         shares = _bytes(SHARES, _read(f"{memory.thread}/smaps_rollup"))
@@ -155,10 +155,9 @@ def _proportional_size(memory: _Memory) -> int:
 
 
 def _shares_memory(entry: str, memory: _Memory, memories: dict[str, _Memory], numbers: dict[str, int]) -> bool:
-    """Return whether a process still shares its parent's address space, as after vfork(2), so that it counts twice.
+    """Return whether a process still shares its parent's address space, as after vfork(2), and must not count twice.
 
-    Returns False if the kernel cannot compare, and for processes whose first thread has ended: kcmp(2) would compare
-    two missing address spaces.
+    Return False if the kernel cannot compare, or if a first thread has ended, for which kcmp(2) would be wrong.
     """
     parent = memories.get(memory.parent)
     if parent is None or parent.thread != memory.parent or memory.thread != entry:
@@ -183,10 +182,9 @@ def _read(path: str) -> bytes:
 
 
 class MemoryWatch:
-    """Measures repeatedly, one measurement at a time, in a separate thread until it is closed.
+    """A thread that makes measurements on request, one at a time, until `close`.
 
-    A caller waits at most `patience_s` seconds for a measurement; after a long measurement, a pause of the same length
-    follows.
+    `sample` waits at most `patience_s` seconds. After a longer measurement, the thread rests for as long as it took.
     """
 
     def __init__(self, measure: Callable[[], Usage], patience_s: float) -> None:
@@ -197,7 +195,7 @@ class MemoryWatch:
         threading.Thread(target=self._run, daemon=True).start()
 
     def sample(self) -> Usage | None:
-        """Return a measurement, started now or by an earlier call; None if it is not ready yet."""
+        """Return the measurement that this or an earlier call of `sample` started; None if it is not ready yet."""
         now = time.monotonic()
         if self._result is None:
             if now < self._rests_until:
@@ -227,13 +225,13 @@ class MemoryWatch:
 
 
 def is_exhausted() -> bool:
-    """Return whether the machine is about to run out of memory."""
+    """Return whether less than `RESERVE` of the machine's memory is free."""
     memory = usable_memory()
     return memory.available < RESERVE * memory.total
 
 
 def end_and_measure(end: Callable[[], object]) -> int | None:
-    """End a call and return the bytes that this freed; None, leaving the call alone, if the machine has recovered."""
+    """End a call and return the bytes that this frees; None, without an end, if the machine has free memory again."""
     with ENDING:
         if not is_exhausted():
             return None

@@ -1,16 +1,16 @@
-"""Hides changing entries of /proc, except the sandbox' own processes.
+"""Hides the entries of /proc that change, except the sandbox' own processes.
 
-The kernel counts activity of the whole machine there. A call could use such a counter to leave a mark for later calls,
-or to notice concurrent calls, without a clock. Files that libraries read are replaced by copies with constant content;
-files that only describe the machine stay visible.
+The kernel counts the activity of the whole machine there. By such a counter a call could leave a message for later
+calls, or notice concurrent calls. Files that libraries read are replaced by copies with constant content. Files that
+only describe the machine stay visible.
 """
 
 import os
 from collections.abc import Iterable
 from pathlib import Path
 
-#: Entries that describe the machine and its boot and never change, or that belong to the sandbox' own namespaces
-#: (sysvipc). Hiding them would only make every start slower.
+#: Entries that never change, or that show only the sandbox' own namespaces (sysvipc). Hiding them would only make every
+#: start slower.
 FIXED = frozenset(
     {
         "acpi", "bootconfig", "bus", "cmdline", "config.gz", "consoles", "devices", "dma", "execdomains", "filesystems",
@@ -30,9 +30,9 @@ COPIES = "proc"
 
 
 def hide(worker: Path | None, files: Iterable[str] = (), *, gpu: bool = False) -> list[str]:
-    """Return bubblewrap's options that hide changing entries, except `files` in the directories among them.
+    """Return bubblewrap's options that hide the changing entries of /proc, except `files`.
 
-    `worker` is the argument of `write_copies`, if called.
+    `worker` is the directory for which `write_copies` was called; with None, no entry is replaced by a copy.
     """
     options: list[str] = []
     copied = COPIED_WITH_GPU if gpu else COPIED
@@ -44,16 +44,16 @@ def hide(worker: Path | None, files: Iterable[str] = (), *, gpu: bool = False) -
         elif entry.is_dir():
             inside = (file for file in files if file.startswith(f"{entry.path}/"))
             options += ["--tmpfs", entry.path, *show(inside, entry.path), "--remount-ro", entry.path]
-        elif entry.stat().st_mode & 0o004:  # other files: no process inside is root
-            options += ["--ro-bind", "/dev/null", entry.path]  # mounted nodev: cannot be opened
+        elif entry.stat().st_mode & 0o004:  # readable to others than root, and no process inside is root
+            options += ["--ro-bind", "/dev/null", entry.path]  # mounted nodev, so that it cannot be opened
     return options
 
 
 def show(paths: Iterable[str], below: str = "/") -> list[str]:
     """Return bubblewrap's options that mount files or directories read-only at their original paths.
 
-    Their parents, up to `below`, are created first: directories that bubblewrap itself creates are readable to its user
-    only.
+    The options create all parent directories inside `below` first, because only root could read parents that
+    bubblewrap creates by itself.
     """
     options: list[str] = []
     created: set[Path] = set()
@@ -67,7 +67,7 @@ def show(paths: Iterable[str], below: str = "/") -> list[str]:
 
 
 def write_copies(worker: Path) -> None:
-    """Write the replacements of the files `COPIED` next to the worker's code."""
+    """Write the replacements of `COPIED_WITH_GPU` into the directory of the worker's code."""
     directory = worker / COPIES
     directory.mkdir()
     (directory / "cpuinfo").write_text(Path("/proc/cpuinfo").read_text())
@@ -77,7 +77,7 @@ def write_copies(worker: Path) -> None:
 
 
 def _all_free(meminfo: str) -> str:
-    """Return `meminfo` with the same memory and page sizes, but no memory in use."""
+    """Return the text `meminfo` with the sizes of memory and pages, and 0 for all memory in use."""
     amounts = dict(line.split(":", 1) for line in meminfo.splitlines())
     fixed = dict.fromkeys(("MemTotal", "MemFree", "MemAvailable"), amounts["MemTotal"])
     fixed |= {name: amount for name, amount in amounts.items() if name == "Hugepagesize"}
@@ -86,19 +86,19 @@ def _all_free(meminfo: str) -> str:
 
 
 def _all_idle(stat: str) -> str:
-    """Return `stat` with the same processors and boot time, but no activity."""
+    """Return the text `stat` with the processors and the boot time, and 0 for all activity."""
     lines = [line.split() for line in stat.splitlines()]
     still = [[name, *rest] if name == "btime" else [name, *("0" for _ in rest)] for name, *rest in lines]
     return "".join(f"{' '.join(words)}\n" for words in still)
 
 
 def _read_modules() -> str:
-    """Return the kernel's list of modules, empty for a kernel that loads none."""
+    """Return the kernel's list of modules; empty if the kernel loads no modules."""
     modules = Path("/proc/modules")
     return modules.read_text() if modules.exists() else ""
 
 
 def _drivers(modules: str) -> str:
-    """Return NVIDIA's modules, without their users and addresses."""
+    """Return the lines of NVIDIA's modules, without numbers of users and without addresses."""
     names = (line.split()[0] for line in modules.splitlines() if line.startswith("nvidia"))
     return "".join(f"{name} 0 0 - Live 0x0000000000000000\n" for name in names)

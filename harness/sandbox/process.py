@@ -1,4 +1,4 @@
-"""The harness' view of one worker: exchanges frames, validates its claims, reads output, kills."""
+"""The harness' end of the conversation with a worker: frames, claims of results, output, and the kill."""
 
 import json
 import math
@@ -18,16 +18,13 @@ from harness.sandbox.processes import progress
 from harness.sandbox.running_sandbox import RunningSandbox, StartError
 from harness.worker.channel import MAX_FRAME
 
-#: Outcomes that a worker may claim; only the harness can establish the others.
+#: Outcomes that a worker may report; only the harness can find the other outcomes.
 CLAIMABLE = frozenset(
     {Outcome.OK, Outcome.EXCEPTION, Outcome.BAD_VALUE, Outcome.FORBIDDEN, Outcome.MEMORY, Outcome.INVALID_SUBMISSION}
 )
 
 #: Longest stored message, in characters.
 MESSAGE = 500
-
-#: Longest stored tail of the output, in characters.
-TAIL = 16_000
 
 #: Number of kept bytes from the end of the output.
 OUTPUT_KEPT = MIB
@@ -39,10 +36,10 @@ KILL_GRACE = 10.0
 #: Seconds that a killed sandbox may take to end, even while it makes progress.
 KILL_LIMIT = 120.0
 
-#: Seconds between two checks of its progress.
+#: Seconds between two checks of the progress of a killed sandbox.
 PROGRESS_S = 0.5
 
-#: Starts a sandbox from job, limits, slot, and the worker's ends of the control channel and of the output pipe.
+#: `Kind.start`: job, limits, slot, descriptors of the worker's control channel and output -> the sandbox.
 Starter = Callable[[Job, Limits, int, int, int], RunningSandbox]
 
 
@@ -55,14 +52,14 @@ class Ended(Exception):
 
 
 class Interrupted(Ended):
-    """A cause outside of the sandbox ended the call or spoilt its time: the call may be made again immediately."""
+    """A cause outside the sandbox ended the call or spoilt its measured time, so the call may be made again."""
 
     def __init__(self, message: str) -> None:
         super().__init__(Outcome.INFRA_ERROR, message)
 
 
 def read_claim(frame: dict[str, Any]) -> Ended:
-    """Validate the claim of a worker, which is not trusted."""
+    """Return the end of a call from the frame in which the worker, which is not trusted, reports its result."""
     status, message = frame.get("status"), frame.get("message", "")
     if not isinstance(status, str) or status not in CLAIMABLE or not isinstance(message, str):
         return Ended(Outcome.PROTOCOL, "a result with a status that a worker may not claim")
@@ -79,25 +76,25 @@ def read_claim(frame: dict[str, Any]) -> Ended:
 
 
 def printable(text: str) -> str:
-    """Keep printable characters, newlines and tabs; other characters could control a terminal or a page."""
+    """Return a text without control characters other than newline and tab: they could control a terminal or a page."""
     return "".join(character for character in text if character.isprintable() or character in "\n\t")
 
 
 class ProtocolError(Exception):
-    """The control channel carried bytes that are not a frame."""
+    """The worker sent bytes that are not a frame."""
 
 
 class WorkerProcess:
-    """A started worker: `poll` receives bytes, `frame` returns the next message, `kill` ends everything.
+    """A started worker: `poll` receives bytes, `frame` returns the next message, `kill` ends the whole sandbox.
 
-    The thread that starts it must outlive it: the kernel kills the worker when that thread ends. Raises
-    `StartError` with the output of the sandbox.
+    The kernel kills the worker when the thread that has started it ends.
     """
 
     def __init__(self, start: Starter, job: Job, limits: Limits, slot: int) -> None:
+        """Start the worker. Raise `StartError` with the output of the sandbox if that fails."""
         self.output = b""
         self.output_total = 0
-        self.closed = False  #: the worker closed its end of the control channel
+        self.closed = False  #: whether the worker has closed its end of the control channel
         self._gone = False
         self._frames = b""
         self._control, theirs = socket.socketpair()
@@ -117,12 +114,12 @@ class WorkerProcess:
             never_wait(stream)
 
     def send(self, **fields: Any) -> None:
-        """Send one frame; the next `poll` notices a worker that has ended."""
+        """Send a frame to the worker; if the worker has ended, the next `poll` notices."""
         with suppress(OSError):
             self._control.sendall(json.dumps(fields).encode() + b"\n")
 
     def poll(self, timeout: float) -> None:
-        """Wait up to `timeout` seconds for bytes from the worker and store them."""
+        """Wait up to `timeout` seconds for bytes from the worker, and store them."""
         with selectors.DefaultSelector() as selector:
             for stream in self._open:
                 selector.register(stream, selectors.EVENT_READ)
@@ -133,7 +130,7 @@ class WorkerProcess:
                     self._receive_output()
 
     def frame(self) -> dict[str, Any] | None:
-        """Return the next message, None if it is incomplete; raises `ProtocolError`."""
+        """Return the next message, None if it is incomplete. Raise `ProtocolError` if it is no JSON object."""
         line, newline, rest = self._frames.partition(b"\n")
         if len(line) >= MAX_FRAME:
             raise ProtocolError(f"a frame of over {MAX_FRAME} bytes")
@@ -149,14 +146,14 @@ class WorkerProcess:
         return message
 
     def wait(self, timeout: float) -> int | None:
-        """Wait until the worker ends by itself; returns its exit status (128 + signal), None if it still runs."""
+        """Return the worker's exit status (128 + signal); None if it still runs after `timeout` seconds."""
         self._wait_until(lambda: self.sandbox.exit_status() is not None, time.monotonic() + timeout)
         return self.sandbox.exit_status()
 
     def end(self, killed: Callable[[], None] = lambda: None) -> bool:
-        """Kill every process of the sandbox and wait; returns False if some remain and the harness has given up.
+        """Kill every process of the sandbox, call `killed`, and wait until all processes have ended.
 
-        `killed` is called in between.
+        Return False if processes remain after `KILL_GRACE` seconds without progress, or after `KILL_LIMIT` seconds.
         """
         if not self._gone:
             self.sandbox.kill()
@@ -165,7 +162,7 @@ class WorkerProcess:
         return self._gone
 
     def kill(self, killed: Callable[[], None] = lambda: None) -> bool:
-        """End the sandbox as `end` does, and release its resources."""
+        """End the sandbox as `end` does, and release the descriptors and the control group."""
         gone = self.end(killed)
         self.sandbox.close()
         self._control.close()
@@ -173,7 +170,7 @@ class WorkerProcess:
         return gone
 
     def _wait_until_gone(self) -> bool:
-        waited = idle = 0.0  # counted in checks: a pause of the harness does not count
+        waited = idle = 0.0  # sums of checks, so that a pause of the harness does not count
         last = None
         while not self._wait_until(self._is_gone, time.monotonic() + PROGRESS_S):
             now = progress(self.sandbox.processes.entries())
@@ -184,7 +181,7 @@ class WorkerProcess:
         return True
 
     def _is_gone(self) -> bool:
-        # End-of-file on the output pipe shows that no process holds its other end: the whole sandbox is gone.
+        # After end-of-file of the output, no process has the other end of the pipe open.
         return self.sandbox.is_gone() and self._output not in self._open
 
     def _wait_until(self, condition: Callable[[], bool], deadline: float) -> bool:
@@ -196,7 +193,7 @@ class WorkerProcess:
                 self.poll(pause)
             else:
                 time.sleep(pause)
-            pause = min(1.2 * pause, 0.05)  # noticed after at most a fifth more than its duration
+            pause = min(1.2 * pause, 0.05)  # the wait takes at most a fifth longer than necessary
         return True
 
     def _receive_control(self) -> None:

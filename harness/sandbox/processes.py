@@ -1,4 +1,4 @@
-"""Lists the processes of a call, as directories of /proc."""
+"""Lists the processes of a call by their directories in /proc."""
 
 import os
 from collections.abc import Iterable
@@ -17,17 +17,17 @@ class Processes(Protocol):
         """Return the directories of the processes in /proc."""
 
     def numbers(self) -> dict[str, int]:
-        """Return the IDs in the harness' PID namespace, by directory; without processes that deny access."""
+        """Return directory -> process ID outside the sandbox, without processes that deny access."""
 
 
 class Tree:
-    """Some processes and their descendants, except those adopted by a process outside."""
+    """Some processes and their descendants, without orphans that a process outside has adopted."""
 
     def __init__(self, *roots: int) -> None:
         self._roots = roots
 
     def entries(self) -> list[str]:
-        """Search all processes of the machine for descendants."""
+        """Return the directories of the processes and of their present descendants."""
         pids: set[int] = set()
         for pid in self._roots:
             with suppress(psutil.NoSuchProcess):
@@ -35,25 +35,25 @@ class Tree:
         return [f"/proc/{pid}" for pid in pids]
 
     def numbers(self) -> dict[str, int]:
-        """Return the names of the directories, which are the IDs."""
+        """Return directory -> process ID, which is the name of the directory."""
         return {entry: int(Path(entry).name) for entry in self.entries()}
 
 
 class Namespace:
-    """All processes of a PID namespace, as listed by the /proc that is mounted inside.
+    """All processes of a PID namespace, from the /proc that is mounted inside.
 
-    Every descendant of the namespace's processes belongs to it, even if adopted; no process can leave it or hide.
+    No process can leave the namespace or hide in it, and every descendant belongs to it.
     """
 
     def __init__(self, first: int) -> None:
-        """`first` is the ID, outside the namespace, of its PID 1."""
+        """`first` is the ID that PID 1 of the namespace has outside."""
         self._first = first
         self._root: int | None = None
 
     def root(self) -> str | None:
-        """Return the path to the sandbox's root directory; None until PID 1 has left the machine's root directory.
+        """Return a path to the sandbox's root directory; None until PID 1 has left the machine's root directory.
 
-        After the directory has been opened, no process inside can deny the harness access to it.
+        The path leads through an open descriptor, so no process inside can deny the harness access.
         """
         if self._root is None:
             with suppress(OSError):
@@ -61,14 +61,14 @@ class Namespace:
         return None if self._root is None else f"/proc/self/fd/{self._root}"
 
     def entries(self) -> list[str]:
-        """List the /proc of the namespace."""
+        """Return the directories in the /proc of the namespace; empty until the namespace has its own root."""
         root = self.root()
         if root is None:
             return []
         return [f"{root}/proc/{entry.name}" for entry in os.scandir(f"{root}/proc") if entry.name.isdigit()]
 
     def numbers(self) -> dict[str, int]:
-        """Search all processes of the machine for members of the namespace."""
+        """Return directory -> process ID outside, found among all processes of the machine."""
         numbers: dict[str, int] = {}
         with suppress(OSError):
             namespace = Path(f"/proc/{self._first}/ns/pid").readlink()
@@ -79,14 +79,14 @@ class Namespace:
         return numbers
 
     def close(self) -> None:
-        """Close the root directory, for good."""
+        """Close the root directory; `root` then returns None."""
         if self._root is not None:
             os.close(self._root)
         self._first, self._root = 0, None
 
 
 def _own_root(pid: int) -> int | None:
-    """Open the root directory of a process; None while it is the machine's, recognised by its /proc."""
+    """Return a descriptor of a process' root directory; None if its /proc is the machine's."""
     root = os.open(f"/proc/{pid}/root", os.O_PATH | os.O_DIRECTORY)
     try:
         if os.stat("proc", dir_fd=root).st_dev != os.stat("/proc").st_dev:  # noqa: PTH116
@@ -98,7 +98,7 @@ def _own_root(pid: int) -> int | None:
 
 
 def _inner_number(pid: int) -> str:
-    """Return the ID of a process in its own PID namespace, the last in the list."""
+    """Return the ID of a process in its own PID namespace, which its status lists after the IDs in outer namespaces."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     return next(line for line in lines if line.startswith("NSpid:")).split()[-1]
 
@@ -113,16 +113,16 @@ class KillProgress:
 
 
 def progress(entries: Iterable[str]) -> KillProgress:
-    """Return the state of the remaining processes: unless all are stuck, it changes or a process is runnable."""
+    """Return the state of the processes that remain. If it stays the same and none is runnable, all are stuck."""
     left, ticks, runs = 0, 0, False
     for entry in entries:
-        with suppress(OSError):  # without /proc, the state of a remaining process is not known
+        with suppress(OSError):  # the process has ended, or the system has no /proc
             fields = stat_fields(entry)
             left, ticks, runs = left + 1, ticks + sum(map(int, fields[11:13])), runs or fields[0] == "R"
     return KillProgress(left, ticks, runs)
 
 
 def stat_fields(entry: str) -> list[str]:
-    """Return the fields of `stat` after the process' name: state 0, processor times 11 to 14, threads 17."""
+    """Return the fields of /proc/PID/stat from the state on: field 0; processor times 11 to 14; threads 17."""
     with open(f"{entry}/stat", "rb", buffering=0) as file:  # noqa: PTH123
         return file.read(4096).rpartition(b")")[2].decode().split()

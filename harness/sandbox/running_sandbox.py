@@ -1,4 +1,4 @@
-"""The interface to a running sandbox, by which the harness watches, measures and kills processes of every kind."""
+"""The interface of a running sandbox, by which the harness watches, measures and kills the call inside."""
 
 import os
 import re
@@ -8,16 +8,16 @@ from pathlib import Path
 
 from harness.sandbox.processes import Processes
 
-#: Exit status of a worker that was ended by SIGKILL, which is 9 on Linux, where containers run, too.
+#: Exit status of a worker that SIGKILL ended: 9 on Linux, where containers run, too.
 KILLED = 128 + 9
 
 
 class StartError(Exception):
-    """The sandbox did not start; its output says why."""
+    """The sandbox did not start; the message or the output of the sandbox says why."""
 
 
 class LostError(Exception):
-    """A process of the harness outside of the sandbox has ended, and with it the worker; the message names it."""
+    """The worker has ended because a process of the harness has ended, which the message names."""
 
 
 @dataclass(frozen=True)
@@ -30,32 +30,29 @@ class Storage:
 
 
 class RunningSandbox(ABC):
-    """A running sandbox with its worker, started in any way."""
+    """A running sandbox with its worker; each kind of sandbox has a subclass."""
 
     processes: Processes  #: all processes of the call
 
     def storage(self) -> Storage | None:
-        """Return the call's scratch usage and sockets; all zero if other means bound them.
-
-        Return None as long as the harness cannot inspect the sandbox.
-        """
+        """Return what the call uses; zeros if the sandbox itself bounds it; None until the sandbox can be inspected."""
         return Storage()
 
     @abstractmethod
     def exit_status(self) -> int | None:
-        """Return the worker's exit status (128 + number for a signal), None while it runs; raises `LostError`."""
+        """Return the worker's exit status (128 + signal), None while it runs. Raise `LostError` if it is unknown."""
 
     def ran_out_of_memory(self) -> bool:
-        """Return whether a memory limit enforced by the kernel ended the call; must not be called after `close`."""
+        """Return whether the kernel ended the call at its memory limit; must not be called after `close`."""
         return False
 
     @abstractmethod
     def kill(self) -> None:
-        """Send SIGKILL to every process."""
+        """Kill every process of the sandbox, without waiting for their end."""
 
     @abstractmethod
     def is_gone(self) -> bool:
-        """Return whether every process has ended."""
+        """Return whether every process of the sandbox has ended."""
 
     def close(self) -> None:  # noqa: B027 - optional
         """Release the descriptors and other resources that the harness holds."""
@@ -70,14 +67,14 @@ def memory_file(content: bytes) -> int:
 
 
 def shell_status(code: int | None) -> int | None:
-    """Translate a `subprocess` return code into a shell's: 128 + number for a signal, as bubblewrap does too."""
+    """Return the return code of a `subprocess` as bubblewrap and shells give it: 128 + number for a signal."""
     return 128 - code if code is not None and code < 0 else code
 
 
 def storage_of_sandbox(root: str, scratch: tuple[str, ...]) -> Storage:
     """Return the usage of scratch space and network of the sandbox whose root directory is `root`.
 
-    `scratch` are mount points inside the sandbox of in-memory file systems of its own.
+    `scratch` are the mount points of in-memory file systems inside the sandbox.
     """
     size, files = 0, 0
     try:

@@ -1,7 +1,7 @@
-"""The system-call filter of the sandbox: a deny list, because TensorFlow's own needs are open-ended.
+"""The system-call filter of the sandbox: a deny list, because the needs of TensorFlow are not known completely.
 
-Denied calls fail with EPERM. Calls in `NOT_THERE` fail as on a kernel without them, for which callers have a fallback.
-Calls through a foreign ABI (32-bit, x32) kill the process at once.
+Denied calls fail with EPERM. Calls in `NOT_THERE` fail as on a kernel that lacks them, for which libraries have a
+fallback. A call through a foreign ABI (32-bit, x32) kills the process.
 """
 
 import errno
@@ -13,7 +13,7 @@ from typing import Any
 
 from harness.errors import UserError
 
-#: System calls that neither Python nor TensorFlow on a CPU needs, and that widen a submission's reach.
+#: System calls that neither Python nor TensorFlow on a CPU needs, and that a submission could misuse.
 DENIED = (
     "acct", "add_key", "adjtimex", "bpf", "chroot", "clock_adjtime", "clock_settime", "create_module",
     "delete_module", "fanotify_init", "finit_module", "fsconfig", "fsmount", "fsopen", "fspick", "init_module",
@@ -26,31 +26,30 @@ DENIED = (
     "quotactl", "quotactl_fd", "reboot", "request_key", "semctl", "semget", "semop", "semtimedop",
     "setdomainname", "sethostname", "setns", "settimeofday", "shmat", "shmctl", "shmdt", "shmget", "swapoff",
     "swapon", "syslog", "umount2", "unshare", "userfaultfd",
-    # The page cache and counters of the whole machine, in which calls could leave marks for later calls.
+    # The page cache and counters of the whole machine, by which calls could leave messages for later calls.
     "fadvise64", "io_setup", "mincore", "readahead", "ustat",
-    # Pages held by pipes but by no process.
+    # Memory in pipes, which belongs to no process.
     "splice", "tee", "vmsplice",
 )  # fmt: skip
 
-#: Also denied without a GPU; CUDA needs them: memory in files that no process has to map, and the machine's load and
-#: free memory.
+#: Also denied in calls without a GPU, because only CUDA needs them: they give memory that no process has to map, and
+#: the load and free memory of the machine.
 DENIED_ON_CPU = ("memfd_create", "sysinfo")
 
-#: System calls that seem to be missing from the kernel. A filter cannot read the flags of `clone3`, which are in
-#: memory; `flock` on a file shared by calls would let them notice each other, and so would `preadv2`, which tells
-#: whether a file is in the page cache.
+#: System calls that the kernel seems to lack. The flags of `clone3` are in memory, which a filter cannot read. Calls
+#: could notice each other by `flock` on a shared file, or by `preadv2`, which shows if a file is in the page cache.
 NOT_THERE = ("clone3", "flock", "preadv2", "pwritev2")
 
-#: Numbers of the system calls since Linux 6.5, equal on every architecture, and of future ones. libseccomp may not
-#: know their names, and some do the same as denied older calls (`setxattrat`, `file_setattr`, `open_tree_attr`).
+#: Numbers of the system calls since Linux 6.5 and of future system calls, equal on every architecture. libseccomp may
+#: not know their names. Some do the same as denied older calls (`setxattrat`, `file_setattr`, `open_tree_attr`).
 NEWER = range(451, 512)
 
-#: `clone` flags that create namespaces (CLONE_NEWNS, CGROUP, UTS, IPC, USER, PID, NET, TIME), and CLONE_PARENT, which
-#: would make a new process the child of a process outside the call.
+#: `clone` flags that create namespaces (CLONE_NEWNS, CGROUP, UTS, IPC, USER, PID, NET, TIME), and CLONE_PARENT, with
+#: which a new process would be the child of a process outside the call.
 CLONE_FLAGS = (0x20000, 0x2000000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000, 0x80, 0x8000)
 
-#: `mmap` flags of shared memory without a file (MAP_SHARED, MAP_ANONYMOUS), and the mask that they are compared under.
-#: The kernel keeps such memory even when no process' page tables refer to it, invisible to the memory watch.
+#: `mmap` flags of shared memory without a file (MAP_SHARED, MAP_ANONYMOUS), and the mask for comparing them. The kernel
+#: keeps such memory when no page table refers to it, where the memory watch cannot see it.
 SHARED_ANONYMOUS, KIND_OF_MAPPING = 0x21, 0x2F
 
 #: `madvise` values that change the page cache of files shared by calls (MADV_COLD, PAGEOUT, COLLAPSE), or let calls
@@ -73,8 +72,8 @@ SOL_SOCKET, COUNTED_NUMBERS = 1, (57, 71)
 
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_MEMORY_MERGE = 1, 4, 67
 
-#: Also denied to a worker in the machine's namespaces: creating or naming any socket, and changing the mode, owner,
-#: times or attributes of a file, because the worker may run as the harness' own user.
+#: Also denied to a worker without namespaces of its own, which may run as the harness' user: creating or naming a
+#: socket, and changing the mode, owner, times or attributes of a file.
 DENIED_WITHOUT_NAMESPACES = (
     "socket", "socketpair", "bind", "connect",
     "chmod", "fchmod", "fchmodat", "chown", "fchown", "fchownat", "lchown",
@@ -82,12 +81,11 @@ DENIED_WITHOUT_NAMESPACES = (
     "setxattr", "lsetxattr", "fsetxattr", "removexattr", "lremovexattr", "fremovexattr",
 )  # fmt: skip
 
-#: Types of `ioctl` requests (their second byte) handled by file systems: some mark or create files through a read-only
-#: descriptor. Generic, ext4 and XFS (f, v, X), FAT (r), btrfs, bcachefs, f2fs.
+#: Second bytes of the `ioctl` requests of file systems, some of which change files through a read-only descriptor:
+#: generic, ext4 and XFS (f, v, X), FAT (r), btrfs, bcachefs, f2fs.
 FILE_SYSTEM_REQUESTS = (0x66, 0x76, 0x58, 0x72, 0x94, 0xBC, 0xF5)
 
-#: System calls that change the scheduling or the limits of a process, and the arguments by which they refer to the
-#: caller itself.
+#: System calls that change the scheduling or the limits of a process -> the arguments that name the calling process.
 OWN_ONLY = {
     "prlimit64": (0,),
     "sched_setaffinity": (0,),
@@ -101,15 +99,15 @@ OWN_ONLY = {
 
 @cache
 def filter_program(gpu: bool, namespaces: bool = True) -> bytes:
-    """Return the filter as a BPF program for `bwrap --seccomp`; with a `gpu` it allows the calls that CUDA needs.
+    """Return the filter as a BPF program for `bwrap --seccomp`. With a `gpu`, it allows the calls that CUDA needs.
 
-    Without `namespaces` it also denies operations that namespaces would otherwise confine.
-    Raises `UserError` if the system library is missing.
+    Without `namespaces`, the filter also denies operations that namespaces would confine. Raise `UserError` if
+    libseccomp is missing.
     """
     try:
         seccomp = importlib.import_module("pyseccomp")
     except ModuleNotFoundError:
-        raise  # an extra installs it
+        raise  # an extra of pgdl-harness installs the module
     except (ImportError, RuntimeError, OSError) as error:  # the import loads the C library
         remedy = "install it, e.g. apt-get install libseccomp2"
         raise UserError(f"libseccomp is not installed ({error})", remedy=remedy) from error
@@ -126,7 +124,7 @@ def filter_program(gpu: bool, namespaces: bool = True) -> bytes:
         rules.add_rule(seccomp.ERRNO(errno.ENOSYS), call)
     for flag in CLONE_FLAGS:
         rules.add_rule(denied, "clone", seccomp.Arg(0, seccomp.MASKED_EQ, flag, flag))
-    if not gpu:  # CUDA needs it, as it needs `memfd_create`
+    if not gpu:  # CUDA needs such memory
         rules.add_rule(denied, "mmap", seccomp.Arg(3, seccomp.MASKED_EQ, KIND_OF_MAPPING, SHARED_ANONYMOUS))
     if namespaces:
         rules.add_rule(denied, "socket", seccomp.Arg(0, seccomp.NE, 1))  # AF_UNIX only
@@ -144,27 +142,27 @@ def filter_program(gpu: bool, namespaces: bool = True) -> bytes:
         rules.add_rule(seccomp.ERRNO(errno.ENOLCK), "fcntl", _low(seccomp, 1, command))
     for number in COUNTED_NUMBERS:
         rules.add_rule(denied, "getsockopt", _low(seccomp, 1, SOL_SOCKET), _low(seccomp, 2, number))
-    # A worker must die with the harness, so it must not clear its parent-death signal. Nor may it become undumpable,
-    # which would deny a harness of the same user access to its memory.
+    # A worker must die with the harness, so it must not clear its parent-death signal. A worker that became undumpable
+    # would deny the harness, which may be the same user, access to its memory.
     for option, only in ((PR_SET_PDEATHSIG, signal.SIGKILL), (PR_SET_DUMPABLE, 1)):
         rules.add_rule(denied, "prctl", _low(seccomp, 0, option), seccomp.Arg(1, seccomp.NE, only))
     return _export(rules)
 
 
 def _low(seccomp: Any, position: int, value: int) -> Any:
-    """Match an argument whose lower 32 bits are `value`: the kernel ignores the upper bits of an int."""
+    """Return a condition on the lower 32 bits of an argument: the kernel ignores the upper bits of an int."""
     return seccomp.Arg(position, seccomp.MASKED_EQ, 0xFFFFFFFF, value)
 
 
 def _confine_without_namespaces(seccomp: Any, rules: Any, denied: Any) -> None:
-    """Deny requests that namespaces and mounts prevent where they exist.
+    """Deny operations that namespaces and mounts would prevent.
 
-    These are: access to other processes of the same user, flags on files that calls share, and allocation of disk space
-    without writing.
+    These are access to other processes of the same user, changes of files that calls share, and allocation of disk
+    space without writing.
     """
     for kind in FILE_SYSTEM_REQUESTS:
         rules.add_rule(denied, "ioctl", seccomp.Arg(1, seccomp.MASKED_EQ, 0xFF00, kind << 8))
-    # The disk would be full before the watch notices; libc falls back to writing, which is slower.
+    # The disk could be full before the watch notices. libc writes zeros instead, which is slower.
     rules.add_rule(seccomp.ERRNO(errno.EOPNOTSUPP), "fallocate")
     for name, own in OWN_ONLY.items():
         for position, value in enumerate(own):

@@ -1,4 +1,4 @@
-"""Small submissions with known outcomes, which test whether this machine's sandbox works and enforces its limits."""
+"""Small submissions with known outcomes, which test whether a sandbox works on this machine and enforces its limits."""
 
 import json
 import tempfile
@@ -8,20 +8,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.configuration import MIB
+from harness.gpus import Gpu
 from harness.outcome import CallResult, Outcome
-from harness.sandbox.call import prepare_call
+from harness.sandbox.call import Call
 from harness.sandbox.clock import Clock
-from harness.sandbox.devices import Gpu
-from harness.sandbox.job import Job, Limits, default_memory_bytes
+from harness.sandbox.job import Job, Limits
 from harness.sandbox.process import Starter
 from harness.sandbox.running_sandbox import StartError
 from harness.sandbox.staging import Staging
 from harness.worker.runtimes import DEFAULT
 
-#: Memory limit of a call: small, because a trap exceeds it.
+#: Memory limit of a trial without a GPU; small, because a trap has to exceed it.
 MEMORY_BYTES = 1024 * MIB
 
-#: Stands in a trap for the path of a file that no sandbox may expose; each self-test creates its own.
+#: Placeholder in a trap for the path of a file that no sandbox may show.
 CANARY = "CANARY"
 
 
@@ -30,22 +30,24 @@ class Trap:
     """A submission and its expected outcome."""
 
     name: str
-    statements: str  #: of `complexity()`
+    statements: str  #: the body of `complexity(model, dataset)`
     outcome: Outcome
     value: float | None = None
     time_limit_s: float = 30.0
+    needs_sandbox: bool = True  #: whether the outcome is expected only in a sandbox
 
     def caught(self, result: CallResult) -> bool:
         """Return whether the call ended as expected."""
         return (result.outcome, result.value) == (self.outcome, self.value)
 
 
-#: An honest measure, in any runtime: the number of logits of the trial model times that of training examples.
+#: An honest measure for any runtime: the number of the model's outputs times the number of training examples.
 CONTROL = Trap(
     "a measure returns its value",
     "import numpy as np; return float(model(np.ones((4, 3), np.float32)).shape[1] * len(dataset))",
     Outcome.OK,
     value=16.0,
+    needs_sandbox=False,
 )
 TRAPS = (
     CONTROL,
@@ -56,7 +58,7 @@ TRAPS = (
         Outcome.OK,
         value=0.0,
     ),
-    Trap("the time limit ends a call", "while True: pass", Outcome.TIMEOUT, time_limit_s=2.0),
+    Trap("the time limit ends a call", "while True: pass", Outcome.TIMEOUT, time_limit_s=2.0, needs_sandbox=False),
     Trap("the memory limit ends a call", "hog = []\n    while True: hog.append(b'x' * (32 << 20))", Outcome.MEMORY),
 )
 
@@ -64,7 +66,7 @@ TRAPS = (
 def run_traps(
     start: Starter, staging: Staging, workers: int, runtime: str = DEFAULT
 ) -> Iterator[tuple[Trap, CallResult]]:
-    """Run all traps in a runtime, `workers` at a time; yields each trap with its result."""
+    """Run all traps in a runtime, `workers` at a time. Yield each trap with its result, in the order of `TRAPS`."""
     with tempfile.NamedTemporaryFile(prefix="pgdl-canary-") as canary, ThreadPoolExecutor(workers) as threads:
         jobs = [trial_job(staging, trap, canary=canary.name, runtime=runtime) for trap in TRAPS]
         slots = range(len(jobs))
@@ -75,7 +77,7 @@ def run_traps(
 def trial_job(
     staging: Staging, trap: Trap, *, canary: str = "", runtime: str = DEFAULT, threads: int = 1, gpu: Gpu | None = None
 ) -> Job:
-    """Stage a trap with a tiny model and dataset."""
+    """Return the job of a trap on a tiny model and eight examples, after staging all of them."""
     source = f"def complexity(model, dataset):\n    {trap.statements.replace(CANARY, canary)}\n"
     submission = staging.stage(f"trap {source}", lambda directory: _write(directory, source))
     model, data = staging.stage("trial model", _write_model), staging.stage("trial data", _write_data)
@@ -83,11 +85,10 @@ def trial_job(
 
 
 def run_trial(start: Starter, job: Job, slot: int, time_limit_s: float) -> CallResult:
-    """Run the call of a staged trap."""
-    memory_bytes = (
-        MEMORY_BYTES if job.gpu is None else default_memory_bytes(1)
-    )  # CUDA's libraries alone take over 1 GiB
-    call = prepare_call(start, job, Limits(memory_bytes=memory_bytes), slot, stopping=lambda: False)
+    """Make the call of a staged trap in the sandbox that `start` starts, and return its result."""
+    # CUDA's libraries alone take over 1 GiB.
+    memory_bytes = MEMORY_BYTES if job.gpu is None else Limits.default_memory_bytes(n_gpus=1)
+    call = Call.prepare(start, job, Limits(memory_bytes=memory_bytes), slot, stopping=lambda: False)
     if isinstance(call, CallResult):
         return call
     return call.run(seed=0, clock=Clock(time_limit_s, f"the time limit of {time_limit_s:g} s"))
@@ -98,14 +99,14 @@ def _write(directory: Path, source: str) -> None:
 
 
 def require_value(start: Starter, job: Job) -> None:
-    """Run the call of a staged `CONTROL`; raises `StartError` unless it returns its value."""
+    """Make the call of a staged `CONTROL`. Raise `StartError` unless the call returns its value."""
     result = run_trial(start, job, 0, CONTROL.time_limit_s)
     if not CONTROL.caught(result):
         raise StartError(f"{result.outcome} {result.message or result.value}")
 
 
 def _write_model(directory: Path) -> None:
-    import numpy as np  # here: choosing a kind of sandbox must not wait for this import
+    import numpy as np  # here, because choosing a kind of sandbox must not wait for this import
 
     layers = [{"class_name": "Dense", "config": {"units": 2}}]
     architecture = {"format": "layers", "input_shape": [3], "layers": layers}

@@ -1,6 +1,6 @@
-"""Staged copies of models, data and submissions under anonymous names; a sandbox mounts nothing else of them.
+"""Copies models, data and submissions into directories with random names, which sandboxes mount.
 
-The source path of a mount can be read inside the sandbox, so original directories are never mounted.
+Original directories are never mounted, because a submission can read the source path of a mount.
 """
 
 import os
@@ -22,14 +22,14 @@ from harness.configuration import GIB
 from harness.errors import UserError
 from harness.sandbox.proc import write_copies
 
-#: A program that echoes its input (`harness.sandbox.kinds.fresh`), and its mode. A process whose user may not read its
-#: program is not dumpable: other processes of that user cannot access it.
+#: The program of the placeholder process (`harness.sandbox.kinds.fast`), which echoes its input, and its mode. Other
+#: processes of the same user cannot access a process whose program they may not read.
 ECHO, UNREADABLE = "cat", 0o111
 
-#: File whose lock is held by the run that uses a directory.
+#: Name of the file that a run locks while it uses its directory.
 LOCK = "lock"
 
-#: Bytes of unused staged copies that are kept for later calls.
+#: Maximum size of the unused copies that are kept for later calls, in bytes.
 KEPT_BYTES = 4 * GIB
 
 
@@ -38,12 +38,12 @@ class Copy:
     """A staged directory."""
 
     path: Path
-    own_bytes: int  #: of its files, without hard links
+    own_bytes: int  #: size of its files without hard links
     users: int = 0
 
 
 class Staging:
-    """The staging directory of a run: a model, a data set or a submission is copied once, and kept while there is room.
+    """The directory of a run with its copies, each of which is made once and kept while there is room.
 
     A lock marks the directory as in use. The directory of a killed run is not locked, and the next run removes it.
     """
@@ -69,16 +69,16 @@ class Staging:
             shutil.rmtree(self._root, ignore_errors=True)
 
     def stage(self, key: str, write: Callable[[Path], None]) -> Path:
-        """Return the directory for `key`, kept until the end of the run; the first time, `write` fills it.
+        """Return the directory for `key`, which `write` fills the first time, and which stays until the end of the run.
 
-        The directory's time stamps are zero, and every user may read it, because the worker may be another user.
+        The worker may be another user, so every user may read the directory. All its time stamps are 0.
         """
         with self._changing:
             return self._use(key, write).path
 
     @contextmanager
     def hold(self, key: str, write: Callable[[Path], None]) -> Iterator[Path]:
-        """Stage like `stage`, but only for the context; afterwards the directory may be evicted to make room."""
+        """Yield the directory that `stage` would return; after the context it may be removed to make room."""
         with self._changing:
             copy = self._use(key, write)
         try:
@@ -111,7 +111,7 @@ class Staging:
         return Copy(directory, own_bytes)
 
     def _make_room(self) -> None:
-        """Evict the least recently used copies until unused copies fit into `kept_bytes`."""
+        """Remove the least recently used copies until the unused copies fit into `kept_bytes`."""
         unused = {key: copy for key, copy in self._copies.items() if not copy.users}
         size = sum(copy.own_bytes for copy in unused.values())
         for key, copy in unused.items():
@@ -121,7 +121,7 @@ class Staging:
             shutil.rmtree(self._copies.pop(key).path, ignore_errors=True)
 
     def worker(self) -> Path:
-        """Stage the worker's code, the replacements of some files in /proc, and the program `ECHO`."""
+        """Stage the worker's code, the replacements of files in /proc and the program `ECHO` in one directory."""
         directory = self.stage("worker", _write_worker)
         if sys.platform == "linux":
             (directory / ECHO).chmod(UNREADABLE)
@@ -142,7 +142,7 @@ def _write_worker(directory: Path) -> None:
 
 
 def _exclusive(root: Path) -> AbstractContextManager[None]:
-    """Keep other processes from changing the directory of all runs."""
+    """Keep other processes from adding or removing directories of runs within the context."""
     return locked(root.with_suffix(".lock"))
 
 

@@ -1,4 +1,4 @@
-"""The harness' side of a zygote: a process that has imported a framework, from which workers are forked."""
+"""The harness' end of a zygote, a process that has imported a framework and forks workers on request."""
 
 import json
 import os
@@ -18,8 +18,8 @@ from harness.sandbox.process import Starter
 from harness.sandbox.running_sandbox import LostError, StartError, shell_status
 from harness.sandbox.selftest import require_value
 
-#: Program of the zygote's interpreter; its arguments are the runtime and the worker's directory. Orders come through
-#: standard input, since workers see the arguments.
+#: Program of the zygote's interpreter. Its arguments are the runtime and the worker's directory. Orders come through
+#: standard input, because workers can read the arguments.
 BOOTSTRAP = (
     "import sys; sys.path.insert(0, sys.argv[2]); from harness.worker.zygote import main; "
     "sys.path.pop(0); main(sys.argv[1])"
@@ -28,20 +28,20 @@ BOOTSTRAP = (
 #: Seconds that the imports may take.
 IMPORT_S = 120.0
 
-#: Seconds until the process ID of a forked worker must have been reported.
+#: Seconds within which the process ID of a forked worker must have been reported.
 FORK_S = 30.0
 
-#: Maximum seconds between the close of a process' connection and its end.
+#: Seconds that a process may take to end after it has closed its connection.
 END_S = 1.0
 
 T = TypeVar("T")
 
 
 class WorkerReport:
-    """The report from the parent process of a forked worker: JSON objects, one per line."""
+    """The report of a forked worker's parent process: JSON objects, one per line, from a pipe or a socket."""
 
     def __init__(self, descriptor: int, zygote: "Zygote") -> None:
-        """Wait for the first line; raises `StartError` if it has no process ID."""
+        """Wait for the first line. Raise `StartError` if it holds no process ID, or does not come in time."""
         self._zygote = zygote
         self.ended = False  #: whether the parent has closed its end
         self.facts: dict[str, Any] = {}
@@ -55,7 +55,7 @@ class WorkerReport:
             raise StartError(self.facts.get("error") or zygote.end() or "the zygote did not fork")
 
     def read(self) -> None:
-        """Read all lines that have arrived."""
+        """Add the objects that have arrived to `facts`, without waiting."""
         with suppress(BlockingIOError):
             while chunk := os.read(self._descriptor, 4096):
                 *lines, self._pending = (self._pending + chunk).split(b"\n")
@@ -64,7 +64,7 @@ class WorkerReport:
             self.ended = True
 
     def reap(self) -> None:
-        """Read, and reap the worker if its parent was killed and this process, PID 1 of a container, has adopted it."""
+        """Read, and reap a worker whose parent was killed: PID 1 of a container, perhaps the harness, adopts it."""
         self.read()
         if self.ended and "status" not in self.facts:
             with suppress(ChildProcessError):
@@ -72,7 +72,7 @@ class WorkerReport:
 
     @property
     def exit_status(self) -> int | None:
-        """The worker's exit status (128 + signal), None while it runs; raises `LostError`."""
+        """The worker's exit status (128 + signal), None while it runs; `LostError` if its parent ended first."""
         self.read()
         if self.ended and "status" not in self.facts:
             raise LostError(self._zygote.end() or "the process that watches the worker has ended")
@@ -80,10 +80,10 @@ class WorkerReport:
 
 
 class Zygote:
-    """A process with the imports done, from which workers are forked; start it in a thread that outlives them."""
+    """A process from which workers are forked. The kernel kills it when the thread ends that has created it."""
 
     def __init__(self, job: Job) -> None:
-        """Start the process for jobs with the same worker code, runtime, threads and type of device."""
+        """Start the process for jobs with the worker code, runtime, threads and kind of device of `job`."""
         ours, theirs = socket.socketpair()
         command = children.interpreter(BOOTSTRAP, job.runtime, str(job.worker), options=("-B", "-u"))
         with theirs:
@@ -96,7 +96,7 @@ class Zygote:
         self._is_ready = False
 
     def wait_until_ready(self) -> None:
-        """Wait for the imports; raises `StartError`."""
+        """Wait for the imports. Raise `StartError` if they fail or take over `IMPORT_S` seconds."""
         if self._is_ready:
             return
         self._orders.settimeout(IMPORT_S)
@@ -117,7 +117,7 @@ class Zygote:
         return self._process.poll() is not None
 
     def end(self) -> str:
-        """Return a description of the end of the process, empty if it runs."""
+        """Return a clause that says how the process ended; empty if it still runs after `END_S` seconds."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(END_S)
         status = self._process.returncode
@@ -127,7 +127,7 @@ class Zygote:
         return f"the process from which workers are forked {how}"
 
     def order(self, order: dict[str, Any], descriptors: Sequence[int]) -> None:
-        """Ask the zygote to fork a worker; raises `StartError`."""
+        """Order a fork, which gets copies of the descriptors. Raise `StartError` if the process has ended."""
         try:
             with self._lock:
                 socket.send_fds(self._orders, [json.dumps(order).encode()], descriptors)
@@ -142,7 +142,7 @@ class Zygote:
 
 
 class Zygotes:
-    """A zygote per runtime. A zygote that ends is started again once; then no more workers are forked."""
+    """A zygote per runtime. A zygote that ends is started again once; after its second end, no worker is forked."""
 
     def __init__(self) -> None:
         self._by_runtime: dict[str, Zygote] = {}
@@ -151,15 +151,15 @@ class Zygotes:
         self._are_given_up = False
 
     def begin(self, trials: Sequence[Job]) -> None:
-        """Start a zygote for the runtime of each trial, unless it exists; zygotes import concurrently."""
+        """Start a zygote for the runtime of each trial unless it exists, without waiting for the imports."""
         for job in trials:
             if job.runtime not in self._by_runtime:
                 self._by_runtime[job.runtime] = Zygote(job)
 
     def start(self, trials: Sequence[Job], start_worker: Starter) -> None:
-        """Wait for a zygote for the runtime of each trial, and run the trials' calls; raises `StartError`.
+        """Start the zygotes of the trials' runtimes, wait for them, and make the trials' calls by `start_worker`.
 
-        `start_worker` lets them fork workers.
+        Raise `StartError` if a zygote does not start, or a call does not return its value.
         """
         self.begin(trials)
         for job in trials:
@@ -168,9 +168,10 @@ class Zygotes:
             require_value(start_worker, job)
 
     def fork(self, job: Job, start: Callable[[Zygote], T]) -> T | None:
-        """Start a worker for `job` by `start`, again if the zygote ends meanwhile; None if no worker can be forked.
+        """Return what `start` returns for the zygote of a job; None if no zygote is left for its runtime.
 
-        Raises `StartError`, as `start` does.
+        If the zygote ends meanwhile, `start` is called again with the next zygote. Raise `StartError` if `start` fails
+        although the zygote lives.
         """
         while (zygote := self._living(job)) is not None:
             try:

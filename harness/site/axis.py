@@ -10,11 +10,8 @@ from harness.board.board import Board
 #: Maximum number of steps between ticks.
 MOST_STEPS = 6
 
-#: Room beyond the largest number, as a share of the axis.
-ROOM = 0.04
-
-#: The noisy oracle is drawn unless it lies above this multiple of the highest row.
-FARTHEST = 2.0
+#: Room beyond the largest number, as a share of the axis; multiple of the highest row up to which the oracle is drawn.
+ROOM, FARTHEST = 0.04, 2.0
 
 
 @dataclass(frozen=True)

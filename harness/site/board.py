@@ -22,11 +22,11 @@ def leaderboard(data: SiteData) -> Board:
     tasks, given = data.settings.tasks, data.settings.withheld
     rows = make_rows(data.calls(), data.references, ())
     rows = [_with_withheld(row, given[key_of(row)], tasks) if key_of(row) in given else row for row in rows]
-    settings, told = data.settings, score_hyperparameters(data.references)
-    told = Hyperparameters(_on_all(told.in_sample, settings), _on_all(told.from_other_tasks, settings))
+    settings, fits = data.settings, score_hyperparameters(data.references)
+    fits = Hyperparameters(_on_all(fits.in_sample, settings), _on_all(fits.from_other_tasks, settings))
     oracle, scored = _on_all(score_oracle(data.references), settings), is_scored(data.references)
     return ranked_board(
-        rows, oracle, told, settings.remarks, data.held_out, settings.hidden, scored=scored or settings.hidden_scored
+        rows, oracle, fits, settings.remarks, data.held_out, settings.hidden, scored=scored or settings.hidden_scored
     ).with_columns(settings.columns)
 
 

@@ -1,4 +1,4 @@
-"""Limits for sites that a stranger may have made: sizes, numbers, text, and messages about these."""
+"""Limits for untrusted sites: sizes, numbers, text, and messages about a site."""
 
 import sys
 from pathlib import Path

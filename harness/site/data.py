@@ -70,7 +70,7 @@ class TaskFacts(_Model):
 
 
 class Repeated(_Model):
-    """The repetitions of a call."""
+    """The results of a call's repetitions (`--repeat`)."""
 
     task: str
     model: str

@@ -55,7 +55,7 @@ def _coloured_by(insight: Insight | None) -> str:
 def _pairs(task: OnTask) -> dict[str, Any] | None:
     """Return the scores given pairs of hyperparameters, as the lower half of a table; None without such scores.
 
-    A cell has its score, the share of the largest score, by which it is shaded, and whether it is the lowest.
+    A cell has its score, its share of the largest score, by which it is shaded, and whether it is the lowest.
     """
     if task.score is None or not task.score.official_pairs:
         return None

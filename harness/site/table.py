@@ -37,7 +37,7 @@ FILTERS = {
 
 
 def table(board: Board, pages: Sequence[str], on_front: Sequence[bool]) -> dict[str, Any]:
-    """Return the content of the table; `pages` has the path of each row's page, `on_front` is that of `is_on_front`."""
+    """Return the content of the table; `pages` are the paths of the rows' pages, `on_front` as from `is_on_front`."""
     in_a_row = {column.key for column in IN_A_ROW} | {columns.TASK_SCORE.key_on(task) for task in board.tasks}
     more = [column for column in board.columns if column.key not in in_a_row]
     chances = [task.chance.excess for row in board.rows for task in row.tasks.values() if task.chance is not None]
@@ -123,11 +123,11 @@ def _shown(text: str) -> str:
 
 def _yardsticks(board: Board) -> list[dict[str, Any]]:
     """Return the row of each yardstick with a score; `about` is an anchor on the page of explanations."""
-    told, rows = board.hyperparameters, []
+    fits, rows = board.hyperparameters, []
     for name, about, yardstick in (
         ("noisy oracle", "oracle", board.oracle),
-        ("hyperparameters", "hyperparameters", told.in_sample),
-        ("hyperparameters, other tasks", "hyperparameters", told.from_other_tasks),
+        ("hyperparameters", "hyperparameters", fits.in_sample),
+        ("hyperparameters, other tasks", "hyperparameters", fits.from_other_tasks),
     ):
         scores = [yardstick.score, *(yardstick.tasks.get(task) for task in board.tasks if len(board.tasks) > 1)]
         score, *tasks = [DASH if one is None else decimal(one.mean, 1) for one in scores]

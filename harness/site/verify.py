@@ -36,7 +36,7 @@ _NUMBER = re.compile(r"(?<![0-9])-?[0-9]+\.[0-9]+(?:e[+-]?[0-9]+)?")
 
 @dataclass(frozen=True)
 class Verified:
-    """The result of a verification."""
+    """The result of the comparison of a site with the site that was computed from its data."""
 
     differences: tuple[str, ...]  #: a line for each difference; empty if the site equals the computed site
     head: str  #: last digest of the chain of records
@@ -46,7 +46,7 @@ class Verified:
 
 
 def verify_site(directory: Path | str) -> Verified:
-    """Verify a site, which a stranger may have made: only regular files are read, up to a maximum size.
+    """Verify a site, which may be hostile: only regular files are read, up to a maximum size.
 
     Raises `UserError` if the data are missing or malformed, if a record does not fit its digest in the chain, or if
     another version of this program made the site.

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from harness.errors import UserError
+from harness.errors import UserError, writing
 from harness.hints import did_you_mean
 from harness.inspector.answer import Answer
 from harness.inspector.keys import KEYS
@@ -33,11 +33,9 @@ def _find_path(argument: str, name: str | None) -> Submission:
         return _from_path(path, name)
     if not is_there(path.parent):
         raise UserError("no such directory", file=path.parent)
-    try:
+    with writing(path.parent, problem="cannot be read"):  # the parent may be a file
         siblings = [entry.name for entry in path.parent.iterdir() if not entry.name.startswith(".")]
-    except OSError as error:  # a file, or a directory that may not be listed
-        raise UserError(f"cannot be read: {error.strerror}", file=path.parent, expected="a directory") from error
-    import baselines  # here: all measures are imported with it
+    import baselines  # here, because it imports all measures
 
     installed = [measure.name for measure in installed_measures()]
     remedy = did_you_mean(path.name.partition(":")[0], [*baselines.MEASURES, *installed, *siblings])
@@ -80,7 +78,7 @@ def find_submissions(
             note(f"{argument} means the {whose} measure; the path here is ./{argument}")
         for line in submission.notes:
             note(f"{argument}: {line}")
-        key = submission.name if submission.is_baseline else alike(submission.name)  # measures may differ in parameters
+        key = submission.name if submission.is_baseline else alike(submission.name)  # parameters may differ
         if key in found:
             remedy = "give each its own name: --as NAME, once per SUBMISSION, in order"
             what = f"a second submission named {submission.name!r}"

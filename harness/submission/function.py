@@ -46,16 +46,11 @@ def from_function(
     """Return the submission of a function `complexity(model, dataset)`, for instance of a notebook.
 
     The submission contains the source of the function, and of the functions, classes and plain values that the function
-    reads as global names. Installed modules are imported.
+    reads as global names. Installed modules are imported. The default of `name` is the function's name, and `note`
+    receives a line with the plain values.
 
-    Args:
-        function: the function.
-        name: name of the submission; None: the function's name.
-        note: receives a line with the plain values in the submission.
-
-    Raises:
-        UserError: the function has no source, it reads a value that cannot be copied or may be a secret, or the name is
-            taken.
+    Raises `UserError` if the function has no source, if it reads a value that cannot be copied or may be a secret, or
+    if the name is taken.
     """
     if not isinstance(function, FunctionType) or not function.__name__.isidentifier():  # a lambda's name is <lambda>
         raise UserError("a submission", expected="a function defined with def, a path or a name", found=repr(function))
@@ -158,7 +153,7 @@ def _is_installed(module: ModuleType) -> bool:
     """Whether a module belongs to Python or to an installed package, which every sandbox can import."""
     if module.__name__ in sys.builtin_module_names:
         return True
-    if module.__name__ == "__main__":  # a notebook or a script, whoever runs it
+    if module.__name__ == "__main__":  # a notebook or a script
         return False
     origin = getattr(module, "__file__", None)
     places = map(sysconfig.get_path, ("stdlib", "platstdlib", "purelib", "platlib"))

@@ -51,8 +51,7 @@ def is_there(path: Path) -> bool:
 def inspect(path: Path) -> Answer:
     """Return the files and metadata of the .py file, directory or zip at `path`, and the problem if it cannot be run.
 
-    Raises:
-        UserError: `path` is a link or another kind of file, or the system refuses to read a file.
+    Raises `UserError` if `path` is a link or another kind of file, or the system refuses to read a file.
     """
     refuse_link(path)
     try:

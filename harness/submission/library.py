@@ -20,7 +20,7 @@ def find_baseline(specification: str) -> Submission | None:
     The submission's name is the specification, with `True` in place of `true`. Raises `UserError` for an unknown
     parameter, or for a value of another type than the parameter's default.
     """
-    import baselines  # here: all measures are imported with it
+    import baselines  # here, because it imports all measures
 
     specification = baselines.canonical(specification)
     name, _, parameters = specification.partition(":")

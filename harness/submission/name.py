@@ -44,6 +44,6 @@ def taken(name: str) -> str | None:
 
 @functools.cache
 def _measures() -> dict[str, str]:
-    import baselines  # here: all measures are imported with it
+    import baselines  # here, because it imports all measures
 
     return {alike(name): name for name in baselines.MEASURES}

@@ -75,8 +75,7 @@ class TrainingData:
 def read_training_data(source: Path) -> TrainingData:
     """Return the decoded shards of the directory `source`, without reading a shard if the cache has them.
 
-    Raises:
-        UserError: a shard is damaged, or samples have different shapes.
+    Raises `UserError` if a shard is damaged, or samples have different shapes.
     """
     shards, root = find_shards(source), cache_directory("training_data")
     alike = root / hashlib.sha256(repr([shard.stat().st_size for shard in shards]).encode()).hexdigest()
@@ -92,9 +91,8 @@ def read_training_data(source: Path) -> TrainingData:
 def check_test_data(source: Path, input_shape: tuple[int, ...], n_outputs: int) -> None:
     """Check the test shards without caching their content, because no measure may see test data.
 
-    Raises:
-        UserError: a shard is damaged, a sample has another shape than training samples, or a label is not in
-            0..n_outputs-1.
+    Raises `UserError` if a shard is damaged, a sample has another shape than training samples, or a label is not in
+    0..n_outputs-1.
     """
     shards = find_shards(source)
     with Digests(source) as digests:

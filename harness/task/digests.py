@@ -53,13 +53,7 @@ class Digests:
 
     def of(self, file: Path) -> str:
         """Return the SHA-256 (hex) of a file; raises `OSError`, or `UserError` if the path is no regular file."""
-        known = self._recall(file)
-        if known is not None:
-            return known
-        stamp = _stamp(file)
-        digest = digest_of_file(file)
-        self._remember(file, stamp, digest)
-        return digest
+        return self._recall(file) or self.reading(file, lambda path: (None, digest_of_file(path)))[1]
 
     def reading(self, file: Path, read: Callable[[Path], tuple[T, str]]) -> tuple[T, str]:
         """Return what `read` returns for a file: the content and the SHA-256 (hex), which is cached."""

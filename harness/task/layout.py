@@ -85,7 +85,7 @@ class TaskDirectory:
         self.tasks = []
         for name, path in tasks.items():
             places = _reference_directories(path)
-            marks = find_marks(places)  # first, for a clearer error if the reference data cannot be accessed
+            marks = find_marks(places)  # before the reference data, for a clearer error without access
             reference = next((place / REFERENCE for place in places if _exists(place / REFERENCE)), None)
             self.tasks.append(TaskFiles(name, path, reference, marks=marks))
         self.tasks += [
@@ -97,8 +97,7 @@ class TaskDirectory:
     def runnable(self, names: Sequence[str] = ()) -> list[TaskFiles]:
         """Return the tasks that have models; with `names`, only the named tasks.
 
-        Raises:
-            UserError: no task has models, a task is half-fetched, or a name is unknown.
+        Raises `UserError` if no task has models, a task is half-fetched, or a name is unknown.
         """
         names = as_names(names)
         alone = [task.name for task in self._whole(names) if task.reference_only]

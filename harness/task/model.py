@@ -53,10 +53,8 @@ class Model:
     def write_canonical(self, directory: Path) -> None:
         """Write the files of a worker: architecture.json, weights.npz and, if known, initial_weights.npz.
 
-        The files do not reveal the model's id, training or origin.
-
-        Raises:
-            UserError: the model's files have changed since the task was read.
+        The files do not reveal the model's id, training or origin. Raises `UserError` if the model's files have changed
+        since the task was read.
         """
         shown = _Shown(self.architecture)
         (directory / "architecture.json").write_bytes(shown.text.encode())
@@ -73,11 +71,9 @@ def read_model(
 ) -> Model:
     """Check that a model's files are consistent, and return the model.
 
-    If `digests` has the finding that the same files have passed, no weight file is read.
-
-    Raises:
-        UserError: a file is missing or damaged, weights do not fit the architecture or are not finite, or the
-            output is not one number per class.
+    If `digests` has the finding that the same files have passed, no weight file is read. Raises `UserError` if a file
+    is missing or damaged, weights do not fit the architecture or are not finite, or the output is not one number per
+    class.
     """
     if len(shapes.output_shape) != 1 or shapes.output_shape[0] < 2:
         found = f"shape {shapes.output_shape}"

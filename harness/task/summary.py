@@ -133,7 +133,7 @@ def architectures(files: TaskFiles) -> Architectures:
     read = [read_architecture(model) for model in files.models]
     depths = [len(architecture.canonical["layers"]) for architecture in read]
     layers = [layer for architecture in read for layer in architecture.canonical["layers"]]
-    kinds = {layer["class_name"] for layer in layers if "class_name" in layer}  # other entries are further calls
+    kinds = {layer["class_name"] for layer in layers if "class_name" in layer}  # others are further calls
     number = len({architecture.digest for architecture in read})
     outputs = {str(architecture.output) for architecture in read}
     return Architectures(number, min(depths), max(depths), tuple(sorted(kinds)), tuple(sorted(outputs)))
@@ -148,7 +148,7 @@ def describe_networks(files: TaskFiles) -> str:
         return ""
     try:
         found = architectures(files)
-    except UserError:  # which `pgdl task validate` explains
+    except UserError:  # `pgdl task validate` explains the error
         return ""
     few, most = found.fewest_layers, found.most_layers
     layers = f"{few} layers" if few == most else f"{few} to {most} layers"

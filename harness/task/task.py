@@ -72,7 +72,7 @@ class _Reading:
         attempt = self._problems.attempt
         self.architectures = {path: attempt(read_architecture, path) for path in files.models}
         names = {files.name: files.directory} | {path.name: path for path in files.models}
-        for path in (path for name, path in names.items() if not is_line(name)):  # its records would be refused
+        for path in (path for name, path in names.items() if not is_line(name)):  # records refuse such names
             self._report(UserError("cannot be recorded", file=path, expected="a name without control characters"))
         if not files.models:
             self._report(UserError("no models", file=files.directory, expected="directories model_*", found="none"))

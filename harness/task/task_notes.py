@@ -83,12 +83,9 @@ def _with_output(task: Task, output: Output) -> list[str]:
 
 
 def notes_of_contents(reference: Reference, contents: Contents | None, *, initial_weights: bool) -> list[str]:
-    """Return notes on models that are missing, or lack initial weights.
+    """Return notes on models of the reference data that are missing; `contents` is None if all are.
 
-    Args:
-        reference: the reference data, which name the models.
-        contents: the contents of the task; None without models.
-        initial_weights: whether to add a note on models without weights before training.
+    `initial_weights` says whether to add a note on models without weights before training.
     """
     if contents is None:
         return ["its models are missing, so it cannot be checked whether records are of these models"]

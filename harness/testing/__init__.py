@@ -1,6 +1,6 @@
-"""Tests that every executor and every kind of sandbox must pass, for authors of new ones.
+"""Tests that every executor and every kind of sandbox must pass, for authors of new executors and kinds.
 
-Importing it registers `Actors`, a kind of sandbox whose workers are threads that play parts.
+The import of this package registers `Actors`, a kind of sandbox whose workers are threads that play parts.
 """
 
 from harness.testing.actors import Actors, Parts

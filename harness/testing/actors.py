@@ -1,4 +1,4 @@
-"""A kind of sandbox for tests, whose workers are threads that play parts, and the orders of such calls."""
+"""A kind of sandbox for tests: its workers are threads, and the text of a submission says what its call does."""
 
 import hashlib
 import itertools
@@ -24,7 +24,7 @@ _numbers = itertools.count()
 
 
 class Actors(Kind):
-    """Starts actors, and counts them."""
+    """A kind of sandbox whose workers are actors, which are threads. Counts the actors that play at the same time."""
 
     name = "actors"
     summary = "a thread that plays a part"
@@ -43,15 +43,15 @@ class Actors(Kind):
         """Return None: threads work everywhere."""
 
     def expect(self, trials: Sequence[Job]) -> None:
-        """Note the runtimes."""
+        """Record the runtimes in `expected`."""
         self.expected += [job.runtime for job in trials]
 
     def prepare(self, trials: Sequence[Job]) -> None:
-        """Note the runtimes."""
+        """Record the runtimes in `prepared`."""
         self.prepared += [job.runtime for job in trials]
 
     def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> "Actor":
-        """Start a thread, unless the part refuses to start."""
+        """Start an actor. Raise `StartError` for the part `does not start`."""
         if "does not start" in parts(job).values():
             raise StartError("no stage")
         actor = Actor(self, job, control, sink)
@@ -59,22 +59,22 @@ class Actors(Kind):
         return actor
 
     def versions(self, runtime: str) -> str:
-        """Return an empty text: no library is needed."""
+        """Return a text in place of the versions of libraries."""
         return f"runtime {runtime}"
 
     def close(self) -> None:
-        """Note that the context was left."""
+        """Record in `closed` that the context was left."""
         self.closed = True
 
     def playing(self, change: int) -> None:
-        """Count an actor that begins (1) or ends (-1) to play a measure."""
+        """Count an actor that begins (1) or ends (-1) to play a part."""
         with self._changing:
             self._playing += change
             self.most_at_once = max(self.most_at_once, self._playing)
 
 
 class Actor(RunningSandbox):
-    """A worker whose whole conversation with the harness is a part that it plays."""
+    """A worker that is a thread: its frames to the harness follow a part such as `returns 1` or `exits 3`."""
 
     def __init__(self, kind: Actors, job: Job, control: int, sink: int) -> None:
         self.job, self.played = job, list[str]()
@@ -87,11 +87,11 @@ class Actor(RunningSandbox):
         self._thread.start()
 
     def exit_status(self) -> int | None:
-        """Return the exit status that the part sets."""
+        """Return the exit status that the part `exits` has set; None before."""
         return self._status
 
     def kill(self) -> None:
-        """End the part."""
+        """End the part that the actor plays, and the thread."""
         self._killed.set()
         with suppress(OSError):
             self._control.shutdown(socket.SHUT_RDWR)
@@ -118,14 +118,11 @@ class Actor(RunningSandbox):
             channel.receive()
             self.played.append(part)
             self._kind.playing(1)
+            verb, _, rest = part.partition(" ")
             try:
-                self._play(part, channel)
+                getattr(self, f"_{verb}")(rest, channel)
             finally:
                 self._kind.playing(-1)
-
-    def _play(self, part: str, channel: Channel) -> None:
-        verb, _, rest = part.partition(" ")
-        getattr(self, f"_{verb}")(rest, channel)
 
     def _returns(self, value: str, channel: Channel) -> None:
         time.sleep(0.01)
@@ -164,13 +161,13 @@ class Actor(RunningSandbox):
 
 
 def parts(job: Job) -> dict[str, str]:
-    """The parts to be played, by module."""
+    """Return module -> part, from the files of a job's submission."""
     return {path.stem: path.read_text() for path in Path(job.submission).glob("*.py")}
 
 
 @dataclass
 class Parts:
-    """The parts that are played, by the digests of their texts; models and data are empty."""
+    """The inputs of calls that play parts, by the digests of their texts. Models and data are empty."""
 
     missing: str | None = None  #: digest of a model that cannot be written
     _texts: dict[str, bytes] = field(default_factory=dict)
@@ -179,7 +176,7 @@ class Parts:
         self, text: str, *, model: str = "model", is_baseline: bool = False, allowance: Allowance | None = None,
         repeat: int = 0,
     ) -> Order:  # fmt: skip
-        """Return the order of a call that plays a part; its limit is 60 s unless `allowance` says otherwise."""
+        """Return the order of a call that plays the part `text`, by default with a limit of 60 s."""
         digest = hashlib.sha256(text.encode()).hexdigest()
         self._texts[digest] = text.encode()
         number = next(_numbers)
@@ -190,11 +187,11 @@ class Parts:
         )  # fmt: skip
 
     def files(self, submission: str) -> Mapping[str, bytes]:
-        """Return the file of a part."""
+        """Return the only file of a submission, with the text of its part."""
         return {"complexity.py": self._texts[submission]}
 
     def write_model(self, digest: str, directory: Path) -> None:
-        """Write nothing, or fail like a model that has been changed."""
+        """Write nothing. For the model `missing`, raise the `UserError` of a model that has been changed."""
         if digest == self.missing:
             raise UserError("changed since the task was read", remedy="run the same command again")
 

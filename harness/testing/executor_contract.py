@@ -1,4 +1,4 @@
-"""The tests that every executor must pass."""
+"""The contract of executors: tests that every executor must pass."""
 
 import time
 from collections.abc import Sequence
@@ -11,27 +11,31 @@ from harness.outcome import Outcome
 from harness.sandbox import SandboxChoice
 from harness.testing.actors import Actors, Parts
 
-#: The sandbox of the tests, which the executor finds by its name after an import of `harness.testing` on its machine.
+#: The sandbox of the tests. An executor finds it by name after an import of `harness.testing` on its machine.
 STAGE = SandboxChoice(Actors.name)
 
-#: Seconds after which a call that does not end is a failure.
+#: Seconds after which a test fails because a call does not end.
 CALL_END_S = 60.0
 
 
 class ExecutorContract:
-    """Subclass it as a class of tests for pytest, and define `executor`."""
+    """The tests of an executor for pytest. A subclass defines `executor`."""
 
     def executor(self, workers: int) -> Executor:
-        """Return an executor with the sandbox `STAGE` and `workers` concurrent calls, whose context is not entered."""
+        """Return an executor with the sandbox `STAGE` and `workers` calls at once. Its context is not entered yet."""
         raise NotImplementedError
 
+    def make(self, workers: int, parts: Parts, orders: Sequence[Order]) -> dict[int, FinishedCall[int]]:
+        """Make the calls of orders by a new executor, and return number of an order -> finished call."""
+        with self.executor(workers) as executor:
+            executor.prepare(["tensorflow"])
+            return made(executor, parts, orders)
+
     def test_every_order_comes_back_once_with_its_value(self) -> None:
-        """Calls may end in any order."""
+        """Every order comes back once, with its value; calls may end in any order."""
         parts = Parts()
         orders = [parts.order(f"returns {number}", model=f"model {number % 3}") for number in range(12)]
-        with self.executor(2) as executor:
-            executor.prepare(["tensorflow"])
-            done = made(executor, parts, orders)
+        done = self.make(2, parts, orders)
         assert {number: one.result.value for number, one in done.items()} == {
             order.number: float(position) for position, order in enumerate(orders)
         }
@@ -49,7 +53,7 @@ class ExecutorContract:
             assert executor.next(0.05) is None
 
     def test_a_second_helping_is_made_as_the_first(self) -> None:
-        """The executor works for several calls of `add` within one context."""
+        """An executor accepts several calls of `add` within a context."""
         parts = Parts()
         with self.executor(1) as executor:
             for value in (1.0, 2.0):
@@ -58,30 +62,26 @@ class ExecutorContract:
                 assert done.result.value == value
 
     def test_only_baselines_share_a_sandbox_and_only_on_one_model(self) -> None:
-        """The part `counts` tells how many have been played in its sandbox; repetitions are apart."""
+        """The part `counts` returns the number of parts played in its sandbox. Repetitions never share a sandbox."""
         parts = Parts()
         orders = [parts.order("counts") for _ in range(3)]
         orders += [parts.order(f"counts {number}", is_baseline=True) for number in range(3)]
         orders += [parts.order("counts", is_baseline=True, model="another")]
         orders += [parts.order("counts", is_baseline=True, repeat=1)]
-        with self.executor(2) as executor:
-            executor.prepare(["tensorflow"])
-            done = made(executor, parts, orders)
+        done = self.make(2, parts, orders)
         assert [done[order.number].result.value for order in orders] == [1, 1, 1, 1, 2, 3, 1, 1]
 
     def test_after_harm_the_others_go_on_in_another_sandbox(self) -> None:
-        """Every call of a batch has its own outcome."""
+        """After a crash, the other calls of a batch get their own outcomes."""
         parts = Parts()
         orders = [parts.order(text, is_baseline=True) for text in ("counts", "exits 3", "counts on")]
-        with self.executor(1) as executor:
-            executor.prepare(["tensorflow"])
-            done = [made_one.result for made_one in in_order(made(executor, parts, orders), orders)]
-        assert [(one.outcome, one.value) for one in done] == [
+        done = self.make(1, parts, orders)
+        assert [(done[order.number].result.outcome, done[order.number].result.value) for order in orders] == [
             (Outcome.OK, 1.0), (Outcome.CRASH, None), (Outcome.OK, 1.0),
         ]  # fmt: skip
 
     def test_whatever_a_call_does_has_an_outcome(self) -> None:
-        """The limits hold, and no wait is endless."""
+        """Every behaviour of a worker leads to an outcome and a message."""
         parts, short = Parts(), Allowance(None, 0.3, 0.0, "the time limit of 0.3 s")
         expected = {
             parts.order("raises ValueError: no"): (Outcome.EXCEPTION, "ValueError: no"),
@@ -92,16 +92,14 @@ class ExecutorContract:
             parts.order("fails to load"): (Outcome.INFRA_ERROR, "the model or data could not be loaded: no such model"),
             parts.order("does not start"): (Outcome.INFRA_ERROR, "the sandbox did not start: no stage"),
         }
-        with self.executor(2) as executor:
-            executor.prepare(["tensorflow"])
-            done = made(executor, parts, list(expected))
+        done = self.make(2, parts, list(expected))
         for order, (outcome, message) in expected.items():
             result = done[order.number].result
             assert (result.outcome, result.value) == (outcome, None)
             assert result.message.startswith(message), result.message
 
     def test_calls_of_one_budget_share_its_seconds(self) -> None:
-        """Seconds that were spent elsewhere count, too; a call of a used-up budget does not start."""
+        """Seconds spent by other executors count, too. A call with a used-up budget does not start."""
         parts, meaning = Parts(), "the budget"
         spent = Allowance(1, 5.0, 5.0, meaning)
         shared = [Allowance(2, 0.4, 0.0, meaning)] * 6
@@ -114,7 +112,7 @@ class ExecutorContract:
         assert sum(one.result.message.startswith("exceeded") for one in done.values()) < len(done)
 
     def test_leaving_the_context_ends_what_runs(self, tmp_path: Path) -> None:
-        """The part `beats` writes to a file as long as it lives."""
+        """The part `beats` writes to a file until it is killed."""
         parts, pulse = Parts(), tmp_path / "pulse"
         with self.executor(2) as executor:
             executor.prepare(["tensorflow"])
@@ -129,20 +127,18 @@ class ExecutorContract:
         assert pulse.stat().st_size == beats
 
     def test_inputs_that_cannot_be_written_are_an_error_of_the_run(self) -> None:
-        """They are no outcome of a submission."""
+        """If the inputs of a call cannot be written, the run ends with an error, and the call has no outcome."""
         parts = Parts(missing="changed")
-        with self.executor(1) as executor:
-            executor.prepare(["tensorflow"])
-            try:
-                made(executor, parts, [parts.order("returns 1", model="changed")])
-            except UserError as error:
-                assert "changed since the task was read" in str(error)  # noqa: PT017 - pytest is not needed here
-            else:
-                raise AssertionError("nobody was told")
+        try:
+            self.make(1, parts, [parts.order("returns 1", model="changed")])
+        except UserError as error:
+            assert "changed since the task was read" in str(error)  # noqa: PT017 - pytest is not needed here
+        else:
+            raise AssertionError("no error was raised")
 
 
 def made(executor: Executor, parts: Parts, orders: Sequence[Order]) -> dict[int, FinishedCall[int]]:
-    """Make calls; returns the finished calls by the numbers of their orders."""
+    """Make the calls of orders, and return number of an order -> finished call."""
     executor.add(orders, parts)
     done: dict[int, FinishedCall[int]] = {}
     until = time.monotonic() + CALL_END_S
@@ -154,8 +150,3 @@ def made(executor: Executor, parts: Parts, orders: Sequence[Order]) -> dict[int,
             done[returned.call] = returned
     assert executor.next(0.05) is None, "more was returned than ordered"
     return done
-
-
-def in_order(done: dict[int, FinishedCall[int]], orders: Sequence[Order]) -> list[FinishedCall[int]]:
-    """Return the finished calls of orders, in the sequence of the orders."""
-    return [done[order.number] for order in orders]

@@ -2,24 +2,9 @@
 
 import threading
 
-from harness.outcome import Outcome
-from harness.sandbox import (
-    CONTROL,
-    TRAPS,
-    Call,
-    Clock,
-    Kind,
-    Limits,
-    Staging,
-    StoppedError,
-    prepare_call,
-    run_traps,
-    trial_job,
-)
+from harness.outcome import StoppedError
+from harness.sandbox import Call, Clock, Kind, Limits, Staging
 from harness.worker.runtimes import DEFAULT
-
-#: The only limit that also holds without a sandbox.
-CLOCK = next(trap for trap in TRAPS if trap.outcome is Outcome.TIMEOUT)
 
 
 class KindContract:
@@ -35,18 +20,18 @@ class KindContract:
         """The calls of `pgdl doctor`, two at a time; without a sandbox only the clock holds."""
         with Staging() as staging, self.kind() as kind:
             assert kind.problem() is None
-            kind.prepare([trial_job(staging, CONTROL, runtime=self.runtime)])
-            results = dict(run_traps(kind.start, staging, 2, self.runtime))
-        expected = [trap for trap in results if kind.is_sandbox or trap in (CONTROL, CLOCK)]
+            kind.prepare(kind.trials(staging, [self.runtime]))
+            results = dict(kind.run_traps(staging, 2, self.runtime))
+        expected = [trap for trap in results if kind.is_sandbox or not trap.needs_sandbox]
         assert [trap.name for trap in expected if not trap.caught(results[trap])] == []
 
     def test_a_call_that_is_stopped_leaves_no_process(self) -> None:
         """Ctrl-C may come at any time."""
         stop = threading.Event()
         with Staging() as staging, self.kind() as kind:
-            job = trial_job(staging, CONTROL, runtime=self.runtime)
+            (job,) = kind.trials(staging, [self.runtime])
             kind.prepare([job])
-            call = prepare_call(kind.start, job, Limits(), 0, stopping=stop.is_set)
+            call = Call.prepare(kind.start, job, Limits(), 0, stopping=stop.is_set)
             assert isinstance(call, Call)
             stop.set()
             try:

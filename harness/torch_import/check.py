@@ -2,6 +2,7 @@
 
 import tempfile
 from contextlib import AbstractContextManager, ExitStack
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -27,13 +28,11 @@ def can_run_torch() -> bool:
 class OutputComparison(AbstractContextManager["OutputComparison"]):
     """Compares translations with their networks; a process runs the networks in PyTorch until the context ends.
 
-    Args:
-        keras: a process of the program `harness.processes.accuracies`, which runs the translations.
+    The process `keras`, of the program `harness.processes.accuracies`, runs the translations.
     """
 
     def __init__(self, keras: Process) -> None:
         self._keras, self._stack = keras, ExitStack()
-        self._torch: Process | None = None
 
     def __exit__(self, *error: object) -> None:
         self._stack.close()
@@ -41,15 +40,10 @@ class OutputComparison(AbstractContextManager["OutputComparison"]):
     def require_same(self, file: Path, model: Path, inputs: Array, expected: Array | None) -> float:
         """Return the largest difference of outputs, as a share of the outputs' range of values.
 
-        Args:
-            file: the `.pt2` file.
-            model: directory of the translation in canonical form.
-            inputs: examples (n, ...), channels last.
-            expected: the network's outputs (n, classes); None to run the file in PyTorch.
-
-        Raises:
-            UserError: the outputs differ by more than `TOLERANCE`, or are not finite. The message names the first
-                operation whose result differs.
+        `file` is the `.pt2` file, `model` the directory of its translation in canonical form, and `inputs` are examples
+        (n, ...) with the channels last. `expected` are the network's outputs (n, classes); None runs the file in
+        PyTorch. Raises `UserError` if outputs are not finite, or differ by more than `TOLERANCE`: then the message
+        names the first operation whose result differs.
         """
         if expected is None:
             (expected,) = self._of_torch(file, inputs, None)
@@ -88,10 +82,11 @@ class OutputComparison(AbstractContextManager["OutputComparison"]):
         remedy = "does the module draw random numbers?"
         return UserError("outputs", expected=most, found=f"{difference:.2g}", remedy=remedy)
 
+    @cached_property
+    def _torch(self) -> Process:
+        return self._stack.enter_context(Process("harness.torch_import.reference", RUNTIMES["torch"]))
+
     def _of_torch(self, file: Path, inputs: Array, names: list[str] | None) -> list[Array]:
-        if self._torch is None:
-            program = Process("harness.torch_import.reference", RUNTIMES["torch"])
-            self._torch = self._stack.enter_context(program)
         return _asked(self._torch, inputs, {"file": str(file.absolute()), "names": names})
 
     def _of_keras(self, model: Path, inputs: Array, layers: list[int] | None) -> list[Array]:

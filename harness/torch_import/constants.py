@@ -131,15 +131,9 @@ ON_CONSTANTS = {*_UNARY, *_BINARY, *_OTHERS}
 
 
 def computed(name: str, first: Any, others: Mapping[str, Any]) -> Any:
-    """Return the result of an operation on constants: an array, or a list of arrays.
+    """Return the result of an operation on constants, an array or a list of arrays; `name` has no overload.
 
-    Args:
-        name: name of the operation, without overload.
-        first: the first argument.
-        others: the further arguments by name.
-
-    Raises:
-        UntranslatableError: `ON_CONSTANTS` has no such operation.
+    `others` are the arguments after the first, by name. Raises `UntranslatableError` if NumPy has no counterpart.
     """
     if name in _OTHERS:
         return _OTHERS[name](first, **others)

@@ -21,15 +21,10 @@ _BY_HAND = "write its forward without a decision on the data, or build it by han
 
 
 class Exporter:
-    """Exports a copy of a module, on the CPU and in evaluation mode; the module itself does not change.
+    """Exports a copy of a `torch.nn.Module`, on the CPU and in evaluation mode; the module itself does not change.
 
-    Args:
-        module: a `torch.nn.Module`.
-        name: name of the module in messages.
-        tell: called with a note if the module is in training mode.
-
-    Raises:
-        UserError: `module` is no module, or a weight is not a finite number in float32.
+    Messages call the module `name`, and `tell` receives a note if it is in training mode. Raises `UserError` if
+    `module` is no module, or a weight is not a finite number in float32.
     """
 
     def __init__(self, module: Any, name: str, tell: Callable[[str], None]) -> None:
@@ -57,7 +52,7 @@ class Exporter:
         try:
             with torch.inference_mode():
                 found = self._module(torch.from_numpy(np.ascontiguousarray(inputs, np.float32)))
-        except Exception as error:  # whatever the user's code raises
+        except Exception as error:  # the user's code may raise any error
             what = f"{self._name}: cannot be called on inputs of shape {inputs.shape}"
             raise UserError(what, found=_line(f"{type(error).__name__}: {error}")) from error
         if not isinstance(found, torch.Tensor) or found.ndim != 2:
@@ -68,12 +63,9 @@ class Exporter:
         return np.asarray(found.numpy())
 
     def write(self, file: Path, inputs: Array, state: Mapping[str, Any] | None = None) -> None:
-        """Write the exported module to a file; raises `UserError` with PyTorch's reason if the export fails.
+        """Write the exported module to a `.pt2` file; raises `UserError` with PyTorch's reason if the export fails.
 
-        Args:
-            file: the `.pt2` file.
-            inputs: examples (n, ...) in the module's own layout.
-            state: a `state_dict` to export in place of the module's own weights.
+        `inputs` are examples (n, ...) in the module's own layout; a `state_dict` replaces the module's weights.
         """
         import torch
 
@@ -90,9 +82,9 @@ class Exporter:
         try:
             with _silence():
                 program = torch.export.export(module, (sample,))
-                with file.open("wb") as stream:  # of a path, PyTorch would want the suffix
+                with file.open("wb") as stream:  # given a path, PyTorch requires the suffix .pt2
                     torch.export.save(program, stream)
-        except Exception as error:  # whatever stops the tracing of a user's code
+        except Exception as error:  # tracing the user's code may raise any error
             remedy = _BY_HAND if "data-dependent" in str(error) else None
             what, found = f"{self._name}: torch.export cannot export it", _line(str(error))
             raise UserError(what, found=found, remedy=remedy) from error

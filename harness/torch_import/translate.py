@@ -86,7 +86,7 @@ class _Translator:
     def __post_init__(self) -> None:
         batch, *shape = self.graph.input_shape
         groups = [group_of(size) for size in shape]
-        stored = (*groups[1:], *groups[:1])  # a task has the channels last
+        stored = (*groups[1:], *groups[:1])  # tasks have the channels last
         view = ((ValueAxis(batch, is_batch=True),), *groups)
         self.values = {**self.graph.tensors, self.graph.input: Value(INPUT, stored, view)}
 

@@ -5,9 +5,10 @@ group. Layers store the channels last, and their outputs are described without t
 change only PyTorch's axes. A layer is added when an operation needs the stored axes in another order.
 """
 
+import functools
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -63,11 +64,12 @@ class Value:
         for group in self.view:
             for pair in itertools.pairwise(group):
                 if any(pair in itertools.pairwise(stored) for stored in self.stored):
-                    made = ValueAxis(size_of(pair))
-                    stored, view = (tuple(_with_one(pair, made, one) for one in groups)
-                                    for groups in (self.stored, self.view))  # fmt: skip
-                    return replace(self, stored=stored, view=view)._joined()
+                    joined = functools.partial(_with_one, pair, ValueAxis(size_of(pair)))
+                    return self._with_groups(joined)._joined()
         return self
+
+    def _with_groups(self, change: Callable[[Group], Group]) -> "Value":
+        return replace(self, stored=tuple(map(change, self.stored)), view=tuple(map(change, self.view)))
 
     def _regrouped(self, shape: Sequence[int]) -> "Value":
         if shape.count(-1):
@@ -102,13 +104,10 @@ class Value:
             )
         parts = (ValueAxis(outer), ValueAxis(axis.size // outer))
 
-        def divided(groups: Groups) -> Groups:
-            return tuple(
-                tuple(part for one in group for part in (parts if one is axis else (one,)) if part.size > 1)
-                for group in groups
-            )
+        def divided(group: Group) -> Group:
+            return tuple(part for one in group for part in (parts if one is axis else (one,)) if part.size > 1)
 
-        return replace(self, stored=divided(self.stored), view=divided(self.view)), parts
+        return self._with_groups(divided), parts
 
     def permuted(self, order: Sequence[int]) -> "Value":
         """Return the value with PyTorch's axes in another order, given by their present positions."""

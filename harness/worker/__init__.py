@@ -1,6 +1,6 @@
-"""The code that runs inside the sandbox: loads one model and its data, calls measures, reports one float for each.
+"""The code that runs inside the sandbox: loads a model and its data, calls measures and reports their values.
 
-Only this package is copied into the sandbox; it imports nothing else of `harness`.
+Only this package is copied into the sandbox, so it imports nothing else of `harness`.
 """
 
 #: Modules for other rooms.

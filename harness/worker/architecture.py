@@ -1,14 +1,14 @@
-"""Builds the Keras model of an architecture in the harness' canonical form, in any Keras on any framework alike.
+"""Builds the Keras model of an architecture in canonical form, with Keras 2 or with Keras 3 on any framework.
 
 The harness writes this form, which contains only built-in layers and plain settings:
 
-* `{"format": "layers", "input_shape": [...], "layers": [{"class_name", "config"}, ...]}`, a Sequential model,
-* `{"format": "graph", "input_shape": [...], "layers": [{"class_name", "config", "inputs"}, ...]}`, a model of
-  the functional kind: `inputs` are positions in `layers`, -1 being the model's input; the last layer's output
-  is the model's. `{"layer", "inputs"}` calls the layer at an earlier position again; `keywords`, if present, are
-  arguments passed by name: positions, true or false.
+* `{"format": "layers", "input_shape": [...], "layers": [{"class_name", "config"}, ...]}` is a Sequential model.
+* `{"format": "graph", "input_shape": [...], "layers": [{"class_name", "config", "inputs"}, ...]}` is a functional
+  model. `inputs` are positions in `layers`, with -1 for the model's input. The output of the last layer is the model's.
+  `{"layer", "inputs"}` calls the layer at an earlier position again. `keywords` are arguments passed by name:
+  positions, true or false.
 
-Either form has `"softmax"` if there is a final softmax or log-softmax: the position of the layer that computes it.
+`"softmax"` is the position of the layer that computes a final softmax or log-softmax; it is missing without one.
 """
 
 import functools
@@ -29,14 +29,10 @@ class ArchitectureError(ValueError):
 
 
 def build_model(architecture: dict[str, Any], keras: Any) -> Any:
-    """Build the model, with its layers, and hence its weights, in the order of the architecture.
+    """Return the model of an architecture, whose layers and weights have the order of the architecture.
 
-    Layers that augment images are kept, but do nothing, even in training mode or in a copy of the model.
-
-    `keras` is the module: Keras 3 on any framework, or Keras 2.
-
-    Raises:
-        ArchitectureError: Keras rejects a layer.
+    Layers that augment images return their input, even in training mode or in a copy of the model. `keras` is the
+    module of Keras 2 or Keras 3. Raise `ArchitectureError` if Keras rejects a layer.
     """
     source = keras.Input(shape=tuple(architecture["input_shape"]))
     build = _sequential if architecture["format"] == "layers" else _functional
@@ -45,7 +41,7 @@ def build_model(architecture: dict[str, Any], keras: Any) -> Any:
 
 @contextmanager
 def undrawn(keras: Any) -> Iterator[None]:
-    """Let random initializers return zeros: drawing weights that are replaced takes a third of building a model."""
+    """Let random initializers return zeros within the context, which saves a third of the time to build a model."""
     random = (keras.initializers.VarianceScaling, keras.initializers.RandomUniform)
     drawing = [kind.__call__ for kind in random]
     for kind in random:
@@ -60,7 +56,7 @@ def undrawn(keras: Any) -> Iterator[None]:
 def _sequential(source: Any, definitions: Sequence[dict[str, Any]], keras: Any) -> Any:
     try:
         return keras.Sequential([source, *(_make(definition, keras) for definition in definitions)])
-    except Exception:  # again, layer by layer, to find the layer that Keras rejects
+    except Exception:  # built again, layer by layer, to find the layer that Keras rejects
         model = keras.Sequential([source])
         for position, definition in enumerate(definitions):
             with _refusing(position, definition):
@@ -96,7 +92,7 @@ def _functional(source: Any, definitions: Sequence[dict[str, Any]], keras: Any) 
 
 @contextmanager
 def _refusing(position: int, definition: dict[str, Any]) -> Iterator[None]:
-    """Name the layer if Keras rejects it, with any error of its framework."""
+    """Turn any error of Keras or its framework into an `ArchitectureError` that names the layer."""
     try:
         yield
     except Exception as error:
@@ -116,10 +112,10 @@ def _make(definition: dict[str, Any], keras: Any) -> Any:
 
 @functools.cache
 def _disabled(class_name: str, keras: Any) -> type:
-    """Return a class in place of a layer's class, whose layers return their input.
+    """Return a class of layers that return their input, in place of Keras' class of that name.
 
-    The class is registered, since copies are made from a configuration, which names the class: Keras' own classes
-    augment images in every call without `training=False`.
+    Keras' own layers augment images in every call without `training=False`. The class is registered, because Keras
+    copies a layer from its configuration, which names the class.
     """
     parent = getattr(keras.layers, class_name)
     members = {"call": _return_input, "__module__": parent.__module__}

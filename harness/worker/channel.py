@@ -7,13 +7,13 @@ from typing import Any, Self
 #: Longest frame in bytes, newline included; anything longer is a protocol error.
 MAX_FRAME = 4096
 
-#: Descriptor of the worker's socket, the same in every call: a number that depended on the harness' open files would
-#: reveal other calls.
+#: Descriptor of the worker's socket, the same in every call, because a number that depends on the harness' open files
+#: would reveal other calls.
 SOCKET = 3
 
 
 def take_input() -> int:
-    """Return a new descriptor of the present standard input, and make standard input empty."""
+    """Return a new descriptor of standard input, which then is empty."""
     taken = os.dup(0)
     with open(os.devnull, "rb") as empty:  # noqa: PTH123
         os.dup2(empty.fileno(), 0)
@@ -21,9 +21,9 @@ def take_input() -> int:
 
 
 def move_streams() -> tuple[int, int]:
-    """Move standard input and output to new descriptors, safe from accidental use; returns these.
+    """Return new descriptors of standard input and output, which code cannot use by accident.
 
-    Standard input is then empty, and standard output goes to standard error.
+    Standard input then is empty, and standard output goes to standard error.
     """
     reader, writer = take_input(), os.dup(1)
     os.dup2(2, 1)
@@ -31,10 +31,7 @@ def move_streams() -> tuple[int, int]:
 
 
 class Channel:
-    """The worker's end of the control channel: blocking, line-wise JSON over a pair of descriptors.
-
-    For a socket, both descriptors are the same.
-    """
+    """The worker's end of the control channel; for a socket, `reader` and `writer` are the same descriptor."""
 
     def __init__(self, reader: int, writer: int) -> None:
         self._reader, self._writer = reader, writer
@@ -42,13 +39,13 @@ class Channel:
 
     @classmethod
     def at_its_place(cls, socket: int) -> Self:
-        """Return the channel over a socket, whose descriptor becomes `SOCKET`."""
+        """Return the channel over a socket after moving the socket to the descriptor `SOCKET`."""
         if socket != SOCKET:
             os.dup2(socket, SOCKET, inheritable=False)
         return cls(SOCKET, SOCKET)
 
     def send(self, **fields: Any) -> None:
-        """Send one frame."""
+        """Send a frame. Raise `ValueError` if it is longer than `MAX_FRAME` bytes."""
         frame = json.dumps(fields).encode() + b"\n"
         if len(frame) > MAX_FRAME:
             raise ValueError(f"frame of {len(frame)} bytes, at most {MAX_FRAME} allowed")
@@ -56,7 +53,7 @@ class Channel:
             frame = frame[os.write(self._writer, frame) :]
 
     def receive(self) -> dict[str, Any]:
-        """Wait for one frame; raises `EOFError` when the harness has ended."""
+        """Wait for a frame and return it. Raise `EOFError` if the harness has closed the channel."""
         while b"\n" not in self._pending:
             chunk = os.read(self._reader, MAX_FRAME)
             if not chunk:

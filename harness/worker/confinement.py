@@ -1,14 +1,14 @@
-"""Moves a forked process into a prepared sandbox and drops all its privileges, irrevocably.
+"""Moves a forked process into an existing sandbox and takes all its privileges away for good.
 
-The process joins the namespaces of the sandbox, changes the user, drops every capability and installs the system-call
-filter. bubblewrap does the same for a process that it starts.
+The process joins the namespaces of the sandbox, becomes another user, drops every capability and installs the
+system-call filter, as bubblewrap does for processes that it starts.
 """
 
 import ctypes
 import os
 import struct
 
-#: Namespace flags of setns(2): mount, cgroup, UTS, IPC, PID, network; and user.
+#: Flags of setns(2): mount, cgroup, UTS, IPC, PID and network namespaces; user namespace.
 NAMESPACES = 0x20000 | 0x2000000 | 0x4000000 | 0x8000000 | 0x20000000 | 0x40000000
 USER_NAMESPACE = 0x10000000
 
@@ -29,16 +29,16 @@ def _check(result: int, call: str) -> None:
 
 
 def join_namespaces(pidfd: int, *, with_user: bool) -> None:
-    """Join all namespaces of the process behind `pidfd`; the PID namespace takes effect at the next fork."""
+    """Join the namespaces of the process behind `pidfd`. The next fork is in its PID namespace, this process is not."""
     flags = NAMESPACES | (USER_NAMESPACE if with_user else 0)
     _check(_libc.setns(pidfd, flags), "setns")
 
 
 def give_up_privileges(uid: int | None) -> None:
-    """Switch to the user `uid` (None: keep the current one), and drop all groups and capabilities, irrevocably."""
+    """Become the user `uid`, unless that is None, and drop all groups and capabilities for good."""
     for capability in range(64):
         if _libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0:
-            break  # beyond the kernel's last capability
+            break  # the kernel has no more capabilities
     if uid is not None:
         os.setgroups([])
         os.setresgid(uid, uid, uid)
@@ -46,7 +46,7 @@ def give_up_privileges(uid: int | None) -> None:
     header = struct.pack("Ii", CAPABILITY_VERSION_3, 0)
     _check(_libc.capset(header, bytes(24)), "capset")
     _check(_libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
-    _check(_libc.prctl(PR_SET_DUMPABLE, 1, 0, 0, 0), "dumpable")  # the process owns its /proc entries again
+    _check(_libc.prctl(PR_SET_DUMPABLE, 1, 0, 0, 0), "dumpable")  # so that the process owns its entries in /proc again
 
 
 def filter_system_calls(program: bytes) -> None:

@@ -1,28 +1,28 @@
-"""Advice on common errors with a data set of TensorFlow."""
+"""Advice on common errors with a `tf.data.Dataset`."""
 
 import linecache
 import re
 from typing import Any
 
-#: The three ways to read the examples, as the end of a line.
+#: The end of a message, with three ways to read the examples.
 WAYS = (
     " (dataset yields single examples: `for inputs, labels in dataset.batch(512)` goes through batches, "
     "`inputs, labels = next(iter(dataset.batch(512)))` is the first, `inputs, labels = dataset.arrays` has all)"
 )
 
-#: The type of a data set, as Python names it where an operation does not take one.
+#: The name of a data set's type in Python's messages about unsupported operations.
 _TYPE = re.compile(r"'\w*Dataset'")
 
 
 def dataset_advice(error: BaseException) -> str:
-    """Return what to write in place of what a data set cannot do, such as a slice or an unpacking, to end a line."""
+    """Return the end of the message about an operation that data sets lack, such as a slice; empty for other errors."""
     if isinstance(error, TypeError | AttributeError) and _TYPE.search(str(error)):
         return WAYS
     return WAYS if isinstance(error, ValueError) and _unpacks_dataset(error) else ""
 
 
 def _unpacks_dataset(error: ValueError) -> bool:
-    """Whether the error comes from a line such as `x, y = dataset`."""
+    """Return whether a line such as `x, y = dataset` raised the error."""
     from tensorflow.data import Dataset
 
     trace = error.__traceback__
@@ -37,9 +37,10 @@ def _unpacks_dataset(error: ValueError) -> bool:
 
 
 def refuse_single_example(given: Any, example: tuple[int, ...]) -> None:
-    """Raise `ValueError` if a model for batches of examples of this shape gets a single example, or a data set.
+    """Raise `ValueError` if the input of a model is a data set, or one example of shape `example` without batch axis.
 
-    Keras takes the first axis of a single example for the batch axis: mostly an error, sometimes a wrong value.
+    Keras would take the first axis of the example for the batch axis, and mostly fail, but sometimes return a wrong
+    value.
     """
     if hasattr(given, "element_spec"):
         problem, remedy = "a data set", "`for inputs, labels in dataset.batch(512)`, and `model(inputs)`"

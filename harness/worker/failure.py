@@ -1,4 +1,4 @@
-"""A worker's report of an error: one line for the record, and the traceback in the output."""
+"""Describes an error of a submission: in one line for the record, and by a traceback in the output."""
 
 import importlib
 import importlib.util
@@ -11,10 +11,10 @@ from types import TracebackType
 from harness.worker.refusals import refusal
 from harness.worker.runtimes import Runtime
 
-#: Longest message in characters; each may take twelve bytes of a frame.
+#: Maximum number of characters of a message; a character may take twelve bytes of a frame.
 MESSAGE = 300
 
-#: The end of the message about a module that does not exist.
+#: The end of the message about a module that is not installed.
 NOT_INSTALLED = (
     " (no file of the submission and no package where pgdl runs: `pip list` there shows them, `pip install` adds one, "
     "or ask the organiser; pgdl help submissions#packages)"
@@ -22,7 +22,7 @@ NOT_INSTALLED = (
 
 
 def describe(error: BaseException) -> str:
-    """Return one line with the error's type and message; making the message may itself raise an error."""
+    """Return one line with the type and the message of an error, even if the error cannot make its message."""
     try:
         text = " ".join(str(error).split())
     except BaseException:  # including SystemExit
@@ -31,9 +31,9 @@ def describe(error: BaseException) -> str:
 
 
 def advise(error: BaseException, runtime: Runtime, submission: Path) -> str:
-    """Return one line with the error of the submission in `directory`, and a remedy if one is known.
+    """Return one line with the error, and a remedy if the worker knows one.
 
-    The error's own code may fail again.
+    `submission` is the directory of the submission that raised the error, whose methods may raise again.
     """
     try:
         missing = NOT_INSTALLED if _is_not_installed(error) else ""
@@ -44,24 +44,24 @@ def advise(error: BaseException, runtime: Runtime, submission: Path) -> str:
 
 
 def _is_not_installed(error: BaseException) -> bool:
-    """Whether the error is about a module that is not installed; the error of a hidden module has its own message."""
+    """Return whether a module is not installed, rather than hidden from the runtime."""
     if not isinstance(error, ModuleNotFoundError) or not error.name:
         return False
     return importlib.util.find_spec(error.name.partition(".")[0]) is None
 
 
 def print_error(error: BaseException, caller: str, submission: Path) -> None:
-    """Print the traceback without its first frames: of the file `caller`, and of the import of the submission.
+    """Print the traceback of an error without the first frames, of the file `caller` and of the import.
 
-    Only source lines of files in the directory `submission` are printed, because a submission chooses the file names in
-    its code and its errors. Other frames keep their file name and line number.
+    A submission chooses the file names in its code and its errors. Source lines are therefore printed only from files
+    in the directory `submission`.
     """
     trace = error.__traceback__
     while trace is not None and _leads_in(trace, caller):
         trace = trace.tb_next
     error = error.with_traceback(trace)
     report = traceback.TracebackException.from_exception(error, lookup_lines=False, compact=True)
-    linecache.clearcache()  # the submission may have filled it
+    linecache.clearcache()  # the submission may have put other lines there
     _keep_own_lines(report, submission.resolve())
     report.print()
 
@@ -72,7 +72,7 @@ def _leads_in(trace: TracebackType, caller: str) -> bool:
 
 
 def _keep_own_lines(report: traceback.TracebackException, submission: Path) -> None:
-    """Remove the source lines of other files from the report of an error, its causes and its parts."""
+    """Remove the source lines of files outside the submission from a report, its causes and its parts."""
     reports = [report]
     while reports:
         one = reports.pop()
@@ -93,7 +93,7 @@ def _without_line(frame: traceback.FrameSummary) -> traceback.FrameSummary:
 
 
 def _line_of(report: traceback.TracebackException) -> str | None:
-    """Return the line of a syntax error from its file: the error may have another text."""
+    """Return the line of a syntax error from its file, because the text of the error may be invented."""
     with suppress(TypeError, ValueError):
         return linecache.getline(report.filename, int(report.lineno)) or None  # type: ignore[arg-type]
     return None

@@ -1,6 +1,6 @@
-"""The hard sigmoid of Keras 2 for Keras 3, and the hard sigmoid of Keras 3 for Keras 2.
+"""The hard sigmoids of Keras 2 and Keras 3, both for either Keras.
 
-In canonical form, `hard_sigmoid_of_keras_2` is clip(x / 5 + 1 / 2, 0, 1), and `hard_sigmoid` relu6(x + 3) / 6.
+In canonical form, `hard_sigmoid_of_keras_2` is clip(x / 5 + 1 / 2, 0, 1), and `hard_sigmoid` is relu6(x + 3) / 6.
 """
 
 import functools
@@ -14,7 +14,7 @@ PACKAGE = "pgdl"
 
 
 def hard_sigmoid(name: str, keras: Any) -> Any:
-    """Return the function of a name in canonical form; Keras' own function if this Keras has it."""
+    """Return the activation function of a name in `HARD_SIGMOIDS`, if possible the function of Keras itself."""
     is_keras_2 = not hasattr(keras, "ops")
     if (name == "hard_sigmoid_of_keras_2") == is_keras_2:
         return keras.activations.hard_sigmoid
@@ -23,7 +23,7 @@ def hard_sigmoid(name: str, keras: Any) -> Any:
 
 @functools.cache
 def _registered(keras: Any, *, of_keras_2: bool) -> Any:
-    """Return a function that Keras lacks, registered since copies of a model name the functions of their layers."""
+    """Return a function that Keras lacks. It is registered, because copies of a model name their functions."""
 
     def hard_sigmoid_of_keras_2(x: Any) -> Any:
         return keras.ops.clip(0.2 * x + 0.5, 0, 1)

@@ -1,8 +1,8 @@
-"""Confines a worker that shares the machine's namespaces, and contains all processes that it starts.
+"""Confines a worker without namespaces of its own, and all processes that it starts, by Landlock.
 
-Both use Landlock. The call's supervisor enters a domain that only scopes signals before the worker exists: no process
-of the call can leave it, however it detaches itself, and one signal to every process (`kill(-1)`) reaches the whole
-call and nothing else. A second domain, nested in the first, limits the worker to the files that it needs.
+Before the worker exists, its supervisor enters a Landlock domain that only scopes signals. No process of the call can
+leave this domain, so a signal to every process (`kill(-1)`) reaches the whole call and nothing else. A second domain
+inside the first limits the worker to the files that it needs.
 """
 
 import ctypes
@@ -24,14 +24,14 @@ RIGHTS = {
 #: Rights that can be granted on a file that is not a directory.
 ON_FILES = AccessFS.READ_FILE | AccessFS.WRITE_FILE | AccessFS.EXECUTE | AccessFS.IOCTL_DEV
 
-#: Files that a worker may read in its own directory of /proc; the others reveal the machine.
+#: Entries of /proc/self that a worker may read; other entries reveal the machine.
 OWN_ENTRIES = ("cmdline", "fd", "maps", "stat", "statm", "status")
 
 
 def contain_descendants() -> None:
-    """Restrict signals to this process and its descendants, and adopt orphaned descendants.
+    """Restrict signals to this process and its descendants, and make this process adopt orphaned descendants.
 
-    Raises `OSError` where the kernel cannot do so: `kill(-1)` would then reach processes outside the call.
+    Raise `OSError` if the kernel cannot do so, because `kill(-1)` would then reach processes outside the call.
     """
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
     none, of_network = AccessFS.NONE, AccessNet.NONE
@@ -40,9 +40,9 @@ def contain_descendants() -> None:
 
 
 def confine(paths: dict[str, list[str]]) -> None:
-    """Restrict this process, irrevocably, to `paths`, listed by the key in `RIGHTS` of the rights granted there.
+    """Restrict this process for good to `paths`: a key of `RIGHTS` -> the paths where it has these rights.
 
-    All other access that the kernel's Landlock can restrict is refused. Needs `no_new_privs`.
+    The kernel refuses all other access that its version of Landlock knows. The process must have `no_new_privs`.
     """
     with Ruleset(scoped=Scope.SIGNAL | Scope.ABSTRACT_UNIX_SOCKET) as rules:
         for kind, granted in paths.items():

@@ -1,4 +1,4 @@
-"""Per-process limits that the worker sets for itself before it loads untrusted code."""
+"""Limits of processes, most of which the worker sets for itself before it loads untrusted code."""
 
 import ctypes
 import os
@@ -11,17 +11,17 @@ from pathlib import Path
 
 PR_SET_PDEATHSIG = 1
 
-#: Seconds between two checks of the parent if the kernel does not report its death.
+#: Seconds between two checks whether the parent lives, where the kernel does not report its death.
 PARENT_S = 0.5
 
-#: Environment variable with the memory limit of the call, in bytes, for a measure that asks before it needs much.
+#: Environment variable with the memory limit of the call in bytes, for measures that adapt to the limit.
 MEMORY_LIMIT = "MEMORY_LIMIT_BYTES"
 
 
 def die_with_parent() -> None:
-    """Let this process be killed when its parent dies for any reason: by the kernel if it can.
+    """Let this process be killed when its parent ends: by the kernel on Linux, by a thread on macOS.
 
-    On Windows, the harness' job objects do it.
+    On Windows, job objects of the harness kill it.
     """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -32,17 +32,17 @@ def die_with_parent() -> None:
 def offer_to_kernel() -> None:
     """Make this process the kernel's first choice to kill when the machine runs out of memory.
 
-    A courtesy, not a limit: the submission can undo it, and it is skipped where /proc is not writable.
+    This is no protection: a submission can undo it. It is skipped where /proc is not writable.
     """
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")
 
 
 def apply_limits(processes: int, open_files: int, file_bytes: int, memory_bytes: int) -> None:
-    """Set hard limits that this process and its children cannot raise again.
+    """Set hard limits, which neither this process nor its children can raise again.
 
-    The address space is not limited: CUDA reserves far more of it than it uses. Memory is watched from outside, and
-    told to the measure.
+    The address space has no limit, because CUDA reserves far more than it uses. The harness watches memory from
+    outside; measures find `memory_bytes` in the environment.
     """
     offer_to_kernel()
     os.environ[MEMORY_LIMIT] = str(memory_bytes)
@@ -52,7 +52,7 @@ def apply_limits(processes: int, open_files: int, file_bytes: int, memory_bytes:
 if sys.platform == "win32":
 
     def limit_process(pid: int, processes: int, open_files: int, file_bytes: int) -> None:
-        """Do nothing: Windows has no limits of this kind."""
+        """Do nothing, because Windows has no such limits."""
 
 else:
     import resource
@@ -63,16 +63,16 @@ else:
         os.kill(os.getpid(), signal.SIGKILL)
 
     def limit_process(pid: int, processes: int, open_files: int, file_bytes: int) -> None:
-        """Set the hard limits of the process `pid`, 0 for this process; its future children inherit them.
+        """Set the hard limits of the process `pid` and of its future children; 0 stands for this process.
 
-        Limits of other processes can be set only on Linux.
+        Only Linux lets a process set limits of another process.
         """
         for kind, value in (
             (resource.RLIMIT_NPROC, processes),
             (resource.RLIMIT_NOFILE, open_files),
             (resource.RLIMIT_FSIZE, file_bytes),
             (resource.RLIMIT_CORE, 0),
-            (resource.RLIMIT_MEMLOCK, 0),  # pages of files do not count as memory because the kernel can drop them
+            (resource.RLIMIT_MEMLOCK, 0),  # the memory watch ignores pages of files because the kernel can drop them
         ):
             _, hard = resource.prlimit(pid, kind) if sys.platform == "linux" else resource.getrlimit(kind)
             bounded = value if hard == resource.RLIM_INFINITY else min(value, hard)

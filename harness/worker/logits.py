@@ -1,4 +1,4 @@
-"""The outputs of a model before a final softmax or log-softmax."""
+"""Adds the method `logits` to models: the outputs before a final softmax or log-softmax."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -6,9 +6,9 @@ from typing import Any
 
 
 def add_logits(model: Any, architecture: Mapping[str, Any], keras: Any) -> None:
-    """Give the model of an architecture the method `model.logits(inputs)`; it calls the model itself.
+    """Add the method `model.logits(inputs)`, which calls the model without its final softmax.
 
-    A softmax rounds its outputs to 0 and 1, so that margins and losses cannot be computed from them.
+    Margins and losses cannot be computed from the outputs of a softmax, which are rounded to 0 and 1.
     """
     last = _softmax_of(model, architecture)
 
@@ -23,7 +23,7 @@ def add_logits(model: Any, architecture: Mapping[str, Any], keras: Any) -> None:
 
 
 def _softmax_of(model: Any, architecture: Mapping[str, Any]) -> Any:
-    """Return the layer that is, or ends with, the final softmax; None without a final softmax."""
+    """Return the layer that computes the final softmax; None if the model has no final softmax."""
     position, layers = architecture.get("softmax"), architecture["layers"]
     if position is None:
         return None
@@ -34,7 +34,7 @@ def _softmax_of(model: Any, architecture: Mapping[str, Any]) -> Any:
 
 @contextmanager
 def _passing(layer: Any, keras: Any) -> Iterator[None]:
-    """Let a layer skip its softmax within the context."""
+    """Make a layer skip its softmax within the context."""
     if isinstance(layer, keras.layers.Softmax):
         name, other = "call", lambda inputs, *_, **__: inputs
     else:

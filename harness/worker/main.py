@@ -1,7 +1,7 @@
-"""The worker's life cycle: imports libraries, loads the model, and only then imports the participant's code.
+"""The worker's main program: imports libraries, loads the model, and only then imports the submission.
 
-Everything up to the frame `loaded` is trusted. From the import of the submission on, no frame of this process is
-trusted: the harness validates each and measures time and memory from outside.
+Frames up to `loaded` are trusted. After the import of the submission no frame is trusted: the harness validates each,
+and measures time and memory from outside.
 """
 
 import errno
@@ -25,7 +25,7 @@ REFUSALS = {errno.EPERM, errno.EACCES, errno.EROFS, errno.ENETUNREACH}
 
 
 def main(runtime: str, submission: Path, model_directory: Path, data_directory: Path) -> NoReturn:
-    """Import the libraries of the runtime `name`, then serve one call.
+    """Import the libraries of a runtime, then serve the calls that the harness sends.
 
     The harness is at the other end of the socket at standard input, or on Windows of standard input and output.
     """
@@ -45,9 +45,9 @@ def serve(
     *,
     other_processes: int = 0,
 ) -> NoReturn:
-    """Serve one call over the channel; `other_processes` of the same user do not count against its limit.
+    """Load model and data, and make the calls that the harness sends, until the harness kills the worker.
 
-    Never returns: the harness kills the worker once it has the result.
+    `other_processes` is the number of the user's processes outside the call, by which the kernel's limit is raised.
     """
     channel.close_others()
     try:
@@ -80,7 +80,7 @@ def serve(
 
 
 def _call(name: str, model: Any, dataset: Any, submission: Path, runtime: Runtime) -> dict[str, str]:
-    """Import the submission's module and call its measure; returns a report of the value or the error."""
+    """Import the module `name` and call its measure. Return the fields of the frame `result`."""
     try:
         module = importlib.import_module(name)
         measure = getattr(module, "complexity", None)
@@ -101,7 +101,7 @@ def _call(name: str, model: Any, dataset: Any, submission: Path, runtime: Runtim
 
 
 def _takes_program_dir(measure: Any) -> bool:
-    """Return whether the competition's own loader would pass the submission's directory to the measure."""
+    """Return whether the measure has the parameter `program_dir`, by which the competition passed its directory."""
     try:
         return "program_dir" in inspect.getfullargspec(measure).args
     except TypeError:  # it has no signature

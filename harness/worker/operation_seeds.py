@@ -1,14 +1,14 @@
-"""Random operations of TensorFlow with a seed of their own."""
+"""Lets random operations of TensorFlow with a seed of their own ignore the global seed."""
 
 import functools
 from typing import Any
 
 
 def keep_seeds_of_operations() -> None:
-    """Make operations with a seed ignore the present global seed; a global seed that is set later counts as usual.
+    """Make operations with a seed ignore the present global seed, but not a global seed that is set later.
 
-    `dataset.shuffle(1000, seed=1)` then gives the same subset for every model and seed of a call, as its author meant,
-    and as in the competition, where no global seed was set. Operations without a seed still follow the global one.
+    `dataset.shuffle(1000, seed=1)` then gives the same subset for every model and every seed of a call, as in the
+    competition, which set no global seed. Operations without a seed still follow the global seed.
     """
     from tensorflow.python.eager import context
     from tensorflow.python.framework import ops, random_seed

@@ -1,4 +1,4 @@
-"""Sentences that explain how the sandbox caused an error of a submission."""
+"""Explains in a sentence how the sandbox caused an error of a submission."""
 
 import errno
 import os
@@ -13,16 +13,16 @@ NETWORK = "the sandbox has no network"
 SYSTEM_CALL = "the sandbox has no network, and refuses some system calls"
 PROGRAM = "the sandbox has the programs of /usr/bin and /bin only"
 
-#: Parts of the messages of libraries' errors, for instance of libraries that download.
+#: Parts of the messages of libraries that lack a network, or cannot start a thread.
 _OF_NETWORK = ("name resolution", "Name or service not known", "Network is unreachable", "URL fetch failure")
 _OF_THREADS = ("can't start new thread", "pthread_create")
 
-#: Statuses with which a shell ends if it finds no such program, or may not start it.
+#: Exit statuses of a shell that may not start a program, or does not find it.
 _NO_PROGRAM = (126, 127)
 
 
 def refusal(error: BaseException, submission: Path) -> str:
-    """Return the sentence for an error of the submission in `submission`, as the end of a line; empty without one."""
+    """Return the explanation as the end of a line; empty if the sandbox did not cause the error, or does not exist."""
     if not _is_confined():
         return ""
     sentences = (_sentence(one, submission) for one in _chain(error))
@@ -30,7 +30,7 @@ def refusal(error: BaseException, submission: Path) -> str:
 
 
 def _is_confined() -> bool:
-    """Whether this process has a system-call filter, as in every sandbox."""
+    """Return whether this process has a system-call filter, as in every sandbox."""
     try:
         return "\nSeccomp:\t2\n" in Path("/proc/self/status").read_text()
     except OSError:
@@ -38,7 +38,7 @@ def _is_confined() -> bool:
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """Return the error and its causes, the last first."""
+    """Yield an error, its cause, the cause of the cause, and so on."""
     seen, one = set[int](), error
     while one is not None and id(one) not in seen:
         seen.add(id(one))
@@ -64,7 +64,6 @@ def _of_processes() -> str:
 
 
 def _limit(name: str) -> int:
-    """Return a limit of this process."""
     import resource  # here: Windows lacks it
 
     return resource.getrlimit(getattr(resource, name))[0]
@@ -109,5 +108,5 @@ def _of_files(file: Path, submission: Path) -> str:
 
 
 def _scratch() -> str:
-    """The directory for files: `tempfile` would look for it by writing, which fails where it is full."""
+    """Return the directory for files. `tempfile` would write to find it, which fails if the disk is full."""
     return os.environ["TMPDIR"]

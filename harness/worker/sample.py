@@ -1,7 +1,7 @@
-"""Prints the stack of the main thread shortly before the deadline of a call, whatever that thread then does.
+"""Prints the stack of the main thread shortly before the deadline of a call.
 
-A timer of the kernel interrupts the thread for it. `faulthandler.dump_traceback_later` would read the stack in another
-thread, as the main thread changes it: about every twentieth time that ends a busy call by a segmentation fault.
+A timer of the kernel interrupts the main thread to print the stack. `faulthandler.dump_traceback_later` would read the
+stack from another thread while the main thread changes it, which caused a segmentation fault in 5 % of busy calls.
 """
 
 import ctypes
@@ -11,7 +11,7 @@ import signal
 import sys
 import time
 
-#: The stack is printed when this share of the time is over, or, if that is later, so many seconds before its end.
+#: The stack is printed after this share of the time, or this many seconds before its end, whichever is later.
 SHARE, BEFORE_S = 0.9, 0.5
 
 #: Notifies one thread by a signal (`SIGEV_THREAD_ID` of timer_create(2)).
@@ -19,7 +19,7 @@ TO_THREAD = 4
 
 
 class _Notification(ctypes.Structure):
-    """What a timer does: `struct sigevent`."""
+    """The signal that a timer sends: `struct sigevent`."""
 
     _fields_ = (
         ("value", ctypes.c_void_p), ("signal", ctypes.c_int), ("way", ctypes.c_int), ("thread", ctypes.c_int),
@@ -28,19 +28,19 @@ class _Notification(ctypes.Structure):
 
 
 class _Times(ctypes.Structure):
-    """The interval of a timer, and when it first ends: `struct itimerspec`, each in seconds and nanoseconds."""
+    """The interval of a timer and its first end, each in seconds and nanoseconds: `struct itimerspec`."""
 
     _fields_ = (("interval", ctypes.c_long * 2), ("first", ctypes.c_long * 2))
 
 
 class StackSample:
-    """A timer of this process; there is none on systems other than Linux, and calls do without."""
+    """A timer that prints the stack of the main thread; on systems other than Linux, its methods do nothing."""
 
     def __init__(self) -> None:
-        """Create the timer in the main thread."""
+        """Create the timer; the main thread must call this."""
         self._timer: ctypes.c_void_p | None = None
         if sys.platform == "linux":
-            number = int(signal.SIGRTMAX)  # no library is known to use it
+            number = int(signal.SIGRTMAX)  # a signal that no known library uses
             faulthandler.register(number, file=2, all_threads=False)
             self._libc, timer = ctypes.CDLL(None), ctypes.c_void_p()
             told = _Notification(signal=number, way=TO_THREAD, thread=os.getpid())
@@ -48,11 +48,11 @@ class StackSample:
                 self._timer = timer
 
     def take_before(self, deadline_s: float) -> None:
-        """Print the stack before a deadline, in seconds from now."""
+        """Print the stack shortly before a deadline, which is `deadline_s` seconds from now."""
         self._set(max(SHARE * deadline_s, deadline_s - BEFORE_S, 0.001))
 
     def cancel(self) -> None:
-        """Print nothing."""
+        """Stop the timer, so that no stack is printed."""
         self._set(0.0)
 
     def _set(self, seconds: float) -> None:

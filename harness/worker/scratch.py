@@ -1,4 +1,4 @@
-"""Removal of a directory that a submission wrote to."""
+"""Removes a directory to which a submission has written."""
 
 import os
 import secrets
@@ -6,9 +6,9 @@ from contextlib import suppress
 
 
 def remove(directory: str) -> None:
-    """Remove a directory and its contents, at any depth and with any modes.
+    """Remove a directory and its contents, whatever their depth and modes; no process may write to it any more.
 
-    Nested directories are moved up first, to keep paths short. No process may still be writing to the directory.
+    Nested directories are first moved up, because a deep path would be too long for the kernel.
     """
     with suppress(FileNotFoundError):
         while children := [entry.path for entry in os.scandir(directory) if entry.is_dir(follow_symlinks=False)]:

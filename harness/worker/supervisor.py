@@ -1,8 +1,8 @@
-"""The supervisor of a call without a PID namespace: reports the worker's exit status and kills all of the call.
+"""The supervisor of a call without a PID namespace: reports the worker's exit status and kills the call's processes.
 
-The supervisor is executed as a separate program, to drop the zygote's memory, and keeps the setup of its process: it
-adopts every orphaned process of the call, and can signal only the call's processes (`harness.worker.landlock`). It
-outlives the harness, and ends the call when the harness has ended.
+The supervisor is a program of its own, to drop the memory of the zygote that it was forked from. It adopts every
+orphaned process of the call, and can signal only processes of the call (`harness.worker.landlock`). If the harness
+ends, the supervisor ends the call.
 """
 
 import json
@@ -15,7 +15,7 @@ from harness.worker.scratch import remove
 
 
 def main(line: int, worker: int, scratch: str) -> None:
-    """Report on the socket `line`; once the harness closes it, kill the call and remove `scratch`."""
+    """Report on the socket `line`. Once the harness closes its end, kill the call and remove `scratch`."""
     wake, wakes = os.pipe()
     for end in (wake, wakes):
         os.set_blocking(end, False)
@@ -30,7 +30,7 @@ def main(line: int, worker: int, scratch: str) -> None:
         with suppress(BlockingIOError):
             os.read(wake, 4096)
     with suppress(ProcessLookupError):
-        os.kill(-1, signal.SIGKILL)  # every process that it may signal, the whole call, in one step
+        os.kill(-1, signal.SIGKILL)  # reaches exactly the processes of the call, in one step
     with suppress(ChildProcessError):
         while True:
             os.wait()
@@ -39,7 +39,7 @@ def main(line: int, worker: int, scratch: str) -> None:
 
 
 def _reap() -> list[tuple[int, int]]:
-    """Reap the children that have ended; returns process ID and wait status of each."""
+    """Reap the children that have ended, and return process ID and wait status of each."""
     ended = []
     with suppress(ChildProcessError):
         while (child := os.waitpid(-1, os.WNOHANG))[0]:

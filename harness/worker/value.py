@@ -1,4 +1,4 @@
-"""Validates the value of a measure: one finite real number."""
+"""Validates the value of a measure, which must be one finite real number."""
 
 import math
 from typing import Any
@@ -7,17 +7,17 @@ import numpy as np
 
 
 class BadValueError(Exception):
-    """The measure returned something that is not a finite real scalar."""
+    """The value of a measure is no finite real scalar."""
 
 
 def as_finite_float(value: Any) -> float:
-    """Return `value` as a float.
+    """Return the value of a measure as a float.
 
     Accepted are int and float (not bool), real NumPy scalars and 0-d arrays, and 0-d tensors of any framework.
-    Raises `BadValueError` for anything else, for NaN and infinities, and for integers beyond the range of a float.
+    Raise `BadValueError` for other types, for NaN and infinities, and for integers beyond the range of a float.
     """
     if getattr(value, "shape", None) == () and not isinstance(value, np.generic | np.ndarray):
-        # `item` of PyTorch and JAX also takes tensors from a GPU, and those that require gradients.
+        # `item` of PyTorch and JAX also reads tensors on a GPU, and tensors that require gradients.
         value = value.item() if hasattr(value, "item") else value.numpy() if hasattr(value, "numpy") else value
     if isinstance(value, np.ndarray) and value.shape == ():
         value = value[()]
@@ -35,7 +35,7 @@ def as_finite_float(value: Any) -> float:
 
 
 def _described(value: Any) -> str:
-    """Return the type of a value that is not a number, with its shape if it has several entries, and a remedy."""
+    """Return the type of a value that is no number, with its shape if it is an array, and a remedy if possible."""
     name = type(value).__name__
     if value is None:
         return f"{name}: is a `return` missing in complexity()?"
@@ -43,7 +43,7 @@ def _described(value: Any) -> str:
         return f"{name}; return one of its numbers"
     try:
         shape = tuple(int(length) for length in value.shape)
-    except (AttributeError, TypeError, ValueError):  # it has no shape, or not only numbers in it
+    except (AttributeError, TypeError, ValueError):  # without a shape, or with other axes than numbers
         return name
     kind = "an array" if "array" in name.lower() else "a tensor"
     return f"{kind} ({name}) of shape {shape}{_remedy(shape)}" if shape else name

@@ -1,9 +1,9 @@
-"""The zygote: a process that has imported a framework and forks a worker with the imports done for every call.
+"""The zygote: a process that has imported a framework, and forks a worker for every call.
 
-The worker joins a sandbox that was prepared for it, or confines itself (`harness.worker.landlock`).
+The worker joins a prepared sandbox, or confines itself (`harness.worker.landlock`).
 
-The zygote must never run an operation of the framework, because a later fork would hang in its threads. It has no
-data that a worker may not see, and takes orders from the harness alone.
+The zygote must never run an operation of the framework, because threads of the framework do not survive a fork, and the
+fork would wait for them forever. The zygote holds no data that a worker may not see.
 """
 
 import gc
@@ -25,14 +25,14 @@ from harness.worker.limits import die_with_parent, offer_to_kernel
 from harness.worker.main import serve
 from harness.worker.runtimes import RUNTIMES, Runtime
 
-#: Longest order in bytes: it contains about twenty paths.
+#: Maximum size of an order, which contains about twenty paths, in bytes.
 ORDER = 1 << 17
 
-#: Descriptors sent with an order: the worker's control channel, its output, the filter program, the report of its
-#: process ID and exit status; for a prepared sandbox also a pidfd of the placeholder, and its control group if any.
+#: Maximum number of descriptors sent with an order: the worker's control channel, its output, the filter program, the
+#: report of its process ID and exit status; for a prepared sandbox also a pidfd of the placeholder, its control group.
 DESCRIPTORS = 6
 
-#: Number of forks after which huge pages are worth their third of a second: they save about 15 ms per fork.
+#: Number of forks after which the zygote moves to huge pages: that takes a third of a second and saves 15 ms per fork.
 MANY = 20
 
 #: Program of a call's supervisor; its arguments are the directory of the worker's code, and the arguments of `main`.
@@ -43,7 +43,7 @@ SUPERVISOR = (
 
 
 def main(runtime: str) -> None:
-    """Import the libraries, send `ready`, then fork one worker per order until the harness closes standard input."""
+    """Import the libraries, send `ready`, and fork a worker for each order until the harness closes standard input."""
     die_with_parent()
     orders = socket.socket(fileno=take_input())
     chosen = RUNTIMES[runtime]
@@ -70,7 +70,7 @@ def main(runtime: str) -> None:
 
 
 def _start_in_sandbox(order: dict[str, Any], descriptors: list[int], runtime: Runtime) -> NoReturn:
-    """Enter the sandbox, fork the worker into its PID namespace, report its process ID and exit status."""
+    """Enter the sandbox, fork the worker into its PID namespace, and report the worker's process ID and exit status."""
     die_with_parent()
     control, output, program, report, pidfd, *entrances = descriptors
     try:
@@ -93,7 +93,7 @@ def _start_in_sandbox(order: dict[str, Any], descriptors: list[int], runtime: Ru
 
 
 def _start_under_landlock(order: dict[str, Any], descriptors: list[int], runtime: Runtime) -> NoReturn:
-    """Fork the worker and become its supervisor."""
+    """Fork the worker, report this process' ID, and become the worker's supervisor."""
     control, output, program, report = descriptors
     try:
         landlock.contain_descendants()
@@ -114,18 +114,18 @@ def _start_under_landlock(order: dict[str, Any], descriptors: list[int], runtime
 
 
 def _become_worker(order: dict[str, Any], control: int, output: int, program: int, runtime: Runtime) -> NoReturn:
-    """Turn this fork into a worker that is equivalent to a freshly started one."""
+    """Turn this fork into a worker that is equivalent to a new process, and serve calls."""
     try:
         os.setsid()
-        os.close(take_input())  # the sandbox has a /dev/null of its own
+        os.close(take_input())  # standard input becomes the sandbox' own /dev/null
         os.dup2(output, 1)
         os.dup2(output, 2)
-        code = os.pread(program, 1 << 20, 0)  # not `read`: the harness' descriptor shares the file offset
+        code = os.pread(program, 1 << 20, 0)  # not `read`, because the harness' descriptor shares the file offset
         os.chdir(order["home"])
         os.environ.update(order["environment"])
         tempfile.tempdir = None  # an import may have cached the zygote's directory
         give_up_privileges(order["uid"])
-        die_with_parent()  # here, because changing the user clears the parent-death signal
+        die_with_parent()  # after the change of the user, which clears the parent-death signal
         if order["paths"] is not None:
             offer_to_kernel()  # before Landlock denies writing to /proc
             landlock.confine(order["paths"])

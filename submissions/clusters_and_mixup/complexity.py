@@ -1,6 +1,6 @@
-"""How badly classes are apart inside the network, times the error between examples: a combination.
+"""Overlap of the classes inside the network times the error on midpoints of examples: a combination of two numbers.
 
-The winners of 2020 multiplied two such numbers (Natekar and Sharma 2020, arXiv 2012.02775). This is a short form.
+A short form of the measure that won the competition of 2020 (Natekar and Sharma 2020, arXiv 2012.02775).
 """
 
 import numpy as np
@@ -8,9 +8,9 @@ from sklearn.metrics import davies_bouldin_score
 
 
 def complexity(model, dataset):
-    """Return a product of two numbers that are 0 for a network that generalizes perfectly.
+    """Return the product of two numbers, 0 or more, which predict a larger gap if they are larger.
 
-    Numbers of different scales cannot be added, but they can be multiplied: models are only ever ranked.
+    Numbers of different scales cannot be added, but can be multiplied, since only the ranks of the models matter.
     """
     inputs, labels = next(iter(dataset.take(1000).batch(1000)))
     inputs, labels = inputs.numpy(), labels.numpy()
@@ -18,18 +18,18 @@ def complexity(model, dataset):
 
 
 def scatter(model, inputs, labels):
-    """Davies-Bouldin index of the classes in front of the last layer: small if they are tight and far apart."""
+    """Davies-Bouldin index of the classes in front of the last layer: small if classes are tight and far apart."""
     features = inputs
     for layer in model.layers[:-1]:
-        # Layer by layer, which is right for the competition's models: each layer has one input, the one before.
-        # Of a network with skip connections take tf.keras.Model(model.inputs, model.layers[-2].output).
+        # In the competition's models, the input of each layer is the output of the layer before.
+        # For a network with skip connections, call tf.keras.Model(model.inputs, model.layers[-2].output).
         features = layer(features, training=False)
     features = np.reshape(features, (len(inputs), -1))
     return davies_bouldin_score(features, labels)
 
 
 def mixup_error(model, inputs, labels):
-    """Error rate on midpoints of two examples of one class."""
+    """Error rate on midpoints of two examples of the same class."""
     middles, wanted = [], []
     for label in np.unique(labels):
         members = np.flatnonzero(labels == label)

@@ -4,10 +4,10 @@ import numpy as np
 
 
 def complexity(model, dataset):
-    """Return the error rate, in [0, 1], on midpoints between random examples of one class.
+    """Return the error rate, in [0, 1], on midpoints between random examples of the same class.
 
-    A network whose classes are convex regions answers them as it answers the examples themselves; one that
-    has memorised its examples need not. The draws are repeatable: NumPy is seeded before the call.
+    If the regions of the classes are convex, a midpoint of two correctly classified examples is classified correctly,
+    too. A network that has memorised its examples may err. The draws are repeatable: NumPy is seeded before the call.
     """
     wrong = seen = 0
     for inputs, labels in dataset.batch(1024).take(4):

@@ -1,20 +1,20 @@
-"""Sum of the logarithms of the layers' squared Frobenius norms: a measure that reads the weights alone."""
+"""Sum of the logarithms of the layers' squared Frobenius norms: a measure that only reads the weights."""
 
 import math
 
 
 def complexity(model, dataset):
-    """Larger weights, larger predicted gap.
+    """Return the sum; larger weights predict a larger gap.
 
-    The product of the layers' norms bounds how much the network can amplify its input. It overflows in deep
-    networks, so its logarithm is summed; a measure is only compared with itself, so nothing is lost.
+    The product of the layers' norms bounds how much the network can amplify its input. The product would overflow for
+    deep networks. Its logarithm ranks models alike.
     """
     total = 0.0
     for layer in model.layers:
-        kernel = getattr(layer, "kernel", None)  # dense and convolutional layers have one; pooling has none
+        kernel = getattr(layer, "kernel", None)  # None for layers such as pooling
         if kernel is not None:
-            # float64, and at least the smallest number: a layer of zeros must not make the measure infinite,
-            # for a value that is not finite counts as a failed call.
+            # In float64, and bounded from below: for a layer of zeros the logarithm would be infinite, and a call
+            # whose value is not finite fails.
             squared = float((kernel.numpy().astype("float64") ** 2).sum())
             total += math.log(max(squared, 1e-300))
     return total

@@ -7,12 +7,12 @@ import jax.numpy as jnp
 def complexity(model, dataset):
     """Return the logarithm of the mean norm of the loss' gradient with respect to the input.
 
-    A network that fits its examples in flat places of its loss is expected to fit their neighbours as well.
+    If the loss hardly changes around the training examples, the network is expected to fit similar examples as well.
     """
 
     def total_loss(inputs, labels):
         log_probabilities = jax.nn.log_softmax(model.logits(inputs))
-        # The sum, not the mean: the gradient of one example's loss is then what the example adds to it.
+        # The gradient of the sum, not the mean, with respect to an input is the gradient of this example's loss.
         return -jnp.sum(jnp.take_along_axis(log_probabilities, labels[:, None], axis=1))
 
     @jax.jit  # compiled once for each size of a batch
@@ -21,5 +21,5 @@ def complexity(model, dataset):
         return jnp.linalg.norm(gradients.reshape(len(inputs), -1), axis=1)
 
     found = jnp.concatenate([norms(inputs, labels) for inputs, labels in dataset[:2048].batches(256)])
-    # Where the training set is fitted well the gradients are tiny, and differ by orders of magnitude.
+    # If the training set is fitted well, gradients are tiny and differ between models by orders of magnitude.
     return float(jnp.log(jnp.mean(found) + 1e-30))

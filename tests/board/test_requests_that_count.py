@@ -24,8 +24,9 @@ from harness.credentials import Address
 from harness.errors import UserError
 from harness.execution.machine import LEAST_MEMORY
 from harness.format.reference import Reference
+from harness.gpus import find_gpus
 from harness.records import Request
-from harness.sandbox import default_memory_bytes, find_gpus
+from harness.sandbox import Limits
 from tests.records.evaluation_rows import evaluation, request
 
 RESULTS = Address("results.db", "--results")
@@ -170,7 +171,7 @@ def test_variables_do_not_change_what_the_command_does(
         "SEED": "7", "RUNTIME": "keras2", "TIME_LIMIT": "9", "TIME_BUDGET": "average", "MEMORY": "1G",
         "SANDBOX": "docker", "TASKS": "elsewhere", "RESULTS": "other.db",
     }  # fmt: skip
-    default = default_memory_bytes(len(find_gpus()))
+    default = Limits.default_memory_bytes(len(find_gpus()))
     usual = renewal(known, memory_limit_bytes=default) | {"memory_bytes": default}
     for name, value in variables.items():
         monkeypatch.setenv(f"PGDL_{name}", value)

@@ -21,7 +21,6 @@ RUNS = ("run", "check", "compare")
 
 #: Module with advice -> the commands that print it. Advice that names its command needs no entry.
 PRINTED_BY = {
-    "api/fetches.py": ("task fetch", "task known"),
     "api/tasks.py": ("task show",),
     "api/ci.py": ("ci",),
     "api/commands.py": ("run",),
@@ -40,6 +39,7 @@ PRINTED_BY = {
     "execution/executors/ray.py": (*RUNS, "ci", "doctor"),
     "execution/plan.py": ("run", "check"),
     "fetch/archive.py": ("task fetch",),
+    "fetch/catalogue.py": ("task fetch", "task known"),
     "fetch/corpus.py": ("task fetch",),
     "fetch/session.py": ("task fetch",),
     "fetch/staging.py": ("task fetch",),

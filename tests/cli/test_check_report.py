@@ -20,8 +20,7 @@ from harness.execution.check import Trial
 from harness.execution.forecast import forecast
 from harness.execution.order import FinishedCall
 from harness.execution.plan import plan_calls
-from harness.outcome import CallResult, Outcome
-from harness.sandbox import TAIL
+from harness.outcome import LONGEST_OUTPUT_TAIL, CallResult, Outcome
 from harness.tables import wide_console
 from tests.execution.planned_things import NOWHERE_TO_RUN, SETTINGS, make_submission, make_task
 
@@ -209,7 +208,8 @@ def test_all_that_was_printed_is_there_on_request(capsys: pytest.CaptureFixture[
 
 
 def test_of_a_call_that_printed_more_than_is_kept_no_lines_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
-    _, below = shown(capsys, CallResult(Outcome.OK, 1.0, output_tail="12345678\n" * (TAIL // 9) + "1234567"))
+    tail = "12345678\n" * (LONGEST_OUTPUT_TAIL // 9) + "1234567"
+    _, below = shown(capsys, CallResult(Outcome.OK, 1.0, output_tail=tail))
     assert below[1] == "toy/model_0: printed at least 16,000 characters"
 
 

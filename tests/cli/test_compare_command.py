@@ -16,7 +16,7 @@ from harness.api.alike import ordered_alike
 from harness.api.chosen_measures import choose_measures
 from harness.errors import UserError
 from harness.records import Records
-from harness.sandbox import Fresh
+from harness.sandbox.kinds.fresh import Fresh
 from tests.board.board_examples import GAPS, MEASURE, OFFICIAL, rows, write_reference
 from tests.throwaway import make_task
 

@@ -9,7 +9,7 @@ from in_process import Pgdl
 from shared_zygotes import SharedZygotes
 
 from harness.extras import install_for_gpu
-from harness.sandbox.devices import Gpu
+from harness.gpus import Gpu
 from tests.throwaway import make_task
 
 WARNING = (
@@ -23,7 +23,7 @@ WARNING = (
 def gpu(monkeypatch: pytest.MonkeyPatch, folder: Path, zygotes: SharedZygotes) -> Iterator[None]:
     """A machine whose GPU no framework here can use, a task and a submission."""
     pretended = Gpu(0, "GPU-00000000-0000", "NVIDIA H200", "0000:3b:00.0")
-    for room in ("execution.machine", "sandbox"):
+    for room in ("execution.machine", "gpus", "sandbox.facts"):
         monkeypatch.setattr(f"harness.{room}.find_gpus", lambda: [pretended])
     make_task(folder)
     (folder / "mine").mkdir()
@@ -53,7 +53,7 @@ def test_a_check_warns_once(pgdl: Pgdl, folder: Path) -> None:
 @pytest.mark.usefixtures("gpu")
 def test_doctor_tries_every_runtime(pgdl: Pgdl, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("harness.api.doctor_sandbox._installed", lambda: ["torch"])
-    monkeypatch.setattr("harness.sandbox.driver_library", lambda: None)
+    monkeypatch.setattr("harness.sandbox.facts.driver_library", lambda: None)
     found = {line["item"]: line for line in json.loads(pgdl("doctor", "--format", "json").out)}
     assert found["torch and the GPU"]["found"] == "runs on the processor"
     assert "download.pytorch.org" in found["torch and the GPU"]["consequence"]

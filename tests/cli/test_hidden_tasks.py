@@ -82,8 +82,8 @@ def test_hidden_tasks_never_run_without_a_sandbox(pgdl: Pgdl, folder: Path) -> N
 def test_no_weaker_sandbox_is_taken_unasked(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make_task(folder, hidden=True)
     tiny = TaskDirectory(folder).runnable()
-    monkeypatch.setattr("harness.sandbox.Landlock.problem", lambda self: None)
-    monkeypatch.setattr("harness.sandbox.Fresh.problem", lambda self: UserError("no bubblewrap here"))
+    monkeypatch.setattr("harness.sandbox.kinds.landlock.Landlock.problem", lambda self: None)
+    monkeypatch.setattr("harness.sandbox.kinds.fresh.Fresh.problem", lambda self: UserError("no bubblewrap here"))
     assert execution.prepare(CHOSEN, (), SILENT)[1].isolation == "landlock"
     with pytest.raises(UserError, match="no bubblewrap here"):
         execution.prepare(CHOSEN, tiny, SILENT)

@@ -10,7 +10,7 @@ from shared_zygotes import SharedZygotes
 
 from harness.api.needs import find_left_out
 from harness.format.architecture import ModelShapes
-from harness.sandbox import Fresh
+from harness.sandbox.kinds.fresh import Fresh
 from harness.submission import find_baseline
 from harness.task.model import Model
 from tests.execution.planned_things import ARCHITECTURE, NOWHERE, make_task

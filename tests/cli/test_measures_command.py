@@ -10,7 +10,7 @@ from rich.text import Text
 
 import baselines
 import harness
-from harness.cli import measure_listing
+from harness.cli import measure_tables
 from harness.cli.measures import explanation
 from harness.submission.installed import InstalledMeasure
 from harness.tables import SafeConsole
@@ -58,8 +58,8 @@ def test_a_narrow_terminal_wraps_meanings_and_leaves_out_what_one_page_has(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     console = SafeConsole(force_terminal=True, no_color=True, width=90, soft_wrap=True)
-    monkeypatch.setattr(measure_listing, "wide_console", lambda: console)
-    measure_listing.print_measures(list(baselines.MEASURES.values()), ())
+    monkeypatch.setattr(measure_tables, "wide_console", lambda: console)
+    measure_tables.print_measures(list(baselines.MEASURES.values()), ())
     heading, *lines = Text.from_ansi(capsys.readouterr().out).plain.splitlines()
     assert heading.split() == ["measure", "meaning", "cost"]
     assert max(map(len, lines)) <= 90

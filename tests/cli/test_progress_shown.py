@@ -27,7 +27,7 @@ from harness.corpus.recipe import read_recipe
 from harness.errors import UserError
 from harness.execution.plan import plan_calls
 from harness.execution.run import CallSummary, Plan
-from harness.sandbox import Fresh
+from harness.sandbox.kinds.fresh import Fresh
 from tests.execution.planned_things import NOWHERE_TO_RUN, SETTINGS, make_submission
 from tests.execution.planned_things import make_task as planned_task
 from tests.throwaway import make_task

@@ -19,7 +19,7 @@ def environment(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A Python environment; there is a sandbox."""
     (folder / "venv").mkdir()
     monkeypatch.setattr(sys, "prefix", str(folder / "venv"))
-    monkeypatch.setattr("harness.sandbox.Fresh.problem", lambda self: None)
+    monkeypatch.setattr("harness.sandbox.kinds.fresh.Fresh.problem", lambda self: None)
     return folder / "venv"
 
 

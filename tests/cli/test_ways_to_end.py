@@ -84,7 +84,7 @@ def test_a_bug_keeps_its_traceback_and_has_a_code_of_its_own(pgdl: Pgdl, monkeyp
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("oops")
 
-    monkeypatch.setattr("harness.cli.measure_listing.print_measures", broken)
+    monkeypatch.setattr("harness.cli.measure_tables.print_measures", broken)
     ended = pgdl("measures")
     assert ended.code == 70
     assert ended.err.startswith("Traceback (most recent call last):")

@@ -96,8 +96,8 @@ def test_the_description_is_what_the_platform_reads(bundled):
         ("end = 2027-02-28T12:00:00\n", "", "phase 'Feedback': end: expected a date, because a phase follows"),
         ("hidden = true", "hidden = false", "phase 'Final': check_task: expected a public task, if and only if the"),
         ('hidden = true\ncheck_task = "tiny"\n', "", "'secret' is marked as hidden: a bundle is public; write"),
-        ('tasks = ["tiny"]', 'tasks = ["tiny", "secret"]', "expected public tasks: everybody gets them"),
-        ('tasks = ["secret"]', 'tasks = ["secret", "tiny"]', "and a hidden phase has tiny, too"),
+        ('tasks = ["tiny"]', 'tasks = ["tiny", "secret"]', "expected public tasks, which everybody can download"),
+        ('tasks = ["secret"]', 'tasks = ["secret", "tiny"]', "but a hidden phase has tiny, too"),
         ('tasks = ["tiny"]', 'tasks = ["tinny"]', "no task 'tinny': expected one of"),
         ('"logo.png"', '"terms.md"', "terms.md: expected a whole PNG, JPEG, GIF for an icon"),
         ('"terms.md"', '"none.md"', "none.md: cannot be read: found No such file or directory"),
@@ -129,7 +129,7 @@ def test_a_hidden_task_is_marked_as_such(folder, pgdl):
     for mark in folder.rglob("secret/metadata"):
         mark.unlink()
     made = pgdl("codabench", "bundle", toml, "--output", "bundle.zip")
-    assert "secret: not marked as hidden, as a board at home must know; write `hidden: true` into a file" in made.err
+    assert "secret: not marked as hidden, although its phase is hidden; write `hidden: true` into a file" in made.err
 
 
 def test_too_little_time_for_all_calls_is_noted(folder, pgdl):

@@ -136,7 +136,7 @@ def test_a_stolen_result_is_named_with_its_owner(export, collect, bundled, again
     shutil.copy(folder / "exports/results/ann.zip", folder / "exports/results/eve.zip")
     ended = collect()
     assert (
-        "eve: left out: exports/results/eve.zip: its records are not of its own files: found those that ann"
+        "eve: left out: exports/results/eve.zip: its records are not of its own files: found the files of ann"
         in ended.err
     )
     assert board(bundled) == [("ann", 100)]
@@ -191,7 +191,7 @@ def executed(statement: str, *values: object) -> Callable[[Path], None]:
         ),
         (executed("update evaluations set started_at = 'soon'"), "left out: "),
         (executed("update evaluations set environment = '[1]'"), "left out: "),
-        (executed("delete from requests"), "no request of each task"),
+        (executed("delete from requests"), "not every task has a request"),
         (executed("create view more as select 1"), "more: expected plain tables and indices"),
         (lambda file: file.write_bytes(b"no database"), "records.db: "),
         (Path.unlink, "member records.db: expected one of this name"),
@@ -212,11 +212,11 @@ def test_what_is_no_result_is_a_line_about_its_participant(export, collect, bund
 @pytest.mark.parametrize(
     ("columns", "said"),
     [
-        ({"data_digest": "0" * 64}, "calls on other models or data than those of the phase: found tiny"),
-        ({"task": "secret"}, "calls on other models or data than those of the phase: found secret"),
-        ({"time_limit_s": 900.0}, "calls with other limits than those of the phase"),
-        ({"sandbox": "none"}, "calls with other limits than those of the phase"),
-        ({"is_baseline": True}, "calls of another submission, or made twice"),
+        ({"data_digest": "0" * 64}, "calls on models or data that the phase does not have: found tiny"),
+        ({"task": "secret"}, "calls on models or data that the phase does not have: found secret"),
+        ({"time_limit_s": 900.0}, "calls with limits that the phase does not have"),
+        ({"sandbox": "none"}, "calls with limits that the phase does not have"),
+        ({"is_baseline": True}, "calls of several submissions, or recorded twice"),
     ],
 )
 def test_a_result_of_another_phase_is_left_out(export, collect, columns, said):

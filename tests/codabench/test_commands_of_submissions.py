@@ -58,4 +58,4 @@ def test_what_somebody_stole_is_found_when_results_are_collected(worker, bundled
     toml, database = bundled / "competition.toml", tmp_path / "results.db"
     ended = pgdl("codabench", "collect", toml, exports, "--phase", "Feedback", "--results", database)
     assert "Feedback: 1 submission, 8 new calls" in ended.out, ended.err
-    assert "its records are not of its own files: found those that ann handed in" in ended.err
+    assert "its records are not of its own files: found the files of ann" in ended.err

@@ -63,8 +63,8 @@ def test_scores_have_the_keys_of_the_leaderboard(places, pgdl):
 def test_calls_on_changed_input_data_are_no_result(places, pgdl):
     write(places, data_digest="other")
     err = pgdl("codabench", "score", *places).refusal()
-    assert "calls on other models or data than those of the phase: found tiny" in err
-    assert "calls on other models or data" in (places[3] / "detailed_results.html").read_text()
+    assert "calls on models or data that the phase does not have: found tiny" in err
+    assert "calls on models or data that" in (places[3] / "detailed_results.html").read_text()
     assert not (places[3] / "scores.json").exists()
 
 

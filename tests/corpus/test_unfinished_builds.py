@@ -16,7 +16,7 @@ from harness.corpus.recipe import Stop, Training, read_recipe
 from harness.corpus.training import DivergedError, train
 from harness.errors import UserError
 from harness.format.shards import write_shards
-from harness.shipped import task_data
+from harness.shipped import shipped_directory
 from harness.worker.runtimes import RUNTIMES
 
 RECIPE = """
@@ -222,7 +222,7 @@ def test_weights_that_are_no_numbers_are_seen_though_pooling_hides_them() -> Non
 
 def test_it_is_one_line_before_anything_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(type(RUNTIMES["tensorflow"]), "distributions", ("no-such-package",))
-    recipe = read_recipe(task_data() / "recipes" / "digits_nin.toml")
+    recipe = read_recipe(shipped_directory("task_data") / "recipes" / "digits_nin.toml")
     with pytest.raises(UserError, match=r"trained in TensorFlow; not installed: no-such-package; .*pip install"):
         Build(recipe, tmp_path).begin()
     assert list(tmp_path.iterdir()) == []

@@ -13,7 +13,7 @@ from real_runs import PGDL, heed_interrupts, run_here
 from shared_zygotes import SharedZygotes
 from throwaway import make_task
 
-from harness.sandbox import Fresh
+from harness.sandbox.kinds.fresh import Fresh
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 

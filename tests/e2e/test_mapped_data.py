@@ -12,7 +12,7 @@ from throwaway import N_CLASSES, Layer, dense_weights, write_json, write_shards,
 from harness.configuration import MIB
 from harness.format.architecture import layer_list
 from harness.format.layout import CONFIG, TRAIN, WEIGHTS
-from harness.sandbox import Landlock
+from harness.sandbox.kinds.landlock import Landlock
 from harness.worker.runtimes import RUNTIMES
 
 pytestmark = [pytest.mark.usefixtures("sandbox"), pytest.mark.rest]

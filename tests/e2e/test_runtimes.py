@@ -5,7 +5,7 @@ import json
 import pytest
 from e2e.real_runs import records
 
-from harness import shipped
+from harness.shipped import shipped_directory
 from harness.worker.runtimes import RUNTIMES
 
 EXAMPLES = {"tensorflow": "input_gradient", "jax": "input_gradient_jax", "torch": "input_gradient_torch"}
@@ -21,7 +21,7 @@ def board(tmp_path_factory, sandbox):
 
 
 def test_the_worked_submissions_agree(competition, board, pgdl):
-    submissions = [shipped.submissions() / name for name in EXAMPLES.values()]
+    submissions = [shipped_directory("submissions") / name for name in EXAMPLES.values()]
     done = pgdl("run", *submissions, "--tasks", competition, "--results", board)
     assert done.returncode == 0, done.stdout + done.stderr
     rows = records(board)

@@ -11,7 +11,7 @@ from harness.errors import UserError
 from harness.execution.cluster.cache import Cache, digests_of
 from harness.execution.cluster.messages import Bundle, OrderNeed
 from harness.execution.cluster.store import Store, Supply
-from harness.sandbox import StoppedError
+from harness.outcome import StoppedError
 from harness.testing import Parts
 
 

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
+from harness.errors import Warn
 from harness.execution import machine
 from harness.execution.executor import Executor
 from harness.execution.executors.local import Local
 from harness.execution.order import FinishedCall, Inputs, Order
-from harness.sandbox import Limits, SandboxChoice, Warn
+from harness.sandbox import Limits, SandboxChoice
 from harness.testing import STAGE, ExecutorContract
 
 
@@ -48,13 +49,9 @@ class Second(Executor):
         self._process = context.Process(target=_serve, args=arguments, daemon=True)
         self._process.start()
         theirs.close()
-        self.about = self._ask("about")
+        self.limits, self.isolation, self.is_sandboxed, self.shown = self._ask("about")
 
-    limits = property(lambda self: self.about[0])
-    isolation = property(lambda self: self.about[1])
-    is_sandboxed = property(lambda self: self.about[2])
-    workers = property(lambda self: self.about[3])
-    shown = property(lambda self: self.about[4])
+    workers = property(lambda self: self._ask("workers"))
     wanted = property(lambda self: self._ask("wanted"))
 
     def versions(self, runtime: str) -> str:
@@ -90,7 +87,7 @@ def _serve(pipe: Connection, sandbox: SandboxChoice, memory_bytes: int | None, w
                 if name == "stop":
                     break
                 if name == "about":
-                    answer: Any = local.limits, local.isolation, local.is_sandboxed, local.workers, local.shown
+                    answer: Any = local.limits, local.isolation, local.is_sandboxed, local.shown
                 else:
                     answer = getattr(local, name)
                     answer = answer(*arguments) if callable(answer) else answer

@@ -11,6 +11,7 @@ import pytest
 from planned_things import SETTINGS, make_submission, make_task
 
 from harness.api.calls import Run, record_calls
+from harness.errors import Warn
 from harness.execution import machine
 from harness.execution.dispatch import make
 from harness.execution.executors.local import Local
@@ -21,7 +22,7 @@ from harness.execution.run import CallSummary
 from harness.execution.settings import RunSettings
 from harness.outcome import Outcome
 from harness.records import Records
-from harness.sandbox import Kind, Limits, SandboxChoice, Staging, Warn
+from harness.sandbox import Kind, Limits, SandboxChoice, Staging
 from harness.sandbox.process import WorkerProcess
 from harness.task.data import TrainingData
 from harness.task.model import Model

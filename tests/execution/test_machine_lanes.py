@@ -7,9 +7,9 @@ from hypothesis import given
 from harness.errors import UserError
 from harness.execution import machine
 from harness.execution.machine import Lanes, describe_machine, memory_for, plan_lanes
+from harness.gpus import Gpu
 from harness.machine_memory import Memory
 from harness.sandbox import job
-from harness.sandbox.devices import Gpu
 from harness.sandbox.job import GIB, MIB
 
 

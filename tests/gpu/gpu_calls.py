@@ -13,23 +13,11 @@ from pathlib import Path
 from gpu_steps import Skip
 
 from harness.errors import UserError
+from harness.gpus import Gpu, find_gpus
 from harness.outcome import CallResult
-from harness.sandbox import (
-    KINDS,
-    Clock,
-    Gpu,
-    Job,
-    Kind,
-    Limits,
-    Staging,
-    choose_kind,
-    default_memory_bytes,
-    find_gpus,
-    prepare_call,
-    trial_job,
-)
+from harness.sandbox import KINDS, Call, Clock, Job, Kind, Limits, SandboxChoice, Staging
 from harness.sandbox.devices import search_path
-from harness.sandbox.selftest import CONTROL
+from harness.sandbox.selftest import CONTROL, trial_job
 from harness.worker.runtimes import RUNTIMES
 
 SUBMISSIONS = Path(__file__).parent / "submissions"
@@ -58,7 +46,7 @@ def runtimes() -> list[str]:
 def best_kind() -> str:
     """Return the name of the kind of sandbox that `auto` chooses, `none` where none works."""
     try:
-        return choose_kind(warn=lambda _: None).name
+        return SandboxChoice().kind(warn=lambda _: None).name
     except UserError:
         return "none"
 
@@ -68,7 +56,7 @@ def stage(kind: Kind, jobs: list[str], gpu: Gpu | None) -> Iterator[Staging]:
     """Prepare a kind of sandbox for the runtimes `jobs`."""
     WORK.mkdir(parents=True, exist_ok=True)
     with Staging() as staging, kind:
-        kind.prepare([trial_job(staging, CONTROL, runtime=name, gpu=gpu) for name in jobs])
+        kind.prepare(kind.trials(staging, jobs, gpu=gpu))
         yield staging
 
 
@@ -84,8 +72,8 @@ def make_job(staging: Staging, submission: str, runtime: str, gpu: Gpu | None) -
 
 def make_call(kind: Kind, job: Job, time_limit_s: float = 60.0, memory_bytes: float = 0) -> CallResult:
     """Make a call under limits; 0 bytes stand for the default."""
-    limits = Limits(memory_bytes=int(memory_bytes) or default_memory_bytes(0 if job.gpu is None else 1))
-    call = prepare_call(kind.start, job, limits, 0, stopping=lambda: False)
+    limits = Limits(memory_bytes=int(memory_bytes) or Limits.default_memory_bytes(0 if job.gpu is None else 1))
+    call = Call.prepare(kind.start, job, limits, 0, stopping=lambda: False)
     if isinstance(call, CallResult):
         return call
     return call.run(seed=0, clock=Clock(time_limit_s, f"the time limit of {time_limit_s:g} s"))

@@ -12,7 +12,8 @@ from gpu_calls import SUBMISSIONS, WORK, best_kind, make_call, make_job, require
 from gpu_report import block, table
 from gpu_steps import Skip, step
 
-from harness.sandbox import KINDS, Gpu, devices, proc
+from harness.gpus import Gpu
+from harness.sandbox import KINDS, devices, proc
 
 #: Added one by one where CUDA does not work with the list as it is.
 MORE_NODES = ("/dev/nvidia-uvm-tools", "/dev/nvidia-modeset", "/dev/nvidia-caps", "/dev/zero")

@@ -12,14 +12,16 @@ from gpu_report import block, line, table
 from gpu_steps import step
 
 from harness.errors import UserError
-from harness.sandbox import KINDS, driver_library, find_gpus
+from harness.gpus import find_gpus
+from harness.sandbox import KINDS
+from harness.sandbox.devices import driver_library
 
 PACKAGES = ("torch", "jax", "jaxlib", "jax-cuda12-plugin", "jax-cuda13-plugin", "keras", "numpy", "scipy", "tensorflow")
 
 
 def pgdl(*arguments: str, timeout_s: float, hide_gpu: bool = False) -> subprocess.CompletedProcess[str]:
     """Run `pgdl ARGUMENTS`; with `hide_gpu` on a machine that seems to have no GPU."""
-    hide = "import harness.sandbox; harness.sandbox.find_gpus = lambda: []; " if hide_gpu else ""
+    hide = "import harness.gpus; harness.gpus.find_gpus = lambda: []; " if hide_gpu else ""
     program = f"{hide}from harness.cli.main import main; main()"
     environment = os.environ | {"COLUMNS": "160", "NO_COLOR": "1"}
     return subprocess.run(

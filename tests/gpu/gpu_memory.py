@@ -15,8 +15,9 @@ from gpu_calls import (
 from gpu_report import block, table
 from gpu_steps import Skip, step
 
+from harness.gpus import find_gpus
 from harness.outcome import Outcome
-from harness.sandbox import KINDS, find_gpus
+from harness.sandbox import KINDS
 
 #: GPU memory that a small call may use, in MiB: the context of CUDA takes some hundred.
 SMALL_MIB = 2048

@@ -7,8 +7,9 @@ from gpu_report import table
 from gpu_steps import step
 
 from harness.errors import UserError
+from harness.gpus import find_gpus
 from harness.outcome import Outcome
-from harness.sandbox import KINDS, find_gpus
+from harness.sandbox import KINDS
 
 #: Seconds of calls for each kind of sandbox and runtime, and the most calls.
 SECONDS, MOST = 5.0, 12

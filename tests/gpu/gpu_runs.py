@@ -9,7 +9,7 @@ from gpu_machine import pgdl, sandbox_option
 from gpu_report import block, table
 from gpu_steps import Skip, step
 
-from harness.sandbox import find_gpus
+from harness.gpus import find_gpus
 
 #: The demo task of which every model is called.
 TASK = "digits_nin"

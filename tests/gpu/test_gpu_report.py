@@ -14,8 +14,8 @@ import pytest
 from gpu_report import FAILED, OK, SKIPPED, Result, to_markdown
 from gpu_steps import STEPS, Skip, perform
 
+from harness.gpus import Gpu
 from harness.sandbox import devices
-from harness.sandbox.devices import Gpu
 
 HERE = Path(__file__).parent
 GPU = Gpu(0, "GPU-0", "NVIDIA H200", "0000:3b:00.0")

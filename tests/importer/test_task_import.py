@@ -154,13 +154,13 @@ def test_accuracies_that_differ_are_named(folder, pgdl, rows, accuracies):
     (train, _), (_, test) = accuracies[3], accuracies[5]
     rows[3]["train_accuracy"], rows[5]["test_accuracy"] = f"{1 - train:.3f}", f"{1 - test:.3f}"
     write_table(folder / "models.csv", rows)
-    outcome = pgdl(*IMPORT)
-    assert outcome.code == 2
+    done = pgdl(*IMPORT)
+    assert done.code == 2
     expected = [
         f"models.csv: line 5: train_accuracy of m3.keras: expected {1 - train:.3f} as stated, found {train:.6g} on 40",
         f"models.csv: line 7: test_accuracy of m5.keras: expected {1 - test:.3f} as stated, found {test:.6g} on 20",
     ]
-    lines = outcome.err.removeprefix("pgdl: ").splitlines()
+    lines = done.err.removeprefix("pgdl: ").splitlines()
     assert [line.partition(" examples")[0] for line in lines] == expected
     assert not (folder / "tasks").exists()
 

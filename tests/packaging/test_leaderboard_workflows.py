@@ -15,7 +15,7 @@ from harness.api.starts import new_leaderboard
 from harness.ci.comment import MARK
 from harness.ci.post import ARTIFACT, FILE
 from harness.records import Records
-from harness.sandbox import Fresh
+from harness.sandbox.kinds.fresh import Fresh
 from tests.ci.fake_github import FakeGithub, serve
 from tests.ci.repositories import MEASURE, Repo
 from tests.records.evaluation_rows import evaluation

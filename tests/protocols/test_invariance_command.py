@@ -92,7 +92,7 @@ def test_curves_scores_table_and_plots(pgdl: Pgdl, pictures: Path, folder: Path,
     assert [line.split()[0] for line in ended.lines[1:4]] == ["rotation"] * 3
 
     again = pgdl("invariance", "pictures", "--tasks", pictures, *OPTIONS, "--sensitivity", "--output", "again")
-    assert without_processes == [0], "all models were finished"
+    assert without_processes == [], "all models were finished"
     shown = [line for line in ended.lines if "scores of a curve take" not in line]
     assert [line for line in again.lines if "scores of a curve take" not in line] == shown
 
@@ -105,7 +105,7 @@ def test_curves_scores_table_and_plots(pgdl: Pgdl, pictures: Path, folder: Path,
     one = pgdl(
         "invariance", "pictures", "--tasks", pictures, *OPTIONS, "--seed", 7, "--models", "model_2,model_3,model_5"
     )
-    assert without_processes == [0, 0, 3], "other settings are other parts"
+    assert without_processes == [3], "other settings are other parts"
     assert one.code == 1
     assert "model_2: cannot be run: found out of memory" in one.err
 

@@ -21,13 +21,13 @@ from harness.extras import install
 from harness.protocols.subject import read_subject
 from harness.protocols.testbed import probing
 from harness.protocols.testbed.images import ImagePart, Images
-from harness.protocols.testbed.material import Material, equal_steps
+from harness.protocols.testbed.material import Classes, divide_images, equal_steps
 from harness.protocols.testbed.probing import ProbeReport
 from harness.protocols.testbed.results import STATISTICS
 from harness.protocols.testbed.run import evaluate_task
 from harness.protocols.testbed.settings import ProbeSettings
 from harness.protocols.testbed.summary import check_consistency, summarize
-from harness.sandbox import Fresh
+from harness.sandbox.kinds.fresh import Fresh
 from scoring import class_spread
 
 SETTINGS = ProbeSettings(ssim=(0.7, 1.0))
@@ -93,9 +93,8 @@ def _read_here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("harness.protocols.testbed.material.read_images", read)
 
 
-def material(place: Place, data: Path) -> Material:
-    subject = read_subject(place.tasks, "rows")
-    return Material(str(data), (SIDE, SIDE, 1), subject.task.data)
+def divide(place: Place, data: Path, unseen: tuple[int, ...] | None = None) -> tuple[Images, Classes]:
+    return divide_images(str(data), (SIDE, SIDE, 1), read_subject(place.tasks, "rows").task.data, unseen)
 
 
 @pytest.mark.rest
@@ -159,14 +158,14 @@ def test_an_interrupted_run_continues(place: Place, monkeypatch: pytest.MonkeyPa
 
     def answer(
         _program: str, _runtime: Any, questions: list[nullcontext[dict[str, Any]]]
-    ) -> Iterator[tuple[int, dict[str, int]]]:
+    ) -> Iterator[tuple[int, dict[str, Any]]]:
         for position, asking in enumerate(questions):
             question = asking.enter_result
             if not question.get("check"):
                 asked.append(Path(question["model"]).name)
                 counts = np.ones((3, 2, N_CLASSES, N_CLASSES), np.int64) * len(asked)
                 np.savez(question["counts"], counts=counts, converged=np.ones(3, np.bool_))
-            yield position, {"size": 5}
+            yield position, {}
 
     def interrupt(*arguments: Any, **arrays: Any) -> None:
         write(*arguments, **arrays)
@@ -302,7 +301,7 @@ def test_data_that_do_not_fit_are_refused(
 ) -> None:
     data = make_data(tmp_path / "data.npz", **replaced)
     with pytest.raises(UserError, match=message) as refused:
-        material(place, data).prepare(ProbeSettings(unseen=unseen))
+        divide(place, data, unseen)
     assert "\n" not in str(refused.value)
 
 
@@ -312,9 +311,9 @@ def test_test_images_on_which_the_models_were_trained_are_left_out(place: Place,
     known, new = make_images(12, 0), make_images(3, 5)
     images, labels = (np.concatenate([old[:15], other]) for old, other in zip(known, new, strict=True))
     data = make_data(tmp_path / "data.npz", x_train=make_images(12, 6)[0], x_test=images, y_test=labels)
-    prepared = material(place, data).prepare(SETTINGS)
-    assert prepared.notes[0] == "9 test images on which the models were trained are left out"
-    assert np.bincount(prepared.images.test.labels).tolist() == [3, 3, 3, 6, 6]
+    found, _ = divide(place, data)
+    assert found.notes[0] == "9 test images on which the models were trained are left out"
+    assert np.bincount(found.test.labels).tolist() == [3, 3, 3, 6, 6]
 
 
 @pytest.mark.usefixtures("_read_here")
@@ -323,9 +322,9 @@ def test_without_unseen_classes_only_0_percent_is_evaluated(place: Place, tmp_pa
     arrays = {
         f"{axis}_{part}": array for part, pair in of_parts.items() for axis, array in zip("xy", pair, strict=True)
     }
-    prepared = material(place, make_data(tmp_path / "data.npz", **arrays)).prepare(SETTINGS)
-    assert prepared.classes.levels == (0,)
-    assert prepared.notes[1] == "there are no unseen classes, so only 0 % is evaluated"
+    found, classes = divide(place, make_data(tmp_path / "data.npz", **arrays))
+    assert classes.levels == (0,)
+    assert found.notes[1] == "there are no unseen classes, so only 0 % is evaluated"
 
 
 def test_steps_are_as_equal_as_whole_numbers_allow() -> None:
@@ -339,4 +338,4 @@ def test_steps_are_as_equal_as_whole_numbers_allow() -> None:
 def test_images_smaller_than_the_window_are_refused(tmp_path: Path) -> None:
     tasks = make_backbones(tmp_path, name="small", side=10)
     with pytest.raises(UserError, match=r"at least 11 pixels high and wide, the window of SSIM, found 10 x 10"):
-        evaluate_task(tasks, "small", "digits")
+        evaluate_task(tasks, "small", "digits", SETTINGS)

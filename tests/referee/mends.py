@@ -41,7 +41,9 @@ MENDS = {
     ),
     "a column is known by its heading": Mend("harness/board/column.py", 'return f"{self.key}:{task}"', "return task"),
     "ci ranks though records are missing": Mend(
-        "harness/api/ci.py", "missing = boards.missing if lines else ()", "missing = ()"
+        "harness/api/ci.py",
+        "missing, no_ranks = boards.missing if lines else [], list[str]()",
+        "missing, no_ranks = [], []",
     ),
     "the password is in printed commands": Mend(
         "harness/api/commands.py",
@@ -61,13 +63,13 @@ MENDS = {
     ),
     "without a record nothing was asked for": Mend(
         "harness/board/versions.py",
-        "    asked = _last_requests(records.requests(), references)\n",
-        "    asked = _last_requests(records.requests(), references)\n"
+        "    requested = _last_requests(records.requests(), references)\n",
+        "    requested = _last_requests(records.requests(), references)\n"
         "    made = recorded_versions(records, references)\n"
-        "    asked = {name: request for name, request in asked.items() if name in made}\n",
+        "    requested = {name: request for name, request in requested.items() if name in made}\n",
     ),
     "ci judges rows of other settings": Mend(
-        "harness/ci/boards.py",
+        "harness/api/ci.py",
         "return same and configuration.is_sandboxed",
         "return bool(same or wanted) and configuration.is_sandboxed",
     ),
@@ -107,7 +109,9 @@ MENDS = {
         "harness/task/summary.py", "withheld = withhold.covers(files.hidden)", "withheld = False"
     ),
     "a run records without its claim": Mend(
-        "harness/records/writer.py", "held = keys if claims is None else claims.held(connection, keys)", "held = keys"
+        "harness/records/writer.py",
+        "insert_missing(connection, group, held)",
+        "insert_missing(connection, group, None)",
     ),
 }
 

@@ -89,17 +89,10 @@ class Stub(Executor):
     stage: Stage
 
     def __init__(self, sandbox: SandboxChoice, *_: Any) -> None:
-        self._sandbox = sandbox.name
+        self.isolation = "none" if sandbox.name == "none" else "bubblewrap"
+        self.is_sandboxed = self.isolation != "none"
         self._waiting: deque[int] = deque()
         self._played = 0
-
-    @property
-    def isolation(self) -> str:
-        return "none" if self._sandbox == "none" else "bubblewrap"
-
-    @property
-    def is_sandboxed(self) -> bool:
-        return self.isolation != "none"
 
     def versions(self, runtime: str) -> str:
         return f"libraries {self.stage.libraries}"

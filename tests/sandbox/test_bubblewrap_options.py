@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from harness.errors import UserError
+from harness.gpus import Gpu
 from harness.sandbox import bubblewrap
-from harness.sandbox.devices import Gpu
 from harness.sandbox.job import Job, Limits
 from harness.sandbox.proc import COPIED
 from harness.sandbox.staging import Staging

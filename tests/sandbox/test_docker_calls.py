@@ -125,17 +125,17 @@ PROGRAM = """
 import json
 from harness.machine_memory import usable_memory
 from harness.processes.runtimes import QUICKEST, installed_runtime
-from harness.sandbox import KINDS, Clock, Limits, Staging, default_memory_bytes, prepare_call, trial_job, memory
-from harness.sandbox.selftest import TRAPS
+from harness.sandbox import KINDS, Call, Clock, Limits, Staging, memory
+from harness.sandbox.selftest import TRAPS, trial_job
 
 memory.RESERVE = 0
 hog = TRAPS[-1]
 with Staging() as staging, KINDS["none"]() as kind:
     job = trial_job(staging, hog, runtime=installed_runtime(QUICKEST).name)
     kind.prepare([job])
-    call = prepare_call(kind.start, job, Limits(memory_bytes=1200 << 20), 0, stopping=lambda: False)
+    call = Call.prepare(kind.start, job, Limits(memory_bytes=1200 << 20), 0, stopping=lambda: False)
     result = call.run(0, Clock(200.0, "the time limit"))
-print(json.dumps([usable_memory().total, default_memory_bytes(0), result.outcome, result.message]))
+print(json.dumps([usable_memory().total, Limits.default_memory_bytes(0), result.outcome, result.message]))
 """
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from sandbox.fake_docker import FLAGS, IMAGE, install, parse_run
 
+from harness.gpus import Gpu
 from harness.sandbox.bubblewrap import JOB_DIRECTORIES
-from harness.sandbox.devices import Gpu
 from harness.sandbox.job import MIB, Job, Limits
 from harness.sandbox.kinds.docker import Docker
 from harness.sandbox.seccomp import filter_program

@@ -4,12 +4,14 @@ from pathlib import Path
 
 import pytest
 
+from harness.gpus import Gpu, find_gpus
 from harness.outcome import Outcome
-from harness.sandbox import CONTROL, Fresh, Staging, devices
-from harness.sandbox.devices import FILES, NODES, Gpu, find_gpus, gpu_files, gpu_nodes
+from harness.sandbox import Staging, devices
+from harness.sandbox.devices import FILES, NODES, gpu_files, gpu_nodes
 from harness.sandbox.job import Job
+from harness.sandbox.kinds.fresh import Fresh
 from harness.sandbox.kinds.landlock import Landlock, granted_paths
-from harness.sandbox.selftest import Trap, run_trial, trial_job
+from harness.sandbox.selftest import CONTROL, Trap, run_trial, trial_job
 
 INFORMATION = """\
 Model: \t\t NVIDIA H200

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from harness.sandbox import Fresh, Landlock, bubblewrap, devices
-from harness.sandbox.devices import LIBRARY, Gpu, library, search_path
+from harness.gpus import Gpu
+from harness.sandbox import bubblewrap, devices
+from harness.sandbox.devices import LIBRARY, driver_library, search_path
 from harness.sandbox.job import Job, Limits
-from harness.sandbox.kinds.landlock import granted_paths
+from harness.sandbox.kinds.fresh import Fresh
+from harness.sandbox.kinds.landlock import Landlock, granted_paths
 
 GPU = Gpu(0, "GPU-0", "NVIDIA H200", "0000:3b:00.0")
 
@@ -38,7 +40,7 @@ def test_nothing_is_needed_where_the_system_knows_it(tmp_path: Path, monkeypatch
     monkeypatch.setattr(devices, "_known_to_loader", lambda: Path("/usr/lib/libcuda.so.1"))
     monkeypatch.setenv("LD_LIBRARY_PATH", str(driver(tmp_path / "other")))
     assert search_path() == []
-    assert library() == Path("/usr/lib/libcuda.so.1")
+    assert driver_library() == Path("/usr/lib/libcuda.so.1")
     assert "LD_LIBRARY_PATH" not in job(tmp_path).environment("/tmp")
 
 
@@ -46,7 +48,7 @@ def test_a_directory_of_the_users_own_is_shown_and_named(tmp_path: Path, monkeyp
     found = driver(tmp_path / "nvidia")
     monkeypatch.setenv("LD_LIBRARY_PATH", f"{tmp_path}/empty::{found}")
     assert search_path() == [found]
-    assert library() == found / LIBRARY
+    assert driver_library() == found / LIBRARY
     assert job(tmp_path).environment("/tmp")["LD_LIBRARY_PATH"] == str(found)
     options, _ = bubblewrap.sandbox(job(tmp_path), Limits(), 0)
     assert str(found) in options
@@ -76,7 +78,7 @@ def test_a_driver_outside_of_the_system_that_the_loader_knows(tmp_path: Path, mo
 
 def test_without_a_driver_or_a_gpu_there_is_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert search_path() == []
-    assert library() is None
+    assert driver_library() is None
     monkeypatch.setattr(devices, "find_gpus", list)
     monkeypatch.setattr(devices, "USUAL", ("/usr",))
     assert search_path() == []

@@ -16,8 +16,8 @@ import pytest
 
 from harness.outcome import CallResult, Outcome
 from harness.processes.runtimes import QUICKEST, installed_runtime
-from harness.sandbox import CONTROL, KINDS, Call, Clock, Job, Kind, Limits, Staging, prepare_call, run_trial, trial_job
-from harness.sandbox.selftest import Trap
+from harness.sandbox import KINDS, Call, Clock, Job, Kind, Limits, Staging
+from harness.sandbox.selftest import CONTROL, Trap, run_trial, trial_job
 from harness.sandbox.zygote import Zygote
 
 pytestmark = pytest.mark.rest
@@ -46,7 +46,7 @@ class Stage:
 
     def prepared(self, job: Job) -> Call:
         """A call whose worker is ready."""
-        call = prepare_call(self.kind.start, job, Limits(), 0, stopping=lambda: False)
+        call = Call.prepare(self.kind.start, job, Limits(), 0, stopping=lambda: False)
         assert isinstance(call, Call), call.message
         return call
 
@@ -94,7 +94,7 @@ def test_a_fast_start_says_so_forks_again_and_then_starts_fresh() -> None:
         under_way = prepared.nap_result(LASTING)
         assert (under_way.outcome, under_way.message, under_way.interrupted) == (Outcome.INFRA_ERROR, killed, True)
         assert CONTROL.caught(prepared.control_result())
-        assert prepared.kind.recorded == "bubblewrap/fast"
+        assert prepared.kind.name_in_records == "bubblewrap/fast"
 
         waiting = prepared.prepared(prepared.control)
         prepared.kill()
@@ -102,7 +102,7 @@ def test_a_fast_start_says_so_forks_again_and_then_starts_fresh() -> None:
         assert (before.outcome, before.interrupted) == (Outcome.INFRA_ERROR, True)
         assert before.message == f"{killed} before the measure was called"
         assert CONTROL.caught(prepared.control_result())
-        assert prepared.kind.recorded == "bubblewrap/fresh"
+        assert prepared.kind.name_in_records == "bubblewrap/fresh"
 
 
 @pytest.mark.full

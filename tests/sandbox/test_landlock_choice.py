@@ -12,8 +12,9 @@ from rich.console import Console
 from harness.api.execution import prepare
 from harness.cli.terminal import Terminal
 from harness.errors import UserError
-from harness.sandbox import Fresh, Landlock, bubblewrap
-from harness.sandbox.kinds.landlock import MISSING
+from harness.sandbox import bubblewrap
+from harness.sandbox.kinds.fresh import Fresh
+from harness.sandbox.kinds.landlock import MISSING, Landlock
 from pgdl import Execution
 
 REFUSED = UserError("the sandbox does not work here: No permissions", remedy="allow user namespaces")

@@ -5,7 +5,7 @@ import pytest
 from harness.machine_memory import Memory
 from harness.outcome import Outcome
 from harness.sandbox import job
-from harness.sandbox.job import GIB, MIB, default_memory_bytes
+from harness.sandbox.job import GIB, MIB, Limits
 from harness.sandbox.process import CLAIMABLE
 
 
@@ -37,4 +37,4 @@ def test_the_default_memory_limit_fits_the_machine(
 ) -> None:
     memory = Memory(int(total_gib * GIB), 0)
     monkeypatch.setattr(job, "usable_memory", lambda: memory)
-    assert default_memory_bytes(gpus) == expected
+    assert Limits.default_memory_bytes(gpus) == expected

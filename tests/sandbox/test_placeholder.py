@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.sandbox import Fresh
 from harness.sandbox.job import Job, Limits
 from harness.sandbox.kinds.fast import Placeholder
+from harness.sandbox.kinds.fresh import Fresh
 from harness.sandbox.running_sandbox import StartError
 from harness.sandbox.staging import Staging
 

@@ -8,10 +8,11 @@ import pytest
 from harness.api.execution import prepare
 from harness.api.progress import SILENT
 from harness.errors import UserError
-from harness.sandbox import Fresh, Kind, Landlock
+from harness.sandbox import Kind
 from harness.sandbox.job import Job
 from harness.sandbox.kinds.docker import Docker
-from harness.sandbox.kinds.landlock import granted_paths
+from harness.sandbox.kinds.fresh import Fresh
+from harness.sandbox.kinds.landlock import Landlock, granted_paths
 from harness.sandbox.kinds.none import Plain
 from harness.task.layout import TaskDirectory
 from pgdl import Execution
@@ -29,7 +30,7 @@ def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "venv").mkdir()
     monkeypatch.setattr(sys, "prefix", str(tmp_path / "venv"))
     monkeypatch.setenv("PGDL_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr("harness.sandbox.Fresh.problem", lambda self: None)
+    monkeypatch.setattr("harness.sandbox.kinds.fresh.Fresh.problem", lambda self: None)
     return tmp_path / "venv"
 
 

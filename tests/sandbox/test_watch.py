@@ -62,7 +62,7 @@ def test_nothing_is_called_in_a_sandbox_that_cannot_be_looked_into(monkeypatch: 
     call = Call(worker, Limits(), lambda: False)  # type: ignore[arg-type]
     monkeypatch.setattr(call, "_expect", lambda *_: {"environment": {}})
     with pytest.raises(Ended) as ended:
-        call.wait_until_ready(0.0)
+        call._wait_until_ready(0.0)
     assert ended.value.outcome is Outcome.INFRA_ERROR
 
 

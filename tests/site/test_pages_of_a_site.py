@@ -190,8 +190,8 @@ def test_the_page_on_reading_explains_every_column_of_luck(pages: dict[str, str]
     text = pages["reading.html"]
     explained = {
         "interval": "nine of ten", "own": "own ±", "groups": "thick line",
-        "chance": "dealt out to the networks at random",
-        "p-value": "It is not the probability", "front": "Pareto front",
+        "chance": "assigned to the networks at random",
+        "p-value": "is not the probability", "front": "Pareto front",
     }  # fmt: skip
     for name, words in explained.items():
         section = text.partition(f'<h2 id="{name}">')[2].partition("<h2")[0]
@@ -199,8 +199,8 @@ def test_the_page_on_reading_explains_every_column_of_luck(pages: dict[str, str]
 
 
 def test_the_legend_speaks_of_colour_only_if_a_cell_has_any(pages: dict[str, str], tmp_path: Path) -> None:
-    assert "the more colour in a cell" in pages["index.html"]
-    assert "the more colour in a cell" not in site_with(tmp_path)["index.html"]
+    assert "cells with more colour" in pages["index.html"]
+    assert "cells with more colour" not in site_with(tmp_path)["index.html"]
 
 
 def test_the_bars_of_a_task_have_an_axis(pages: dict[str, str]) -> None:

@@ -292,7 +292,7 @@ def test_a_full_disk_leaves_the_earlier_site_as_it_was(tmp_path: Path, monkeypat
     write_site(data, tmp_path / "site")
     before = sorted(path.name for path in (tmp_path / "site").iterdir())
     full = OSError(errno.ENOSPC, "No space left on device")
-    monkeypatch.setattr("harness.site.write._write", Mock(side_effect=full))
+    monkeypatch.setattr(Path, "write_bytes", Mock(side_effect=full))
     with pytest.raises(UserError, match="No space left on device"):
         write_site(data, tmp_path / "site")
     assert sorted(path.name for path in (tmp_path / "site").iterdir()) == before

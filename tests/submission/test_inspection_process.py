@@ -28,7 +28,8 @@ import resource, time
 from harness.inspector import limits, main
 def read(path, files):
     {}
-main._reader = lambda kind: read
+inspect = main.inspect
+main.inspect = lambda _, path: inspect(read, path)
 main.main(kind, path)
 """
 

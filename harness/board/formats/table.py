@@ -103,7 +103,7 @@ def _drawn(board: Board) -> Column[Row]:
 
 
 def _fitting(board: Board, columns: list[Column[Row]], width: int) -> list[Column[Row]]:
-    """Return the columns that fit into `width` characters: columns with a small `spare` first, equal ones together."""
+    """Return the columns that fit into `width` characters; columns with a large `spare` are left out first."""
     shown = [column for column in columns if not column.spare]
     for spare in sorted({column.spare for column in columns} - {0}):
         more = [column for column in columns if column in shown or column.spare == spare]

@@ -1,4 +1,4 @@
-"""Calls on the machines of a cluster: the process there, and the driver's messages to it, for any engine."""
+"""Makes calls on the machines of a cluster, independently of the engine that connects the machines."""
 
 from harness.execution.cluster.executor import Cluster
 from harness.execution.cluster.member import ClusterMember

@@ -1,4 +1,4 @@
-"""The setup that the machines of a cluster must share, so that a value does not depend on the machine."""
+"""Decides which machines of a cluster may make calls: those that give the same values."""
 
 import functools
 from collections import Counter
@@ -16,14 +16,14 @@ _REMEDY = "install the same versions there, as pgdl help cluster says"
 
 @dataclass(frozen=True)
 class CommonSetup:
-    """Isolation of calls, and versions of libraries by runtime."""
+    """The isolation of calls and the versions of libraries on the machines that make calls."""
 
     isolation: str
     is_sandboxed: bool
     versions: dict[str, str]
 
     def difference(self, ready: ReadyMachine, runtimes: Sequence[str]) -> str | None:
-        """Return why a machine may not make calls in these runtimes; None if it may."""
+        """Return how a machine differs from this setup in some runtimes; None if it may make calls."""
         if ready.isolation != self.isolation:
             remedy = "name the same one by --sandbox, or mend what pgdl doctor shows there"
             return f"its sandbox: expected {self.isolation} as elsewhere, found {ready.isolation}; {remedy}"
@@ -35,7 +35,7 @@ class CommonSetup:
 
 
 def agree(ready: Sequence[ReadyMachine]) -> CommonSetup:
-    """Return the setup that most machines share."""
+    """Return the most common isolation, and the most common versions of the machines with this isolation."""
     isolation = _most_common([one.isolation for one in ready])
     same = [one for one in ready if one.isolation == isolation]
     versions = {name: _most_common([one.versions[name] for one in same]) for name in RUNTIMES}
@@ -43,7 +43,7 @@ def agree(ready: Sequence[ReadyMachine]) -> CommonSetup:
 
 
 def difference_from_here(found: MachineDescription) -> str | None:
-    """Return why a machine may not make calls that are planned here; None if it may."""
+    """Return why a machine may not make calls that this process plans: its code differs. None if it may."""
     if found.harness != harness.__version__:
         return f"pgdl-harness: expected {harness.__version__} as here, found {found.harness}; {_REMEDY}"
     for name, digest in installed_digests().items():
@@ -55,18 +55,18 @@ def difference_from_here(found: MachineDescription) -> str | None:
 
 
 def loader_digests() -> dict[str, str]:
-    """Return the digest of the code that loads and calls, by runtime."""
+    """Return runtime -> digest of the code that loads models and calls measures."""
     return {name: loader_digest(name) for name in RUNTIMES}
 
 
 @functools.cache
 def installed_digests() -> dict[str, str]:
-    """Return the digest of each installed measure of another package: an order only names its module."""
+    """Return name -> digest of each installed measure of another package, whose files an order does not hold."""
     usable = [one.name for one in installed_measures() if one.problem is None]
     return {name: found.digest for name in usable if (found := find_installed(name)) is not None}
 
 
 def _most_common(values: Sequence[str]) -> str:
-    """Return the most frequent value; the first in alphabetical order if several are."""
+    """Return the most frequent value; among equally frequent values, the first in alphabetical order."""
     counts = Counter(values)
     return min(counts, key=lambda value: (-counts[value], value))

@@ -1,4 +1,4 @@
-"""Models and training data in the form that workers read, kept on a machine from run to run."""
+"""Keeps models and training data, as workers read them, on a machine from run to run."""
 
 import hashlib
 import os
@@ -16,29 +16,29 @@ from harness.errors import UserError, writing
 from harness.execution.settings import loader_digest
 from harness.worker.runtimes import DEFAULT
 
-#: Maximum size of the kept entries in bytes; at most half of the disk space that they could have.
+#: Maximum size of all entries in bytes; they never take more than half of the space that the disk has for them.
 KEPT_BYTES = 32 * GIB
 
 
 class Cache:
-    """Directories of files by digest; when they exceed the limit, the least recently used are removed.
+    """Directories of files by kind and digest, of which the least recently used are removed beyond the maximum size.
 
-    Several processes may use the cache at once. An entry is complete, or does not exist.
+    Several processes may use the cache concurrently. An entry is complete, or does not exist.
     """
 
     def __init__(self, kept_bytes: int = KEPT_BYTES) -> None:
         self._root, self._kept_bytes = cache_directory("inputs"), kept_bytes
-        #: The code that decides the files' bytes, together with their sources.
+        #: The version of the code that writes the entries.
         self._made_by = f"{harness.__version__} {loader_digest(DEFAULT)}"
 
     @property
     def summary(self) -> str:
-        """Place and size, for readers."""
+        """Directory and size of the cache, as text for users."""
         sizes = [found[1] for path in self._root.iterdir() if (found := _use_of(path)) is not None]
         return f"{self._root}, {sum(sizes) / GIB:.1f} GiB"
 
     def entry(self, kind: str, digest: str) -> Path | None:
-        """Return the directory of an entry; None if it does not exist."""
+        """Return the directory of an entry and mark the entry as used; None if the entry does not exist."""
         path = self._path(kind, digest)
         try:
             os.utime(path)
@@ -47,7 +47,7 @@ class Cache:
         return path
 
     def add(self, kind: str, digest: str, write: Callable[[Path], None]) -> Path:
-        """Return an entry, which `write` fills unless it is there already."""
+        """Return the directory of an entry, which `write` fills unless the entry exists."""
         path = self._path(kind, digest)
         with locked(path.with_suffix(".lock")):  # only one process writes
             if (found := self.entry(kind, digest)) is not None:
@@ -66,14 +66,14 @@ class Cache:
         return path
 
     def link(self, kind: str, digest: str, directory: Path) -> bool:
-        """Put an entry's files into a directory, as links where possible; returns whether the entry exists."""
+        """Link or copy the files of an entry into a directory. Return whether the entry exists."""
         path = self.entry(kind, digest)
         if path is None:
             return False
         try:
             for file in path.iterdir():
                 link_or_copy(file, directory / file.name)
-            path.stat()  # an entry disappears in one step: if a path exists, the files were whole
+            path.stat()  # entries disappear in one step: if the path exists, all files were linked
         except FileNotFoundError:  # another process has just made room
             for file in directory.iterdir():
                 file.unlink()
@@ -96,13 +96,13 @@ class Cache:
             if path != kept:
                 going = path.with_suffix(f".{secrets.token_hex(4)}.partial")
                 with suppress(FileNotFoundError):
-                    path.rename(going)  # in one step: another process may be linking it
+                    path.rename(going)  # in one step, because another process may be linking its files
                 shutil.rmtree(going, ignore_errors=True)
                 total -= size
 
 
 def _use_of(path: Path) -> tuple[float, int] | None:
-    """Return an entry's last use and its bytes; None for other files, and for an entry that was just removed."""
+    """Return time of the last use and bytes of an entry; None if `path` is no entry, or is removed meanwhile."""
     if path.suffix:  # a lock, or an entry that is being written or removed
         return None
     try:
@@ -112,12 +112,12 @@ def _use_of(path: Path) -> tuple[float, int] | None:
 
 
 def digests_of(directory: Path) -> dict[str, str]:
-    """Return the SHA-256 (hex) of every file of an entry, by name."""
+    """Return file name -> SHA-256 (hex) of the files of an entry."""
     return {file.name: _digest(file) for file in sorted(directory.iterdir())}
 
 
 def require_digests(directory: Path, expected: Mapping[str, str]) -> None:
-    """Raise `UserError` unless an entry holds these files."""
+    """Raise `UserError` unless an entry holds exactly the files with these digests."""
     if digests_of(directory) != dict(expected):
         remedy = "run the same command again"
         raise UserError("the files from the driver arrived damaged", file=directory, remedy=remedy)

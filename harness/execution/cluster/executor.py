@@ -1,4 +1,4 @@
-"""An executor whose calls are made on the machines of a cluster; subclasses name the engine."""
+"""The common part of executors that make calls on the machines of a cluster; subclasses name the engine."""
 
 import time
 from abc import abstractmethod
@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from harness.errors import UserError
+from harness.errors import UserError, Warn
 from harness.execution.batches import make_batches
 from harness.execution.cluster.fleet import Fleet
 from harness.execution.cluster.member import ClusterMember
@@ -17,7 +17,7 @@ from harness.execution.cluster.store import Supply
 from harness.execution.executor import Executor
 from harness.execution.order import FinishedCall, Inputs, Order
 from harness.outcome import CallResult, Outcome
-from harness.sandbox import Limits, SandboxChoice, Warn
+from harness.sandbox import Limits, SandboxChoice
 
 #: Seconds that a machine waits for an event before it reports.
 REPORT_S = 0.5
@@ -27,15 +27,14 @@ ATTEMPTS = 3
 
 
 class Cluster(Executor):
-    """An executor whose process on each machine makes calls, while this process plans and holds reference data.
+    """Sends orders to a process on each machine of a cluster, and collects the finished calls.
 
-    Other machines get a lost machine's orders; a call that had begun is tried `ATTEMPTS` times. Later results of a lost
-    machine are ignored.
+    The orders of a lost machine go to other machines. A call that had begun there is made at most `ATTEMPTS` times.
     """
 
     @abstractmethod
     def connect(self, **parameters: str | None) -> Engine:
-        """Return the engine; raises `UserError`."""
+        """Return the connected engine. Raise `UserError` if it cannot be reached."""
 
     def __init__(
         self, sandbox: SandboxChoice, memory_bytes: int | None, workers: int | None, warn: Warn,
@@ -43,7 +42,7 @@ class Cluster(Executor):
     ) -> None:  # fmt: skip
         """Start a process on every machine, and determine their common setup.
 
-        `machine_class` is a text that the description of a machine contains (`harness.execution.machine`).
+        Only machines make calls whose description (`harness.execution.machine`) contains the text `machine_class`.
         """
         self._warn = warn
         self._engine = self.connect(**parameters)
@@ -59,52 +58,36 @@ class Cluster(Executor):
             self.fleet.end()
             self._engine.close()
             raise
-
-    @property
-    def limits(self) -> Limits:
-        """Limits of a call, with memory that every machine has."""
-        return Limits(self.fleet.memory_bytes, processes=max(one.processes for one in self.fleet.ready))
-
-    @property
-    def isolation(self) -> str:
-        """Isolation in the machines' common setup."""
-        return self.fleet.common.isolation
-
-    @property
-    def is_sandboxed(self) -> bool:
-        """Whether calls are isolated on the machines."""
-        return self.fleet.common.is_sandboxed
+        ready, common = self.fleet.ready, self.fleet.common
+        self.limits = Limits(self.fleet.memory_bytes, processes=max(one.processes for one in ready))
+        self.isolation, self.is_sandboxed = common.isolation, common.is_sandboxed
+        self.shown = frozenset(Path(path) for one in ready for path in one.shown)
 
     @property
     def workers(self) -> int:
         """Number of concurrent calls on all machines."""
         return sum(one.workers for one in self.fleet.ready)
 
-    @property
-    def shown(self) -> frozenset[Path]:
-        """Directories that a sandbox shows on any machine, which may be this machine, or share its files."""
-        return frozenset(Path(path) for one in self.fleet.ready for path in one.shown)
-
     def versions(self, runtime: str) -> str:
-        """Return the versions in the machines' common setup; raises `UserError` if the runtime is not installed."""
+        """Return the versions in the machines' common setup. Raise `UserError` if the runtime is not installed."""
         found = self.fleet.common.versions[runtime]
         if not is_installed(found):
             raise UserError(found.removeprefix(NOT_INSTALLED))
         return found
 
     def prepare(self, runtimes: Collection[str]) -> None:
-        """Try the sandbox on all machines, once per runtime; a machine on which it does not work gets no calls."""
+        """Try the sandbox on all machines, once per runtime. A machine on which it fails gets no calls."""
         if set(runtimes) - set(self.fleet.runtimes):
             self.fleet.prepare(sorted(runtimes))
 
     def add(self, orders: Sequence[Order], inputs: Inputs) -> None:
-        """Queue orders."""
+        """Queue orders for any machine."""
         self._orders |= {order.number: order for order in orders}
         self._supply.add(orders, inputs)
         self._queue.add(make_batches(orders))
 
     def next(self, timeout_s: float) -> FinishedCall[int] | None:
-        """Return the next finished call of the machines, and look after the machines meanwhile."""
+        """Return the next finished call of any machine. Meanwhile send orders, and replace silent machines."""
         until = time.monotonic() + timeout_s
         while not self._returned:
             left_s = until - time.monotonic()
@@ -118,7 +101,7 @@ class Cluster(Executor):
                 if report.retired:
                     self.fleet.dismiss(member, report.retired)
             try:
-                self.fleet.look_after()  # also while other machines return calls all the time
+                self.fleet.look_after()  # even if other machines return calls all the time
             except UserError:
                 if not self._returned:  # finished calls are returned before an error
                     raise
@@ -134,7 +117,7 @@ class Cluster(Executor):
         self._engine.close()
 
     def _hand_out(self) -> None:
-        """Send each machine as many batches as it has room for, with the files that they need."""
+        """Send waiting batches to each machine that has room, with the inputs that the machine lacks."""
         for member in self.fleet.members:
             while member.room and (batch := self._queue.take(member)) is not None:
                 member.give(batch)
@@ -145,18 +128,16 @@ class Cluster(Executor):
                 self.fleet.ask(member, member.ready.incarnation, orders, supplies, REPORT_S)
 
     def _lose(self, member: ClusterMember, why: str) -> None:
-        """Queue the orders that were under way on a machine again."""
+        """Queue the unfinished orders of a lost machine again, and give up calls that were tried `ATTEMPTS` times."""
         batches, begun, spent_s = member.lose()
         if batches:
             n_calls = sum(map(len, batches))
             self._warn(f"machine {member.name} {why}; its {n_calls} calls under way are made again")
         self._attempts.update(begun)
         for number in [number for number in begun if self._attempts[number] >= ATTEMPTS]:
-            self._give_up(self._orders.pop(number))
+            message = f"{ATTEMPTS} machines were lost while they made this call"
+            result = CallResult(Outcome.INFRA_ERROR, message=message)
+            del self._orders[number]
+            self._returned.append(FinishedCall(number, result, datetime.now(UTC), {}, self.isolation))
         left = (tuple(order for order in batch if order.number in self._orders) for batch in batches)
         self._queue.put_back([batch for batch in left if batch], spent_s, member)
-
-    def _give_up(self, order: Order) -> None:
-        message = f"{ATTEMPTS} machines were lost while they made this call"
-        result = CallResult(Outcome.INFRA_ERROR, message=message)
-        self._returned.append(FinishedCall(order.number, result, datetime.now(UTC), {}, self.isolation))

@@ -1,11 +1,11 @@
-"""The machines of a cluster, from the first question to each until it makes calls or is dismissed."""
+"""Looks after the machines of a cluster: starts a process on each, and dismisses machines that differ or fail."""
 
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from harness.errors import UserError
+from harness.errors import UserError, Warn
 from harness.execution.cluster.agreement import CommonSetup, agree, difference_from_here
 from harness.execution.cluster.member import BEGIN, DESCRIBE, EXCHANGE, PREPARE, ClusterMember
 from harness.execution.cluster.messages import (
@@ -16,66 +16,66 @@ from harness.execution.cluster.messages import (
     ReadyMachine,
     UnavailableError,
 )
-from harness.sandbox import SandboxChoice, Warn
+from harness.sandbox import SandboxChoice
 
-#: Seconds that machines have to answer in the beginning, and to prepare; the run goes on without the others.
+#: Seconds within which machines must answer in the beginning, and be prepared; the run continues without the others.
 START_S, PREPARE_S = 60.0, 600.0
 
 #: Seconds that a machine may take to answer while it makes calls; then its process is killed.
 SILENCE_S = 60.0
 
-#: Seconds between two looks for new machines, and between two questions to a process that does not answer.
+#: Seconds between two searches for new machines, and between two questions to a process that does not answer.
 LOOK_S, AGAIN_S = 5.0, 1.0
 
-#: Seconds without any machine after which the run ends.
+#: Seconds after which the run ends if no machine makes calls.
 ALONE_S = 600.0
 
-#: Seconds for machines to end their calls themselves; then their processes are killed, with all descendants.
+#: Seconds within which machines may end their calls themselves, before their processes are killed.
 END_S = 3.0
 
 _SEE = "see the lines above; pgdl doctor tells more"
 
 
 class Fleet:
-    """One process per machine. A machine that differs from the others gets no calls, and one line says why."""
+    """The machines of a cluster with a process on each. Machines that differ get no calls, with a warning."""
 
     def __init__(
         self, engine: Engine, sandbox: SandboxChoice, memory_bytes: int | None, workers: int | None,
         machine_class: str, warn: Warn, lose: Callable[[ClusterMember, str], None],
     ) -> None:  # fmt: skip
-        """`lose` receives every machine that has lost its orders under way, and the reason."""
+        """`lose` receives every machine whose process has lost its orders, and the reason."""
         self._engine, self._sandbox, self._workers, self._machine_class = engine, sandbox, workers, machine_class
         self._warn, self._lose = warn, lose
-        self.memory_bytes = memory_bytes or 0  #: of a call; 0 until the memory of every machine is known
-        self.runtimes: tuple[str, ...] = ()  #: the prepared runtimes
+        self.memory_bytes = memory_bytes or 0  #: memory limit of a call; 0 until the memory of every machine is known
+        self.runtimes: tuple[str, ...] = ()  #: the runtimes that are or will be prepared
         self._members: dict[str, ClusterMember] = {}
         self._common: CommonSetup | None = None
         self._looked_at = self._seen_at = time.monotonic()
 
     @property
     def members(self) -> list[ClusterMember]:
-        """The machines that make calls, or may do so soon."""
+        """The machines that have not been dismissed."""
         return [member for member in self._members.values() if not member.why_out]
 
     @property
     def all_members(self) -> list[ClusterMember]:
-        """All machines, including machines that get no calls."""
+        """All machines, including dismissed machines."""
         return list(self._members.values())
 
     @property
     def ready(self) -> list[ReadyMachine]:
-        """The descriptions of the machines that have begun."""
+        """The machines that have chosen a sandbox, as they describe themselves."""
         return [member.ready for member in self.members if member.ready is not None]
 
     @property
     def common(self) -> CommonSetup:
-        """The setup that the machines share."""
+        """The setup that the machines share, which exists after `begin`."""
         if self._common is None:
             raise RuntimeError("the machines have not begun")
         return self._common
 
     def begin(self) -> None:
-        """Start a process on every machine; raises `UserError` if none can make calls."""
+        """Start a process on every machine. Raise `UserError` if no machine can make calls."""
         self._look()
         self._gather(DESCRIBE, START_S)
         described = [member.description for member in self.members if member.description is not None]
@@ -94,7 +94,7 @@ class Fleet:
             self._compare(member)
 
     def prepare(self, runtimes: Sequence[str]) -> None:
-        """Try the sandbox in these runtimes on all machines; raises `UserError` if it works on none."""
+        """Try the sandbox in these runtimes on all machines. Raise `UserError` if it works on no machine."""
         self.runtimes = tuple(sorted({*self.runtimes, *runtimes}))
         for member in self.members:
             if member.ready is not None:
@@ -103,7 +103,7 @@ class Fleet:
         self._gather(PREPARE, PREPARE_S)
 
     def look_after(self) -> None:
-        """Find new machines, and give up silent machines; raises `UserError` if no machine is left."""
+        """Find new machines, and replace silent processes. Raise `UserError` if no machine is left."""
         now = time.monotonic()
         if now - self._looked_at > LOOK_S:
             self._look()
@@ -120,13 +120,13 @@ class Fleet:
             raise UserError("no machine of the cluster makes calls any more", remedy=remedy)
 
     def ask(self, member: ClusterMember, *arguments: object) -> None:
-        """Ask a machine for its next step, unless it has not answered the last question yet."""
+        """Ask a machine for its next step, unless an earlier question is still unanswered."""
         if member.future is None and time.monotonic() >= member.again_at:
             member.asked_at = time.monotonic()
             member.future = self._engine.ask(member.handle, member.step, *arguments)
 
     def reports(self, timeout_s: float) -> Iterator[tuple[ClusterMember, MachineReport]]:
-        """Wait for answers; yields the reports of machines that make calls."""
+        """Wait up to `timeout_s` seconds for answers. Yield machines that make calls, with their reports."""
         futures = {id(member.future): member for member in self.members if member.future is not None}
         if not futures:
             time.sleep(min(timeout_s, 0.05))
@@ -140,14 +140,14 @@ class Fleet:
                     yield member, answer
 
     def dismiss(self, member: ClusterMember, why: str) -> None:
-        """Give no further calls to a machine."""
+        """Give no further calls to a machine, and kill its process; `why` is for the user."""
         self._warn(f"machine {member.name} gets no calls: {why}")
         member.why_out = why
         self._lose(member, "makes no further calls")
         self._engine.kill(member.handle)
 
     def end(self) -> None:
-        """End all calls, and all processes."""
+        """End all calls and all processes of the harness on the machines."""
         ending = [self._engine.ask(member.handle, "end") for member in self.members]
         until = time.monotonic() + END_S
         while ending and time.monotonic() < until:
@@ -157,7 +157,7 @@ class Fleet:
             self._engine.kill(member.handle)
 
     def _look(self) -> None:
-        """Start a process on each machine that is new."""
+        """Start a process on each new machine, and forget machines that have left the cluster."""
         nodes = self._engine.nodes()
         for node in self._members.keys() - nodes.keys():
             member = self._members.pop(node)
@@ -168,7 +168,7 @@ class Fleet:
         self._looked_at = time.monotonic()
 
     def _gather(self, step: str, patience_s: float) -> None:
-        """Wait until every machine has gone beyond a step; names the machines that have not answered in time."""
+        """Wait until every machine has completed a step. Name machines that have not answered in time in a warning."""
         until = time.monotonic() + patience_s
         while waiting := [member for member in self.members if member.step == step]:
             if time.monotonic() > until:
@@ -183,14 +183,14 @@ class Fleet:
             raise UserError("no machine of the cluster makes calls", remedy=_SEE)
 
     def _ask_on(self, member: ClusterMember) -> None:
-        """Ask a machine that does not make calls yet for its next step."""
+        """Ask a machine for its next step before it makes calls."""
         arguments: dict[str, tuple[Any, ...]] = {
             BEGIN: (self._sandbox, self.memory_bytes, self._workers), PREPARE: (self.runtimes,),
         }  # fmt: skip
         self.ask(member, *arguments.get(member.step, ()))
 
     def _answer(self, member: ClusterMember, future: Any) -> object:
-        """Return a machine's answer after advancing its step accordingly; None if it has not answered."""
+        """Return a machine's answer after noting its next step; None if its process does not answer."""
         try:
             answer = self._engine.result(future)
         except UnavailableError:
@@ -208,7 +208,7 @@ class Fleet:
         elif isinstance(answer, ReadyMachine):
             member.ready, member.step = answer, PREPARE
             self._compare(member)
-        elif isinstance(answer, str) and answer:  # the reason why it could not begin or prepare
+        elif isinstance(answer, str) and answer:  # why the machine could not begin or prepare
             self.dismiss(member, answer)
         elif isinstance(answer, str):
             member.step = EXCHANGE
@@ -223,7 +223,7 @@ class Fleet:
             self.dismiss(member, why)
 
     def _compare(self, member: ClusterMember) -> None:
-        """Dismiss a machine that differs from the common setup of the others."""
+        """Dismiss a machine if it differs from the common setup."""
         if self._common is not None and member.ready is not None:
             why = self._common.difference(member.ready, self.runtimes)
             if why is not None:
@@ -236,7 +236,7 @@ class Fleet:
         return False
 
     def _start_again(self, member: ClusterMember, why: str) -> None:
-        """Schedule a new process in place of a process that has ended or is silent, if its machine still exists."""
+        """Forget a machine whose process has ended or is silent; the next search finds it again if it still exists."""
         self._lose(member, why)
         self._engine.kill(member.handle)
         del self._members[member.node]

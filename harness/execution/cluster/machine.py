@@ -1,4 +1,4 @@
-"""The process on a machine of a cluster that makes calls there."""
+"""The program of the process on a machine of a cluster, which makes calls there."""
 
 import secrets
 import time
@@ -17,31 +17,31 @@ from harness.execution.order import FinishedCall, Order
 from harness.sandbox import SandboxChoice
 from harness.worker.runtimes import RUNTIMES
 
-#: Seconds between two checks for events.
+#: Seconds between two checks whether a call has ended.
 TICK_S = 0.02
 
 
 class Machine:
-    """Makes the calls of orders in a local executor. A single thread calls its methods; answers are data.
+    """Makes the calls of orders in a local executor. The driver calls its methods, from a single thread.
 
-    A method that fails for a reason that the user can mend returns the reason.
+    If a method fails for a reason that the user can mend, it returns the reason as a text.
     """
 
     def __init__(self, fetch: Callable[[Any], Sequence[bytes]]) -> None:
-        """`fetch` returns the bytes behind the engine's reference."""
+        """`fetch` returns the bytes behind a reference of the engine."""
         self._fetch = fetch
         self._incarnation = ""
         self._local: Local | None = None
 
     def describe(self) -> MachineDescription:
-        """Return the description of the machine."""
+        """Return the properties of the machine by which the driver decides whether it may make calls."""
         return MachineDescription(
             machine_class(), harness.__version__, loader_digests(), installed_digests(), memory_for(None)
         )
 
     def begin(self, sandbox: SandboxChoice, memory_bytes: int, workers: int | None) -> ReadyMachine | str:
-        """Choose a sandbox, and get ready to make calls."""
-        self.end()  # calls of a driver that lost its connection to this process
+        """Choose a sandbox and create the executor. Return its properties."""
+        self.end()  # ends calls of a driver that lost its connection to this process
         lacks: list[str] = []
         try:
             self._cache = Cache()
@@ -63,9 +63,9 @@ class Machine:
         )  # fmt: skip
 
     def prepare(self, runtimes: Collection[str]) -> str | MachineReport:
-        """Try the sandbox in these runtimes; returns the reason if it does not work, otherwise an empty text.
+        """Try the sandbox in these runtimes. Return the reason if it does not work, otherwise an empty text.
 
-        A process that has started again, and so has not begun, returns an empty report.
+        A process that has started again returns an empty report, because it must `begin` first.
         """
         if self._local is None:
             return MachineReport(self._incarnation)
@@ -76,9 +76,9 @@ class Machine:
         return ""
 
     def exchange(self, incarnation: str, orders: Sequence[Order], supplies: Supplies, wait_s: float) -> MachineReport:
-        """Take orders, and inputs of earlier orders; returns at the next event, after `wait_s` at the latest.
+        """Queue orders and store inputs of earlier orders. Return at the next event, at the latest after `wait_s` s.
 
-        Orders for an earlier incarnation are not made.
+        Orders for an earlier process on this machine are ignored.
         """
         local = self._local
         if local is None or incarnation != self._incarnation:
@@ -96,12 +96,12 @@ class Machine:
                 begun, needs = local.under_way, self._store.needs
                 if returned or needs or begun - before or time.monotonic() > until:
                     return MachineReport(incarnation, tuple(returned), begun, needs)
-        except Exception as error:  # of any kind: other machines go on
+        except Exception as error:  # any error: other machines continue
             why = str(error) if isinstance(error, UserError) else f"{type(error).__name__}: {error}"
             return MachineReport(incarnation, tuple(returned), local.under_way, retired=why)
 
     def end(self) -> None:
-        """Kill all calls."""
+        """Kill all calls, and forget the executor."""
         if self._local is not None:
             self._store.close()
             self._local.__exit__(None, None, None)

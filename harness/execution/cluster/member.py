@@ -1,4 +1,4 @@
-"""The driver's view of one machine of a cluster."""
+"""What the driver of a cluster knows about a machine: its step, its answers and its unfinished orders."""
 
 import time
 from dataclasses import dataclass, field, replace
@@ -8,7 +8,7 @@ from harness.execution.batches import Batch
 from harness.execution.cluster.messages import MachineDescription, MachineReport, OrderNeed, ReadyMachine
 from harness.execution.order import FinishedCall, Order
 
-#: Batches under way for each lane at once: when a call ends, the next batch is already there.
+#: Number of batches on a machine for each concurrent call, so that the next batch is there when a call ends.
 DEPTH = 2
 
 #: Steps of a machine before it makes calls, and the step of making calls; each is a method of `Machine`.
@@ -17,45 +17,47 @@ DESCRIBE, BEGIN, PREPARE, EXCHANGE = "describe", "begin", "prepare", "exchange"
 
 @dataclass(eq=False)
 class ClusterMember:
-    """A machine, the last question to it, and the orders that are under way there."""
+    """A machine, the newest question to it, and its unfinished orders."""
 
     node: str
     name: str
     handle: Any
     step: str = DESCRIBE
-    future: Any = None  #: of the unanswered question
+    future: Any = None  #: the engine's object for the unanswered question; None if all are answered
     asked_at: float = 0.0
-    again_at: float = 0.0  #: earliest time of the next question, after a question was not answered
-    why_out: str = ""  #: reason why it gets no calls: it differs, no sandbox works, or it cannot be trusted; else empty
+    again_at: float = 0.0  #: time before which the machine is not asked again
+    why_out: str = ""  #: why the machine was dismissed; empty if it was not
     description: MachineDescription | None = None
     ready: ReadyMachine | None = None
     outbox: list[Order] = field(default_factory=list)
     needs: set[OrderNeed] = field(default_factory=set)
-    held: set[str] = field(default_factory=set)  #: digests of models and data on the machine
-    batches: list[list[Order]] = field(default_factory=list)  #: under way, without returned calls
-    begun_at: dict[int, float] = field(default_factory=dict)  #: numbers of orders that are being made
-    spent_s: dict[int, float] = field(default_factory=dict)  #: by budget, of calls that have ended here
+    held: set[str] = field(default_factory=set)  #: digests of models and data that the machine has
+    batches: list[list[Order]] = field(default_factory=list)  #: unfinished orders
+    begun_at: dict[int, float] = field(default_factory=dict)  #: number of an order -> time when its call began
+    spent_s: dict[int, float] = field(
+        default_factory=dict
+    )  #: by budget: seconds of calls that have ended on the machine
 
     @property
     def makes_calls(self) -> bool:
-        """Whether the machine accepts orders."""
+        """Whether the machine accepts orders, because it is prepared and not dismissed."""
         return self.step == EXCHANGE and not self.why_out
 
     @property
     def room(self) -> int:
-        """Number of batches that the machine has room for."""
+        """Number of further batches for the machine."""
         if not self.makes_calls or self.ready is None:
             return 0
         return max(DEPTH * self.ready.workers - len(self.batches), 0)
 
     def give(self, batch: Batch) -> None:
-        """Put orders into the outbox."""
+        """Put the orders of a batch into the outbox."""
         self.batches.append(list(batch))
         self.outbox += batch
         self.held |= {batch[0].model, batch[0].data}
 
     def take(self, report: MachineReport) -> list[FinishedCall[int]]:
-        """Process a report; returns the finished calls of orders that are under way here."""
+        """Note the content of a report. Return the finished calls of orders that the machine still has."""
         now, known = time.monotonic(), {order.number: order for batch in self.batches for order in batch}
         returned = [one for one in report.returned if one.call in known]
         over = {one.call for one in returned}
@@ -70,9 +72,9 @@ class ClusterMember:
         return [replace(one, machine=one.machine | {"machine": self.name}) for one in returned]
 
     def lose(self) -> tuple[list[Batch], set[int], dict[int, float]]:
-        """Forget the orders under way here, because the process has ended.
+        """Forget the unfinished orders, because the machine's process has ended.
 
-        Returns the batches, the numbers of the orders that had begun, and the seconds that were spent here, by budget.
+        Return their batches, the numbers of the orders that had begun, and budget -> seconds spent on the machine.
         """
         now = time.monotonic()
         batches, begun, spent = [tuple(batch) for batch in self.batches], self.begun_at, dict(self.spent_s)

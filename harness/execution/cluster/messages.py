@@ -1,4 +1,4 @@
-"""The messages between driver and machines besides orders, which are data alone, and the engine's interface."""
+"""The messages between the driver of a cluster and its machines, and the interface of an engine."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,110 +6,110 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from harness.execution.order import FinishedCall, Order
 
-#: Beginning of the reason why a runtime has no versions.
+#: Beginning of the text that stands for the versions of a runtime that is not installed.
 NOT_INSTALLED = "not installed: "
 
 
 def is_installed(versions: str) -> bool:
-    """Whether `versions` are versions, and not the reason why a runtime is missing."""
+    """Return whether a text lists versions, and does not say why a runtime is missing."""
     return not versions.startswith(NOT_INSTALLED)
 
 
-Kind = Literal["submission", "model", "data"]
+InputKind = Literal["submission", "model", "data"]
 
 
 class OrderNeed(NamedTuple):
-    """An input that a machine lacks for its orders."""
+    """An input of a call, which a machine may lack."""
 
-    kind: Kind
+    kind: InputKind
     digest: str
 
 
 def needs_of(order: Order) -> tuple[OrderNeed, ...]:
-    """Return the inputs that the call of an order needs."""
+    """Return the three inputs of an order's call."""
     return OrderNeed("submission", order.submission), OrderNeed("data", order.data), OrderNeed("model", order.model)
 
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """The files of a model or of training data."""
+    """The files of a model or of training data, on their way to a machine."""
 
     digests: Mapping[str, str]  #: SHA-256 (hex) of every file, by name
-    content: Any  #: the engine's reference to the bytes of the files, in this order
+    content: Any  #: the engine's reference to the bytes of the files, in the sequence of `digests`
 
 
-#: Answers to needs: the files of a submission, or a bundle.
+#: Input -> the files of a submission by path, or the bundle of a model or of data.
 Supplies = Mapping[OrderNeed, Mapping[str, bytes] | Bundle]
 
 
 @dataclass(frozen=True)
 class MachineDescription:
-    """The description of a machine before it makes calls."""
+    """The properties by which the driver decides whether a machine may make calls."""
 
     machine_class: str  #: processors and GPUs
     harness: str  #: version of the harness
-    loaders: Mapping[str, str]  #: digest of the code that loads and calls, by runtime
-    installed: Mapping[str, str]  #: digest of each measure of another package that is installed
+    loaders: Mapping[str, str]  #: by runtime: digest of the code that loads models and calls measures
+    installed: Mapping[str, str]  #: name -> digest of each installed measure of another package
     default_memory_bytes: int  #: per call
 
 
 @dataclass(frozen=True)
 class ReadyMachine:
-    """A machine that makes calls."""
+    """The properties of a machine that has chosen a sandbox."""
 
-    incarnation: str  #: random, drawn when the machine's process begins to make calls; a restarted process draws again
+    incarnation: str  #: random text, which is another after the process has started again
     workers: int  #: number of concurrent calls
-    processes: int  #: limit of processes of a call there
+    processes: int  #: maximum number of processes of a call
     isolation: str  #: of calls, in a configuration
     is_sandboxed: bool  #: whether calls are isolated
     shown: frozenset[str]  #: directories that every sandbox shows
-    versions: Mapping[str, str]  #: of the libraries, by runtime; the reason if a runtime is not installed
-    lacks: tuple[str, ...]  #: lines about what the machine lacks
+    versions: Mapping[str, str]  #: by runtime: versions of libraries, or why the runtime is not installed
+    lacks: tuple[str, ...]  #: warnings about features that do not work on the machine
     cache: str  #: directory of models and data on the machine, and its size
 
 
 @dataclass(frozen=True)
 class MachineReport:
-    """The events on a machine since the last report."""
+    """The events on a machine since its previous report."""
 
-    incarnation: str  #: of the machine's process; the driver ignores reports of an unknown incarnation
-    returned: tuple[FinishedCall[int], ...] = ()  #: the results of orders
-    begun: frozenset[int] = frozenset()  #: numbers of the orders that are being made
-    needs: tuple[OrderNeed, ...] = ()  #: the inputs that waiting orders need
-    retired: str = ""  #: reason why the machine makes no further calls; empty as long as it makes calls
+    incarnation: str  #: as in `ReadyMachine`; the driver ignores reports of another process
+    returned: tuple[FinishedCall[int], ...] = ()  #: the calls that have ended
+    begun: frozenset[int] = frozenset()  #: numbers of the orders whose calls are being made
+    needs: tuple[OrderNeed, ...] = ()  #: the inputs that orders wait for
+    retired: str = ""  #: why the machine makes no further calls; empty if it does
 
 
 class UnavailableError(Exception):
-    """The process does not answer; it may be starting again."""
+    """The process of a machine does not answer, but may be starting again."""
 
 
 class GoneError(Exception):
-    """The process has ended for good."""
+    """The process of a machine has ended for good."""
 
 
 class Engine(Protocol):
-    """An engine; handles and futures are its own objects."""
+    """Connects the driver with machines; handles, futures and references are objects of the engine."""
 
     def nodes(self) -> dict[str, str]:
-        """Return the machines that can make calls: identifiers and names."""
+        """Return identifier -> name of the machines that can make calls."""
 
     def start(self, node: str) -> Any:
-        """Start a `Machine` on a machine that no other program of the engine uses; returns its handle."""
+        """Start a `Machine` on a machine that no other program of the engine uses, and return its handle."""
 
     def ask(self, handle: Any, method: str, *arguments: object) -> Any:
-        """Call a method of a `Machine`; returns a future at once."""
+        """Call a method of a `Machine`, and return the future of its result without waiting."""
 
     def ready(self, futures: Sequence[Any], timeout_s: float) -> Collection[Any]:
-        """Wait for at least one of the futures; returns the complete ones."""
+        """Wait up to `timeout_s` seconds for at least one future, and return the complete futures."""
 
     def result(self, future: Any) -> Any:
-        """Return the result of a method; raises `UnavailableError`, `GoneError`, or the method's own error."""
+        """Return the result of a method. Raise `UnavailableError`, `GoneError`, or the error of the method."""
 
     def put(self, content: Sequence[Any]) -> Any:
-        """Keep bytes for machines as long as the returned reference exists; raises `UserError`."""
+        """Keep bytes for machines while the returned reference exists. Raise `UserError` if there is no room."""
 
     def kill(self, handle: Any) -> None:
-        """Kill a process and its descendants; it does not start again."""
+        """Kill a `Machine` and its descendants for good."""
 
     def close(self) -> None:
-        """Leave the cluster, which ends all processes."""
+        """Disconnect from the cluster, which ends all processes that this engine has started."""

@@ -1,4 +1,4 @@
-"""The batches that wait for a machine, and their distribution."""
+"""The batches that wait for machines, and the choice of a batch for each machine."""
 
 from collections import deque
 from collections.abc import Iterable, Sequence
@@ -8,13 +8,13 @@ from harness.execution.batches import Batch
 from harness.execution.cluster.member import ClusterMember
 from harness.execution.order import Order
 
-#: Seconds of forecast work in a batch: a lost machine loses it, and no other machine can take it over.
+#: Maximum expected seconds of a batch, which is lost with its machine, and cannot move to an idle machine.
 BATCH_S = 10.0
 
-#: Assumed seconds of a call of a new submission.
+#: Expected seconds of a submission's first call.
 UNKNOWN_S = 1.0
 
-#: Number of batches at the head of the queue from which a machine prefers a batch whose inputs it has.
+#: Number of batches at the head of the queue among which a machine gets one whose inputs it has.
 CHOICE = 64
 
 #: Rank of a batch whose data and model a machine has.
@@ -22,20 +22,17 @@ BEST_RANK = 3
 
 
 class Queue:
-    """Batches in order; the calls of one budget go to one machine, because its clock runs there."""
+    """Waiting batches. All calls of a budget go to the same machine, because the clock of the budget runs there."""
 
     def __init__(self) -> None:
         self._waiting: deque[Batch] = deque()
-        self._seconds: dict[str, float] = {}  #: of the last call of a submission
-        self._owner: dict[int, ClusterMember] = {}  #: of a budget
-        self._spent_s: dict[int, float] = {}  #: by budget, according to the newest order
-        self._elsewhere_s: dict[int, float] = {}  #: by budget, on lost machines
-
-    def __len__(self) -> int:
-        return len(self._waiting)
+        self._seconds: dict[str, float] = {}  #: by submission: seconds of its newest call
+        self._owner: dict[int, ClusterMember] = {}  #: by budget: the machine with its clock
+        self._spent_s: dict[int, float] = {}  #: by budget: seconds outside the executor, according to the newest order
+        self._elsewhere_s: dict[int, float] = {}  #: by budget: seconds on lost machines
 
     def add(self, batches: Iterable[Batch]) -> None:
-        """Queue batches, split so that the forecast work of a part is at most `BATCH_S`."""
+        """Queue batches, after cutting those that may take longer than `BATCH_S` seconds."""
         for batch in batches:
             for allowance in (order.allowance for order in batch):
                 if allowance.budget is not None:
@@ -43,18 +40,18 @@ class Queue:
             self._waiting.extend(self._cut(batch))
 
     def put_back(self, batches: Sequence[Batch], spent_s: dict[int, float], owner: ClusterMember) -> None:
-        """Queue the batches of a lost machine before all others; its budgets move, with the spent seconds."""
+        """Queue the batches of a lost machine before all others, and free its budgets for other machines."""
         self._waiting.extendleft(reversed(batches))
         for budget, seconds in spent_s.items():
             self._elsewhere_s[budget] = self._elsewhere_s.get(budget, 0.0) + seconds
         self._owner = {budget: member for budget, member in self._owner.items() if member is not owner}
 
     def note(self, order: Order, seconds: float) -> None:
-        """Remember the seconds of a call."""
+        """Note the seconds of a finished call, to forecast calls of the same submission."""
         self._seconds[order.submission] = seconds
 
     def take(self, member: ClusterMember) -> Batch | None:
-        """Return the next orders for a sandbox of a machine, preferably with inputs that it has; None: no more."""
+        """Return the next batch for a machine, preferably with inputs that the machine has; None if there is none."""
         best, best_rank = -1, 0
         for position, batch in enumerate(self._waiting):
             if (position >= CHOICE and best_rank) or best_rank == BEST_RANK:
@@ -76,10 +73,7 @@ class Queue:
         return mine
 
     def current(self, order: Order) -> Order:
-        """Return an order to send, updated with the seconds that its budget has spent elsewhere, also on lost machines.
-
-        Orders are not sent in the sequence in which they came.
-        """
+        """Return an order with the seconds that its budget has spent outside its machine until now."""
         budget = order.allowance.budget
         if budget is None:
             return order
@@ -87,7 +81,7 @@ class Queue:
         return replace(order, allowance=replace(order.allowance, spent_s=spent_s))
 
     def wanted(self, members: Sequence[ClusterMember]) -> int:
-        """Return the number of further batches that would keep all machines busy."""
+        """Return how many further batches these machines need, so that none is idle."""
         room = {id(member): member.room for member in members}
         if not self._waiting or not self._owner:
             return max(sum(room.values()) - len(self._waiting), 0)
@@ -100,7 +94,7 @@ class Queue:
         return max(sum(max(free, 0) for free in room.values()) - anywhere, 0)
 
     def _rank(self, batch: Batch, member: ClusterMember) -> int:
-        """Return 0 for a batch that a machine may not have, otherwise 1 plus the number of inputs that it has."""
+        """Return 0 for a batch that a machine may not get, else 1 plus the number of inputs on the machine."""
         if not any(self._may_have(member, order) for order in batch):
             return 0
         return 1 + (batch[0].data in member.held) + (batch[0].model in member.held)

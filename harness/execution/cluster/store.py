@@ -1,4 +1,4 @@
-"""The inputs of calls on a cluster: `Supply` sends them from the driver, `Store` keeps them on a machine."""
+"""Moves the inputs of calls to the machines of a cluster: `Supply` on the driver, `Store` on a machine."""
 
 import threading
 from collections import OrderedDict
@@ -12,19 +12,19 @@ import numpy as np
 from harness.configuration import GIB
 from harness.errors import UserError
 from harness.execution.cluster.cache import Cache, digests_of, require_digests
-from harness.execution.cluster.messages import Bundle, Kind, OrderNeed, Supplies, needs_of
+from harness.execution.cluster.messages import Bundle, InputKind, OrderNeed, Supplies, needs_of
 from harness.execution.order import Inputs, Order
-from harness.sandbox import StoppedError
+from harness.outcome import StoppedError
 
 #: Seconds that a call waits for its inputs.
 SUPPLY_S = 3600.0
 
-#: Bytes of bundles that the engine keeps for further machines.
+#: Maximum size of the bundles that the engine keeps for further machines, in bytes.
 KEPT_BYTES = 4 * GIB
 
 
 class Store:
-    """The inputs that the threads of a pool request; the machine's process receives them in `supply`."""
+    """The inputs of calls on a machine: the threads of a pool wait for inputs, which `supply` stores."""
 
     def __init__(self, cache: Cache, fetch: Callable[[Any], Sequence[bytes]]) -> None:
         """`fetch` returns the bytes behind the reference of a bundle."""
@@ -36,19 +36,19 @@ class Store:
         self._is_closed = False
 
     def close(self) -> None:
-        """End all waits for inputs."""
+        """Let all threads that wait for inputs raise `StoppedError`."""
         with self._changed:
             self._is_closed = True
             self._changed.notify_all()
 
     @property
     def needs(self) -> tuple[OrderNeed, ...]:
-        """The inputs that calls wait for."""
+        """The inputs that the machine lacks."""
         with self._changed:
             return tuple(self._lacking)
 
     def announce(self, orders: Sequence[Order]) -> None:
-        """Request the inputs of orders before their calls wait for them."""
+        """Add the inputs of orders to `needs`, before calls wait for them."""
         wanted = {need for order in orders for need in needs_of(order)}
         with self._changed:
             self._lacking |= {need for need in wanted if not self._has(need)}
@@ -59,7 +59,7 @@ class Store:
         return need in self._bundles or self._cache.entry(need.kind, need.digest) is not None
 
     def supply(self, supplies: Supplies) -> None:
-        """Store the inputs that the driver has sent."""
+        """Store inputs from the driver."""
         with self._changed:
             for need, content in supplies.items():
                 if isinstance(content, Bundle):
@@ -70,24 +70,24 @@ class Store:
             self._changed.notify_all()
 
     def files(self, submission: str) -> Mapping[str, bytes]:
-        """Return the files of a submission."""
+        """Wait for the files of a submission, and return them by path."""
         self._await(OrderNeed("submission", submission), lambda: submission in self._submissions)
         return self._submissions[submission]
 
     def write_model(self, digest: str, directory: Path) -> None:
-        """Link a model's files into a directory."""
+        """Wait for a model, and link its files into a directory."""
         self._write("model", digest, directory)
 
     def write_data(self, digest: str, directory: Path) -> None:
-        """Link the files of training data into a directory."""
+        """Wait for training data, and link their files into a directory."""
         self._write("data", digest, directory)
 
-    def _write(self, kind: Kind, digest: str, directory: Path) -> None:
+    def _write(self, kind: InputKind, digest: str, directory: Path) -> None:
         need = OrderNeed(kind, digest)
         while not self._cache.link(kind, digest, directory):
             self._await(need, lambda: need in self._bundles)
             with self._changed:
-                bundle = self._bundles.pop(need)  # releases the bytes in the engine's store
+                bundle = self._bundles.pop(need)  # lets the engine free the bytes
             self._cache.add(kind, digest, partial(self._unpack, bundle))
         with self._changed:
             self._bundles.pop(need, None)  # another process has written it meanwhile
@@ -109,21 +109,21 @@ class Store:
 
 
 class Supply:
-    """Answers the needs of machines; files are written once, into the driver's own cache."""
+    """Answers the needs of machines with files, which it writes once, into the cache of the driver."""
 
     def __init__(self, put: Callable[[Sequence[Any]], Any], kept_bytes: int = KEPT_BYTES) -> None:
-        """`put` stores the bytes of files in the engine, and returns its reference."""
+        """`put` stores bytes in the engine, and returns the engine's reference."""
         self._put, self._kept_bytes = put, kept_bytes
         self._cache = Cache()
         self._sources: dict[OrderNeed, Inputs] = {}
         self._bundles: OrderedDict[OrderNeed, tuple[Bundle, int]] = OrderedDict()  #: in the order of their last use
 
     def add(self, orders: Sequence[Order], inputs: Inputs) -> None:
-        """Remember the sources of the inputs of orders."""
+        """Note from which `inputs` the inputs of orders come."""
         self._sources |= {need: inputs for order in orders for need in needs_of(order)}
 
     def answer(self, needs: Sequence[OrderNeed]) -> Supplies:
-        """Return the needed inputs; raises `UserError` if they cannot be read or kept."""
+        """Return the needed inputs. Raise `UserError` if they cannot be read or kept."""
         return {
             need: dict(self._sources[need].files(need.digest)) if need.kind == "submission" else self._bundle(need)
             for need in needs
@@ -148,12 +148,12 @@ class Supply:
             try:
                 digests = digests_of(path)
                 contents = [_bytes(path / name) for name in digests]
-                path.stat()  # an entry goes at once: what is still there was whole
+                path.stat()  # entries disappear in one step: if the path exists, all files were read
             except FileNotFoundError:  # another process has just made room
                 continue
             return Bundle(digests, self._put(contents)), sum(content.nbytes for content in contents)
 
 
 def _bytes(file: Path) -> Any:
-    """Return a file's bytes without reading them before they are needed."""
+    """Return a file's bytes as an array, which is read when it is used."""
     return np.memmap(file, np.uint8, mode="r") if file.stat().st_size else np.empty(0, np.uint8)

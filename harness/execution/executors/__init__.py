@@ -1,4 +1,4 @@
-"""The engines that run calls, one per file, which has the engine's name."""
+"""The executors; each file has the name of its executor."""
 
 from harness.execution.executor import Executor
 from harness.registry import find_siblings

@@ -1,4 +1,4 @@
-"""Runs calls on the machines of a Ray cluster (docs/cluster.md)."""
+"""The executor that makes calls on the machines of a Ray cluster (docs/cluster.md)."""
 
 import logging
 import os
@@ -14,15 +14,15 @@ from harness.errors import UserError
 from harness.execution.cluster.executor import Cluster
 from harness.execution.cluster.messages import Engine, GoneError, UnavailableError
 from harness.extras import install
-from harness.sandbox import Parameter
+from harness.registry import Parameter
 
-#: Seconds to reach the address; Ray itself tries for minutes.
+#: Seconds within which the address must answer; Ray itself would try for minutes.
 CONNECT_S = 5.0
 
 #: Ray's own name for the cluster of which this machine is a part.
 AUTO = "auto"
 
-#: An address that holds no password.
+#: The form of an address, which has no room for a password.
 _HOST_AND_PORT = re.compile(r"(?P<host>[A-Za-z0-9._-]+|\[?[0-9A-Fa-f:]+\]?):(?P<port>\d{1,5})")
 
 _MORE_ROOM = "give it more memory or disk, then run the same command again"
@@ -30,7 +30,7 @@ _START = "start one with `ray start --head`, or name its address with --ray-addr
 
 
 class Ray(Cluster):
-    """The machines of a Ray cluster, including the machine that runs this command."""
+    """Makes calls on all machines of a Ray cluster, including this machine."""
 
     name = "ray"
     summary = "on all machines of a Ray cluster"
@@ -40,12 +40,12 @@ class Ray(Cluster):
     )
 
     def connect(self, **parameters: str | None) -> Engine:
-        """Connect to the cluster as a driver."""
+        """Connect to the cluster with the address of the option, of RAY_ADDRESS, or of this machine."""
         return RayEngine(parameters["address"] or os.environ.get("RAY_ADDRESS") or AUTO)
 
 
 class RayEngine:
-    """Ray as the engine of a cluster: an actor on every node."""
+    """Ray as the engine of a cluster, with an actor on every node."""
 
     def __init__(self, address: str) -> None:
         try:
@@ -66,7 +66,7 @@ class RayEngine:
                 raise _explained(error, address) from error
 
     def nodes(self) -> dict[str, str]:
-        """Return the living nodes with processors for work; nodes with the same name get their addresses."""
+        """Return identifier -> name of the living nodes with processors; equal names are followed by addresses."""
         there = [node for node in self._nodes() if node["Alive"] and node["Resources"].get("CPU", 0) > 0]
         times = Counter(node["NodeManagerHostname"] for node in there)
         return {
@@ -80,7 +80,7 @@ class RayEngine:
         return found
 
     def start(self, node: str) -> Any:
-        """Start an actor that takes all processors and GPUs of a node."""
+        """Start an actor on a node, which takes all its processors and GPUs."""
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
         resources = next(one["Resources"] for one in self._nodes() if one["NodeID"] == node)
@@ -91,17 +91,17 @@ class RayEngine:
         return actor.remote(_fetch)
 
     def machine(self) -> type:
-        """Return the class of the actors."""
-        from harness.execution.cluster.machine import Machine  # here: it imports a sibling
+        """Return the class of the actors, which tests replace."""
+        from harness.execution.cluster.machine import Machine  # here, because the module imports a sibling of this one
 
         return Machine
 
     def ask(self, handle: Any, method: str, *arguments: object) -> Any:
-        """Call a method of an actor."""
+        """Call a method of an actor, and return the future of its result."""
         return getattr(handle, method).remote(*arguments)
 
     def ready(self, futures: Sequence[Any], timeout_s: float) -> Collection[Any]:
-        """Wait for an answer; returns all complete answers."""
+        """Wait for the first complete future, and return all complete futures."""
         first, _ = self._ray.wait(list(futures), num_returns=1, timeout=timeout_s)
         if not first or len(futures) == 1:
             return list(first)
@@ -109,19 +109,20 @@ class RayEngine:
         return list(more)
 
     def result(self, future: Any) -> Any:
-        """Return an answer."""
+        """Return the result of a future. Raise an error of `Engine.result`."""
         errors = self._ray.exceptions
         try:
             return self._ray.get(future)
         except errors.ActorUnavailableError as error:
             raise UnavailableError from error
         except errors.RayTaskError:
-            raise  # a bug of ours on the machine
+            raise  # a fault of the harness on the machine
         except errors.RayError as error:
-            raise GoneError(_last_line(error)) from error
+            lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+            raise GoneError(lines[-1] if lines else type(error).__name__) from error
 
     def put(self, content: Sequence[Any]) -> Any:
-        """Put bytes into the object store."""
+        """Put bytes into the object store, and return Ray's reference."""
         errors = self._ray.exceptions
         try:
             return self._ray.put(list(content))
@@ -130,19 +131,19 @@ class RayEngine:
             raise UserError(problem, remedy=_MORE_ROOM) from error
 
     def kill(self, handle: Any) -> None:
-        """Kill an actor; its sandboxes die with it."""
+        """Kill an actor, with which its sandboxes die."""
         self._ray.kill(handle, no_restart=True)
 
     def close(self) -> None:
-        """Disconnect, unless the connection existed before."""
+        """Disconnect from the cluster, unless a notebook connected before."""
         if self._is_ours:
             self._ray.shutdown()
 
 
 def _keep_from_printing(ray: Any) -> None:
-    """Keep Ray from writing long messages about lost processes to the standard output of the command.
+    """Keep Ray from printing long messages about lost processes on standard output.
 
-    It does so in a thread whatever `log_to_driver` says, and has no setting for it.
+    Ray prints them in a thread even without `log_to_driver`, and has no setting against it.
     """
     worker = ray._private.worker
     if hasattr(worker, "print_to_stdstream"):
@@ -151,7 +152,7 @@ def _keep_from_printing(ray: Any) -> None:
 
 @contextmanager
 def _silence() -> Iterator[None]:
-    """Drop Ray's messages on standard error while it connects; an error gives the reason in one line."""
+    """Drop what is written to standard error within the context, such as Ray's messages while it connects."""
     kept, nothing = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     try:
         os.dup2(nothing, 2)
@@ -163,7 +164,7 @@ def _silence() -> Iterator[None]:
 
 
 def _fetch(reference: Any) -> Any:
-    """Return bytes from the object store, on a machine; raises `UserError`."""
+    """Return bytes from the object store. Raise `UserError` if they are lost."""
     import ray
 
     try:
@@ -173,15 +174,10 @@ def _fetch(reference: Any) -> Any:
         raise UserError(problem, remedy=_MORE_ROOM) from error
 
 
-def _last_line(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[-1] if lines else type(error).__name__
-
-
 def _require_reachable(address: str) -> None:
-    """Raise `UserError` unless something listens at an address."""
+    """Raise `UserError` unless a program listens at an address."""
     found = _HOST_AND_PORT.fullmatch(address)
-    if found is None:  # the message does not repeat it: it may be another service's address, with a password
+    if found is None:  # the message must not repeat the text, which may hold a password
         remedy = "write it as `ray start --head` prints it"
         raise UserError("--ray-address, or RAY_ADDRESS", expected=f"HOST:PORT, or {AUTO}", remedy=remedy)
     try:
@@ -191,11 +187,11 @@ def _require_reachable(address: str) -> None:
 
 
 def _explained(error: Exception, address: str) -> UserError:
-    """Return one line about why Ray did not connect."""
+    """Return an error for the user that says in one line why Ray did not connect."""
     text = " ".join(str(error).split())
     if "Version mismatch" in text:
         return UserError(f"another version of Ray or Python: {text}", remedy="install the cluster's versions here")
-    if "Failed to connect to Ray cluster" in text or not text:  # its port is open; 2.52 to 2.60: no text
+    if "Failed to connect to Ray cluster" in text or not text:  # no text from Ray 2.52 to 2.60 if the port is open
         remedy = "set RAY_AUTH_MODE=token if it asks for a token, and install the same Ray (pgdl help cluster)"
         return UserError(f"the Ray cluster at {address} does not let this command in", remedy=remedy)
     if isinstance(error, ConnectionError) and address == AUTO:

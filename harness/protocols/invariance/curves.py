@@ -1,12 +1,13 @@
-"""The program that computes responses to perturbations.
+"""The program that computes how a network's accuracy responds to perturbations, with the library's measures.
 
-A question names a model, its training data, perturbations with their magnitudes, and the
-file for the answer's arrays, see `answer`. The library's measures do the work, and need TensorFlow.
+A question has the directories `model` and `data`, the list `perturbations` (`ChosenMagnitudes.question`), the numbers
+`n_examples`, `seed` and `repetitions`, the list `timed` of numbers of examples, and the file `target`.
 """
 
-import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from timeit import timeit
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from harness.processes.models import Answer, Question, faults_of_the_model, of_m
 from harness.protocols.files import write_part
 from harness.worker.runtimes import Runtime
 
-#: Added to the seed of a measurement of time, so that no cached draw is reused.
+#: Added to the seed where only time is measured, so that no cached draw is reused.
 TIMED = 10**6
 
 Respond = Callable[[int, int], NDArray[np.bool_]]
@@ -28,11 +29,11 @@ Respond = Callable[[int, int], NDArray[np.bool_]]
 
 @faults_of_the_model()  # also errors of measures, which do not suit every model
 def answer(runtime: Runtime, question: Question) -> Answer:
-    """Write the responses of a model to a file.
+    """Write the responses of a model to the part `target`.
 
-    Its arrays: for each perturbation and repetition NAME.R, whether the model is right, bool (n_examples,
-    n_magnitudes); for changes of images NAME.subset, the error on randomly changed images of a part of the training
-    set; and NAME.seconds, the time of a curve for each timed number of examples.
+    The part has three kinds of arrays. NAME.R, bool (n_examples, n_magnitudes), says whether the model is right under
+    perturbation NAME in repetition R. NAME.subset is the error on randomly changed images of a part of the training
+    set; mixtures have no such array. NAME.seconds has the time of a curve for each number of examples in `timed`.
     """
     model = runtime.load_model(Path(question["model"]))
     dataset = runtime.load_dataset(Path(question["data"]))
@@ -48,7 +49,8 @@ def answer(runtime: Runtime, question: Question) -> Answer:
             error = baselines.load(f"augmented_subset_error_{name}")
             bounds = {bound: perturbation[bound] for bound in ("low", "high")}
             arrays[f"{name}.subset"] = error(model, dataset, seed=seed, **bounds)
-        arrays[f"{name}.seconds"] = np.array([_seconds(respond, n, seed + TIMED) for n in question["timed"]])
+        times = [timeit(partial(respond, n, seed + TIMED), number=1) for n in question["timed"]]
+        arrays[f"{name}.seconds"] = np.array(times)
     write_part(Path(question["target"]), **arrays)
     return {}
 
@@ -59,12 +61,6 @@ def _response(subject: Subject, perturbation: dict[str, Any]) -> Respond:
         kind, layer = name.split("_l")
         return lambda n, seed: mixup_responses(subject, kind, int(layer), len(magnitudes), n, seed)[1]
     return lambda n, seed: invariance_responses(subject, name, tuple(magnitudes), n, seed)
-
-
-def _seconds(respond: Respond, n_examples: int, seed: int) -> float:
-    started = time.perf_counter()
-    respond(n_examples, seed)
-    return time.perf_counter() - started
 
 
 prepare = of_models(answer)

@@ -1,4 +1,4 @@
-"""A whole evaluation: curves, their comparison with the gaps, and the effect of the amount of data."""
+"""A whole study of invariance: response curves, their agreement with the gaps, and the effect of fewer examples."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,112 +21,86 @@ from harness.protocols.invariance.table import (
     measure_sensitivity,
 )
 from harness.protocols.subject import StudiedTask
-from scoring import GivenScore
 
 
 @dataclass(frozen=True)
 class Question:
-    """The settings of an evaluation."""
+    """The settings of a study."""
 
-    perturbations: Sequence[ChosenMagnitudes]  #: the perturbations to evaluate
-    n_examples: int = 2048  #: training examples of a curve, at most all
-    #: hyperparameters to condition on; by default all that vary, except the level of augmentation
+    perturbations: Sequence[ChosenMagnitudes]
+    n_examples: int = 2048  #: number of training examples of a curve, at most all
+    #: hyperparameters to condition on; empty for all that vary, except the level of augmentation
     given: Sequence[str] = ()
     least_accuracy: float = 0.8  #: models below this training accuracy are not compared
-    sensitivity: bool = False  #: whether to score random parts of the data, too
-    seed: int = 0  #: draws examples, partners and random magnitudes
+    sensitivity: bool = False  #: whether to also score random subsets of the examples
+    seed: int = 0  #: draws examples, partners of mixtures and random magnitudes
 
 
 @dataclass(frozen=True)
 class PerturbedAccuracies:
-    """The result of an evaluation."""
+    """The result of a study."""
 
-    perturbations: Sequence[ChosenMagnitudes]  #: the evaluated perturbations
+    perturbations: Sequence[ChosenMagnitudes]
     study: Study  #: the curves of all models
     gaps: dict[str, float]  #: model id -> generalization gap; empty for a task without reference data
-    compared: Compared | None  #: models and hyperparameters of the comparison; None for a task without reference data
-    lines: Sequence[InvarianceLine]  #: the comparison
-    points: Sequence[Point]  #: scores of parts of the data, if requested
+    compared: Compared | None  #: the compared models; None for a task without reference data
+    lines: Sequence[InvarianceLine]  #: how well each statistic of a curve predicts the gap
+    points: Sequence[Point]  #: scores of random subsets of the examples, if requested
 
     def write(self, directory: Path) -> list[Path]:
-        """Write tables and plots into a directory, and return their paths; raises `UserError` if that fails."""
-        written = [
-            write_csv(directory / "curves.csv", CURVE, self._curve_rows()),
-            write_csv(directory / "scores.csv", SCORE, self._score_rows()),
-            *plot_curves(self.study, self.perturbations, self.gaps, directory / "curves"),
-            *plot_pairs(self.study, self.perturbations, self.gaps, directory / "pairs"),
-        ]
-        if self.lines:
-            written.append(write_csv(directory / "table.csv", LINE, map(_line_row, self.lines)))
+        """Write tables and plots into an existing directory, and return their paths. Raise `UserError` on failure."""
+        tables = {name: rows for name, rows in self._tables().items() if rows}
+        written = [write_csv(directory / f"{name}.csv", rows) for name, rows in tables.items()]
+        written += plot_curves(self.study, self.perturbations, self.gaps, directory / "curves")
+        written += plot_pairs(self.study, self.perturbations, self.gaps, directory / "pairs")
         if self.points:
-            written.append(write_csv(directory / "sensitivity.csv", POINT, map(_point_row, self.points)))
             written += plot_sensitivity(self.points, directory / "sensitivity")
         return written
 
     @property
     def content(self) -> dict[str, Any]:
-        """The tables as JSON objects, without the curves; None stands for a missing number."""
-        tables = {
-            "scores": (SCORE, self._score_rows()),
-            "table": (LINE, map(_line_row, self.lines)),
-            "sensitivity": (POINT, map(_point_row, self.points)),
-        }
-        return {
-            name: [dict(zip(columns, (None if one == "" else one for one in row), strict=True)) for row in rows]
-            for name, (columns, rows) in tables.items()
-        } | {
+        """The result as a JSON object: table -> rows, without the curves. None stands for a missing number."""
+        return {name: rows for name, rows in self._tables().items() if name != "curves"} | {
             "given": None if self.compared is None else self.compared.given,
-            "failures": {model: str(reason) for model, reason in self.study.failures.items()},
+            "failures": dict(self.study.failures),
         }
 
-    def _curve_rows(self) -> list[tuple[object, ...]]:
-        rows: list[tuple[object, ...]] = []
+    def _tables(self) -> dict[str, list[dict[str, Any]]]:
+        """Return name of a table -> rows. None stands for a missing number."""
+        curves, scores, compared = [], [], self.compared.models if self.compared else ()
         for model, responses in self.study.responses.items():
             for chosen in self.perturbations:
-                curve = responses.curve(chosen)
-                places = zip(curve.magnitudes, *curve.cumulative, curve.accuracies, strict=True)
-                rows += [(model, chosen.name, m, t, accuracy, total) for m, t, total, accuracy in places]
-        return rows
-
-    def _score_rows(self) -> list[tuple[object, ...]]:
-        compared = set(self.compared.models) if self.compared else set()
-        return [
-            (
-                model,
-                chosen.name,
-                *(scores.get(name, "") for name in SCORE[2:6]),
-                self.gaps.get(model, ""),
-                model in compared,
-            )
-            for model, responses in self.study.responses.items()
-            for chosen in self.perturbations
-            for scores in [responses.curve(chosen).scores]
+                curve, key = responses.curve(chosen), {"model": model, "perturbation": chosen.name}
+                columns = zip(curve.magnitudes, *curve.cumulative, curve.accuracies, strict=True)
+                curves += [
+                    key | {"magnitude": magnitude, "t": t, "accuracy": accuracy, "cumulative": cumulative}
+                    for magnitude, t, cumulative, accuracy in columns
+                ]
+                found = {name: curve.scores.get(name) for name in ("gi", "pal", "mean_error", "subset_error")}
+                scores.append(key | found | {"gap": self.gaps.get(model), "compared": model in compared})
+        table = [
+            {"perturbation": line.perturbation, "statistic": line.statistic, "n_models": line.n_models}
+            | {name: getattr(line.score, name, None) for name in ("score", "low", "high")}  # None if there is a reason
+            | {"kendall": line.kendall}
+            for line in self.lines
         ]
-
-
-CURVE = ("model", "perturbation", "magnitude", "t", "accuracy", "cumulative")
-SCORE = ("model", "perturbation", "gi", "pal", "mean_error", "subset_error", "gap", "compared")
-LINE = ("perturbation", "statistic", "n_models", "score", "low", "high", "kendall")
-POINT = ("perturbation", "n_batches", "mean_score", "standard_deviation", "n_scores", "seconds")
-
-
-def _line_row(line: InvarianceLine) -> tuple[object, ...]:
-    found = line.score
-    ends = (found.score, found.low, found.high) if isinstance(found, GivenScore) else ("", "", "")
-    return line.perturbation, line.statistic, line.n_models, *ends, line.kendall
-
-
-def _point_row(point: Point) -> tuple[object, ...]:
-    return point.perturbation, point.n_batches, point.mean, point.deviation, len(point.scores), point.seconds
+        sensitivity = [
+            {
+                "perturbation": point.perturbation, "n_batches": point.n_batches, "mean_score": point.mean,
+                "standard_deviation": point.deviation, "n_scores": len(point.scores), "seconds": point.seconds,
+            }
+            for point in self.points
+        ]  # fmt: skip
+        return {"curves": curves, "scores": scores, "table": table, "sensitivity": sensitivity}
 
 
 def evaluate(
     subject: StudiedTask, question: Question, finished: Callable[[], None] = lambda: None
 ) -> PerturbedAccuracies:
-    """Compute the curves of the chosen models, and compare them with the gaps; `finished` is called for each model.
+    """Compute the curves of the chosen models, and compare the curves with the gaps.
 
-    Raises:
-        UserError: TensorFlow is missing, the data do not suit a perturbation, or the models cannot be compared.
+    `finished` is called after each model. Raise `UserError` if TensorFlow is missing, if the data do not suit a
+    perturbation, or if the models cannot be compared.
     """
     reference = subject.task.reference
     names = [model.id for model in subject.models]

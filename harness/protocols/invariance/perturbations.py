@@ -1,4 +1,4 @@
-"""The perturbations of a study, and their magnitudes."""
+"""The perturbations of a study of invariance, chosen by name, and their magnitudes."""
 
 import re
 from collections.abc import Sequence
@@ -12,80 +12,71 @@ from baselines.perturbation_response.invariance import PERTURBATIONS
 from harness.errors import UserError
 from harness.hints import did_you_mean
 
-#: Mixtures of training examples: of the same class or of another one, of inputs or in the first hidden layer.
+#: Mixtures of two training examples, of the same class (intra) or of two (inter), in the input or first hidden layer.
 MIXTURES = ("intra_l0", "inter_l0", "intra_l1", "inter_l1")
 
-#: The perturbations of the paper's study of invariance, and both mixtures of inputs.
+#: Changes of images as in Schiff et al. 2021, and both mixtures of inputs.
 DEFAULT = (*PERTURBATIONS, "intra_l0", "inter_l0")
 
-#: Largest magnitude: a turn, and more than any share of an image.
+#: Largest magnitude: a full turn in degrees; shifts are shares of an image, and far smaller.
 LARGEST = 360.0
 
-#: Magnitudes of a curve: of changes of images, and of mixtures.
+#: Number of magnitudes of a curve: for changes of images, and for mixtures.
 N_MAGNITUDES, N_SHARES = 25, 11
 
 
 @dataclass(frozen=True)
 class ChosenMagnitudes:
-    """A perturbation and its magnitudes."""
+    """A perturbation, and the range of its magnitudes."""
 
-    name: str  #: one of `PERTURBATIONS` or `MIXTURES`
+    name: str  #: a key of `PERTURBATIONS`, or a name in `MIXTURES`
     low: float  #: lowest magnitude; 0 for a mixture
     high: float  #: highest magnitude; half and half for a mixture
 
     @property
     def is_mixture(self) -> bool:
-        """Whether examples are mixed; otherwise each image is changed by itself."""
+        """Whether pairs of examples are mixed. Other perturbations change single images."""
         return self.name in MIXTURES
 
     @property
     def magnitudes(self) -> NDArray[np.float64]:
-        """Magnitudes of the curve, at equal distances; a mixture with another class stops short of half and half."""
+        """Equally spaced magnitudes (n,) of the curve. A mixture with another class stops short of half and half."""
         if self.is_mixture:
             return np.linspace(self.low, self.high, N_SHARES, endpoint=self.name.startswith("intra"))
         return np.linspace(self.low, self.high, N_MAGNITUDES)
 
     @property
     def question(self) -> dict[str, Any]:
-        """The description of the perturbation for the process that computes the curve."""
+        """The perturbation as JSON, for the program that computes the curve."""
         return vars(self) | {"is_mixture": self.is_mixture, "magnitudes": self.magnitudes.tolist()}
 
 
 def choose(names: Sequence[str], ranges: Sequence[str]) -> list[ChosenMagnitudes]:
-    """Return perturbations by name, with the library's magnitudes or others.
+    """Return the perturbations `names`, or the default perturbations if `names` is empty.
 
-    Args:
-        names: of perturbations; empty: the default perturbations.
-        ranges: texts such as `rotation=-90..90`, for changes of images.
-
-    Raises:
-        UserError: an unknown name, or an invalid range.
+    A text such as `rotation=-90..90` in `ranges` replaces the library's magnitudes of a change of images. Raise
+    `UserError` for an unknown name or an invalid range.
     """
     known = [*PERTURBATIONS, *MIXTURES]
     for unknown in (name for name in names if name not in known):
         hint = did_you_mean(unknown, known) or f"choose among {', '.join(known)}"
         raise UserError(f"--perturbations: no perturbation {unknown!r}", remedy=hint)
-    given = dict(_parse(text) for text in ranges)
+    given = dict(map(_parse, ranges))
     chosen = [name for name in known if name in (names or DEFAULT)]
     for unused in given.keys() - set(chosen):
         raise UserError(f"--range: {unused} is not among the perturbations", remedy=f"choose among {', '.join(chosen)}")
-    return [ChosenMagnitudes(name, *given.get(name, _default(name))) for name in chosen]
-
-
-def _default(name: str) -> tuple[float, float]:
-    return (0.0, 0.5) if name in MIXTURES else (PERTURBATIONS[name].low, PERTURBATIONS[name].high)
+    limits = {name: (one.low, one.high) for name, one in PERTURBATIONS.items()}
+    limits |= dict.fromkeys(MIXTURES, (0.0, 0.5)) | given
+    return [ChosenMagnitudes(name, *limits[name]) for name in chosen]
 
 
 def _parse(text: str) -> tuple[str, tuple[float, float]]:
-    number = r"([+-]?[\d.]+)"
+    number = r"([+-]?(?:\d+\.?\d*|\.\d+))"
     match = re.fullmatch(rf"(\w+)={number}\.\.{number}", text)
     expected = f"PERTURBATION=LOW..HIGH with one of {', '.join(PERTURBATIONS)}, e.g. rotation=-90..90"
     if match is None or match[1] not in PERTURBATIONS:
         raise UserError("--range", expected=expected, found=repr(text))
-    try:
-        low, high = float(match[2]), float(match[3])
-    except ValueError as error:
-        raise UserError("--range", expected=expected, found=repr(text)) from error
+    low, high = float(match[2]), float(match[3])
     if not -LARGEST <= low < high <= LARGEST:
         raise UserError("--range", expected=f"LOW below HIGH, both at most {LARGEST:g}", found=repr(text))
     return match[1], (low, high)

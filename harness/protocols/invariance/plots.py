@@ -13,16 +13,16 @@ from harness.protocols.invariance.perturbations import ChosenMagnitudes
 from harness.protocols.invariance.study import Curve, Study
 from harness.protocols.invariance.table import Point
 
-#: Inches of a panel.
+#: Width and height of a panel in inches.
 WIDTH, HEIGHT = 3.4, 2.3
 
-#: Colours of gaps: few enough for the colour bar to be drawn as lines, not as a picture inside the SVG.
+#: Number of colours of gaps: a colour bar of few colours is drawn as lines, not as a picture inside the SVG.
 N_COLOURS = 40
 
-#: Two curves end alike if their accuracies at the largest magnitude differ by at most this.
+#: Two curves end alike if their accuracies at the largest magnitude differ by at most this share.
 ALIKE = 0.02
 
-#: Axis of the magnitudes of each perturbation.
+#: Perturbation -> the label of the axis with its magnitudes.
 AXES = {
     "rotation": "rotation in degrees, counter-clockwise",
     "translate_x": "shift to the right, share of the width",
@@ -38,33 +38,37 @@ AXES = {
 def plot_curves(
     study: Study, perturbations: Sequence[ChosenMagnitudes], gaps: Mapping[str, float], stem: Path
 ) -> list[Path]:
-    """Draw the response curves and the cumulative curves of all models, coloured by their gaps (figure 1).
+    """Draw the response curves and the cumulative curves of all models, coloured by the models' gaps (figure 1).
 
-    Each perturbation has a row. The shaded area belongs to the model with the largest Gi-score, relative to the
-    triangle below the dotted line. `gaps` is empty if they are unknown.
+    Each perturbation has a row. The shaded area belongs to the model with the largest Gi-score: the share of the
+    triangle below the dotted line. `gaps` (model id -> gap) is empty if there are no reference data.
     """
     with new_figure(2 * WIDTH, HEIGHT * len(perturbations)) as figure:
         panels = figure.subplots(len(perturbations), 2, squeeze=False)
-        colours = _Colours(gaps)
+        colours = mpl.colormaps["viridis"].resampled(N_COLOURS)
+        ends = mpl.colors.Normalize(min(gaps.values(), default=0.0), max(gaps.values(), default=0.0))
+        scale = mpl.cm.ScalarMappable(ends, colours)
         for (response, cumulative), chosen in zip(panels, perturbations, strict=True):
             curves = {model: responses.curve(chosen) for model, responses in study.responses.items()}
             for model, curve in curves.items():
-                style = {"color": colours.of(model), "linewidth": 0.8, "alpha": 0.8}
+                colour = scale.to_rgba(np.array(gaps[model])) if model in gaps else COLOUR
+                style = {"color": colour, "linewidth": 0.8, "alpha": 0.8}
                 response.plot(curve.magnitudes, curve.accuracies, **style)
                 cumulative.plot(*curve.cumulative, **style)
             _shade(cumulative, max(curves.values(), key=lambda curve: curve.scores["gi"]))
             response.set(xlabel=AXES[chosen.name], ylabel="accuracy", ylim=(0, 1.02))
             cumulative.set(xlabel="magnitude, from 0 to 1", ylabel="cumulative accuracy", xlim=(0, 1), ylim=(0, 1))
-        colours.explain(figure, panels)
+        if gaps:
+            figure.colorbar(scale, ax=panels, label="generalization gap", shrink=0.6, aspect=40)
         return write_pictures(figure, stem)
 
 
 def plot_pairs(
     study: Study, perturbations: Sequence[ChosenMagnitudes], gaps: Mapping[str, float], stem: Path
 ) -> list[Path]:
-    """Draw the two models that end alike but differ most in gaps, for each curve that starts unperturbed (figure 2).
+    """Draw two models for each mixture: their curves end alike, but their gaps differ most (figure 2).
 
-    Without such a pair nothing is written.
+    Return the paths of the pictures; without such a pair, write nothing and return an empty list.
     """
     pairs = {}
     for chosen in (one for one in perturbations if one.is_mixture):
@@ -87,7 +91,7 @@ def plot_pairs(
 
 
 def plot_sensitivity(points: Sequence[Point], stem: Path) -> list[Path]:
-    """Draw time per model, and mean and standard deviation of the score, against the number of batches (figure 3)."""
+    """Draw the time per model and the score's mean and deviation against the number of batches (figure 3)."""
     names = list(dict.fromkeys(point.perturbation for point in points))
     with new_figure(2 * WIDTH, HEIGHT + 0.5) as figure:
         times, scores = figure.subplots(1, 2)
@@ -98,32 +102,12 @@ def plot_sensitivity(points: Sequence[Point], stem: Path) -> list[Path]:
             times.plot(numbers, [point.seconds for point in own], color=colour, marker="o", markersize=3, label=name)
             means, deviations = [100 * point.mean for point in own], [100 * point.deviation for point in own]
             scores.errorbar(numbers, means, deviations, color=colour, marker="o", markersize=3, capsize=2)
-        for axes, label in (
-            (times, "seconds for a curve of a model"),
-            (scores, "information of Gi about the gap"),
-        ):
+        for axes, label in ((times, "seconds for a curve of a model"), (scores, "information of Gi about the gap")):
             axes.set(xlabel="batches of 128 examples", ylabel=label)
             axes.set_ylim(bottom=0)
             use_log_scale(axes.xaxis)
         figure.legend(loc="outside lower center", ncols=3, frameon=False)
         return write_pictures(figure, stem)
-
-
-class _Colours:
-    """Colours of models by their gaps."""
-
-    def __init__(self, gaps: Mapping[str, float]) -> None:
-        self._gaps = gaps
-        values = list(gaps.values()) or [0.0]
-        colours = mpl.colormaps["viridis"].resampled(N_COLOURS)
-        self._map = mpl.cm.ScalarMappable(mpl.colors.Normalize(min(values), max(values)), colours)
-
-    def of(self, model: str) -> Any:
-        return self._map.to_rgba(np.array(self._gaps[model])) if model in self._gaps else COLOUR
-
-    def explain(self, figure: Any, panels: Any) -> None:
-        if self._gaps:
-            figure.colorbar(self._map, ax=panels, label="generalization gap", shrink=0.6, aspect=40)
 
 
 def _shade(axes: Any, curve: Curve) -> None:

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +16,12 @@ from harness.protocols.files import Arrays, part_file, read_part
 from harness.protocols.invariance.perturbations import ChosenMagnitudes
 from harness.protocols.subject import StudiedTask, write_parts
 from harness.submission import find_baseline
-from harness.task.model import Model
-from harness.worker.runtimes import RUNTIMES, version_of
+from harness.worker.runtimes import version_of
 
 #: The program that computes responses.
 PROGRAM = "harness.protocols.invariance.curves"
 
-#: Raised with every change of the arrays that `curves` writes.
+#: Version of the arrays that the program writes: increased with every change.
 VERSION = 2
 
 Vector = NDArray[np.float64]
@@ -31,27 +29,27 @@ Vector = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Curve:
-    """The response of one model to one perturbation."""
+    """The accuracy of a model at each magnitude of a perturbation."""
 
     magnitudes: Vector  #: (n,), increasing
-    hits: NDArray[np.int_]  #: (n,), numbers of right answers
-    n_examples: int  #: number of answers at each magnitude
+    hits: NDArray[np.int_]  #: (n,), numbers of correctly classified examples
+    n_examples: int  #: number of classified examples at each magnitude
     #: error on a tenth of the training images, or more, each changed at random; None for mixtures
     subset_error: float | None = None
 
     @property
     def accuracies(self) -> Vector:
-        """Accuracies (n,), in [0, 1]."""
+        """The share of correctly classified examples at each magnitude, (n,) in [0, 1]."""
         return self.hits / self.n_examples
 
     @property
     def cumulative(self) -> tuple[Vector, Vector]:
-        """The cumulative (PCD) curve: places t in [0, 1], and the integral of the accuracy up to them."""
+        """The cumulative (PCD) curve: magnitudes t, rescaled to [0, 1], and the integral of the accuracy up to t."""
         return pcd_curve(self.magnitudes, self.accuracies)
 
     @cached_property
     def scores(self) -> dict[str, float]:
-        """Complexity measures by name, larger for a larger predicted gap, as the library defines them."""
+        """Name -> complexity measure of the curve, as the library defines it; larger predicts a larger gap."""
         accuracies = accuracies_of(self.hits, self.n_examples)
         scores = {
             "gi": gi_score(self.magnitudes, accuracies),
@@ -63,29 +61,29 @@ class Curve:
 
 @dataclass(frozen=True)
 class Responses:
-    """Responses of one model; arrays as `harness.protocols.invariance.curves` describes them."""
+    """The responses of a model to all perturbations: the arrays of a part of `harness.protocols.invariance.curves`."""
 
     arrays: Arrays
 
     def curve(self, chosen: ChosenMagnitudes, repetition: int = 0, rows: NDArray[np.intp] | None = None) -> Curve:
-        """Return the curve of a repetition, or the curve of some of its examples."""
+        """Return the curve of a perturbation in a repetition, from all examples or from the examples `rows`."""
         right = self.arrays[f"{chosen.name}.{repetition if chosen.is_mixture else 0}"]
         subset = self.arrays.get(f"{chosen.name}.subset")
         right = right if rows is None else right[rows]
         return Curve(chosen.magnitudes, right.sum(axis=0), len(right), None if subset is None else float(subset))
 
     def n_examples(self, chosen: ChosenMagnitudes) -> int:
-        """Number of examples of a curve."""
+        """Return the number of examples from which the curve was computed."""
         return len(self.arrays[f"{chosen.name}.0"])
 
     def seconds(self, chosen: ChosenMagnitudes) -> Vector:
-        """Time of a curve for each timed number of examples."""
+        """Return the time of computing the curve in seconds, for each timed number of examples."""
         return self.arrays[f"{chosen.name}.seconds"]
 
 
 @dataclass(frozen=True)
 class Study:
-    """The responses of the models of a task."""
+    """The responses of a task's models, and the reasons why other models have none."""
 
     responses: Mapping[str, Responses]  #: model id -> responses, in the order of the task
     failures: Mapping[str, str]  #: model id -> reason why there are no responses
@@ -98,33 +96,44 @@ def run_study(
     seed: int,
     repetitions: int,
     timed: Sequence[int],
-    finished: Callable[[], None] = lambda: None,
+    finished: Callable[[], None],
 ) -> Study:
-    """Compute the responses of all chosen models that are not cached; `finished` is called for each model.
+    """Return the responses of all chosen models, and call `finished` after each. Cached responses are not recomputed.
 
-    Partners of mixtures are drawn `repetitions` times. The time of a curve is measured for each of the numbers of
-    examples in `timed`.
-
-    Raises:
-        UserError: TensorFlow is missing, or the data do not suit a perturbation.
+    Curves have `n_examples` training examples, drawn by `seed`. Partners of mixtures are drawn `repetitions` times.
+    `timed` lists the numbers of examples for which the time of a curve is measured. Raise `UserError` if TensorFlow is
+    missing, or if the data do not suit a perturbation.
     """
-    require_runtime("tensorflow", "curves are computed in TensorFlow")
+    runtime = require_runtime("tensorflow", "curves are computed in TensorFlow")
     require_suitable(subject, perturbations)
-    asked = {
+    settings = {
         "perturbations": [chosen.question for chosen in perturbations], "n_examples": n_examples, "seed": seed,
         "repetitions": repetitions, "timed": list(timed),
     }  # fmt: skip
-    files = {model.id: _file(model, subject, asked) for model in subject.models}
+    measure = find_baseline("gi_rotation")
+    assert measure is not None
+    key = settings | {
+        "version": VERSION, "library": measure.digest, "data": subject.task.data.digest,
+        "libraries": {name: version_of(name) or "" for name in ("tensorflow", "keras", "numpy")},
+    }  # fmt: skip
+    files = {model.id: part_file("invariance", model=model.shown_digest, **key) for model in subject.models}
     missing = {name: file for name, file in files.items() if read_part(file) is None}
     for _ in range(len(files) - len(missing)):
         finished()
-    failures = _compute(subject, asked, missing, finished)
-    parts = {model.id: read_part(files[model.id]) for model in subject.models if model.id not in failures}
-    return Study({model: Responses(part) for model, part in parts.items() if part is not None}, failures)
+    errors: dict[str, UserError] = {}
+    if missing:
+        with tempfile.TemporaryDirectory(prefix="pgdl-invariance-") as directory:
+            data = Path(directory, "data")
+            subject.write_data("train", data)
+            shared = settings | {"data": str(data)}
+            errors = write_parts(PROGRAM, runtime, subject, missing, Path(directory), shared, finished)
+    parts = {name: read_part(file) for name, file in files.items() if name not in errors}
+    responses = {name: Responses(part) for name, part in parts.items() if part is not None}
+    return Study(responses, {name: str(error) for name, error in errors.items()})
 
 
 def require_suitable(subject: StudiedTask, perturbations: Iterable[ChosenMagnitudes]) -> None:
-    """Raise `UserError` if a perturbation needs other training data."""
+    """Raise `UserError` if a perturbation cannot be applied to the training data, such as a rotation to vectors."""
     data = subject.task.data
     _, counts = np.unique(data.labels, return_counts=True)
     channels = data.input_shape[-1] if len(data.input_shape) == 3 else 0
@@ -139,31 +148,3 @@ def require_suitable(subject: StudiedTask, perturbations: Iterable[ChosenMagnitu
             )
         if chosen.name.startswith("inter") and len(counts) < 2:
             raise UserError(chosen.name, file=data.source, expected="two classes", found="one", remedy=remedy)
-
-
-def _file(model: Model, subject: StudiedTask, asked: Mapping[str, Any]) -> Path:
-    measure = find_baseline("gi_rotation")
-    assert measure is not None
-    packages = ("tensorflow", "keras", "numpy")
-    return part_file(
-        "invariance",
-        version=VERSION,
-        library=measure.digest,
-        libraries={name: version_of(name) or "" for name in packages},
-        model=model.shown_digest,
-        data=subject.task.data.digest,
-        **asked,
-    )
-
-
-def _compute(
-    subject: StudiedTask, asked: Mapping[str, Any], files: Mapping[str, Path], finished: Callable[[], None]
-) -> dict[str, str]:
-    """Compute the files of some models in processes; returns the reasons for missing files."""
-    with tempfile.TemporaryDirectory(prefix="pgdl-invariance-") as directory:
-        data = Path(directory, "data")
-        if files:
-            subject.write_data("train", data)
-        shared = {**asked, "data": str(data)}
-        failures = write_parts(PROGRAM, RUNTIMES["tensorflow"], subject, files, Path(directory), shared, finished)
-    return {model: str(error) for model, error in failures.items()}

@@ -1,8 +1,8 @@
-"""The information of each statistic of the curves about the generalization gap: table 3 of Schiff et al. 2021."""
+"""The information of each statistic of a curve about the generalization gap, as in table 3 of Schiff et al. 2021."""
 
-import timeit
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from timeit import timeit
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from harness.protocols.invariance.study import Curve, Study
 from scoring import GivenScore, Grid, ScoreUndefined, given_score, kendall_tau
 from scoring.streams import stream
 
-#: Names of the statistics in a table. The Pal-score is for curves that fall throughout (section 4.2.2 of the paper).
+#: Statistic -> its title in tables. The Pal-score is for curves that fall throughout (Schiff et al. 2021, 4.2.2).
 TITLES = {
     "subset_error": "error on augmented subset",
     "mean_error": "mean error of the curve",
@@ -21,25 +21,25 @@ TITLES = {
     "pal": "-Pal-score",
 }
 
-#: The hyperparameter that the paper does not condition on: it is the invariance that a model was taught.
+#: The hyperparameter that Schiff et al. do not condition on: the invariance that a model was taught.
 LEVEL = "augmentation_level"
 
-#: Repetitions of each number of batches, and examples of a batch, as in the paper.
+#: Number of repetitions of each number of batches, and of examples in a batch, as in Schiff et al. 2021.
 REPETITIONS, BATCH = 20, 128
 
-#: Calls over which the time of a score is averaged.
+#: Number of calls over which the time of a score is averaged.
 CALLS = 200
 
 
 @dataclass(frozen=True)
 class InvarianceLine:
-    """A statistic of a perturbation."""
+    """A row of the table: how well a statistic of a perturbation's curves predicts the gap."""
 
-    perturbation: str  #: its name
-    statistic: str  #: key of `TITLES`
-    n_models: int  #: number of models that were compared
+    perturbation: str  #: name of the perturbation
+    statistic: str  #: a key of `TITLES`
+    n_models: int  #: number of compared models
     score: GivenScore | str  #: information about the gap, or the reason why there is no score
-    kendall: float  #: rank correlation with the gap
+    kendall: float  #: rank correlation with the gap, -1 to 1
 
 
 @dataclass(frozen=True)
@@ -53,10 +53,10 @@ class Compared:
 
     @classmethod
     def of(cls, reference: Reference, models: Sequence[str], given: Sequence[str], least_accuracy: float) -> "Compared":
-        """Choose among `models` those with a training accuracy of at least `least_accuracy`.
+        """Compare the models whose training accuracy is at least `least_accuracy`.
 
-        Raises:
-            UserError: no such hyperparameter, or fewer than two models are left.
+        `given` names the hyperparameters to condition on; empty for all that vary, except `LEVEL`. Raise `UserError`
+        for an unknown hyperparameter, and if fewer than two models are left.
         """
         names = tuple(given) or tuple(name for name in reference.grid.varying if name != LEVEL)
         for unknown in set(names) - set(reference.grid.names):
@@ -75,7 +75,7 @@ class Compared:
         )
 
     def line(self, chosen: ChosenMagnitudes, statistic: str, curves: Mapping[str, Curve]) -> InvarianceLine:
-        """Compare one statistic of the curves with the gaps."""
+        """Compare a statistic of the curves of a perturbation (model id -> curve) with the gaps."""
         values = [curves[model].scores[statistic] for model in self.models]
         score: GivenScore | str
         try:
@@ -86,7 +86,7 @@ class Compared:
 
 
 def compare(study: Study, perturbations: Sequence[ChosenMagnitudes], compared: Compared) -> list[InvarianceLine]:
-    """Return the lines of the table, for each perturbation in the order of `TITLES`."""
+    """Return the rows of the table: by perturbation, then in the order of `TITLES`."""
     lines = []
     for chosen in perturbations:
         curves = {model: study.responses[model].curve(chosen) for model in compared.models}
@@ -101,27 +101,27 @@ def compare(study: Study, perturbations: Sequence[ChosenMagnitudes], compared: C
 
 @dataclass(frozen=True)
 class Point:
-    """The scores for one number of batches."""
+    """How well Gi-scores predict the gap if curves come from `n_batches` batches of `BATCH` examples."""
 
-    perturbation: str  #: its name
-    n_batches: int  #: batches of `BATCH` examples
-    #: information of the Gi-score about the gap, for each repetition that has a score
+    perturbation: str  #: name of the perturbation
+    n_batches: int
+    #: information of the Gi-score about the gap, for each repetition with a score
     scores: tuple[float, ...]
-    seconds: float  #: mean time of a curve, of all models
+    seconds: float  #: time of computing a curve, averaged over the models
 
     @property
     def mean(self) -> float:
-        """Mean score of the repetitions."""
+        """Mean of the scores."""
         return float(np.mean(self.scores))
 
     @property
     def deviation(self) -> float:
-        """Standard deviation of the scores."""
+        """Standard deviation of the scores; NaN for a single score."""
         return float(np.std(self.scores, ddof=1))
 
 
 def batch_numbers(n_examples: int) -> list[int]:
-    """Return the numbers of batches to try: powers of two, and the largest that the data hold; at least one."""
+    """Return the numbers of batches to score, ascending: powers of two, and the most that `n_examples` can fill."""
     most = max(n_examples // BATCH, 1)
     return sorted({most, *(2**power for power in range(most.bit_length()))})
 
@@ -129,41 +129,27 @@ def batch_numbers(n_examples: int) -> list[int]:
 def measure_sensitivity(
     study: Study, perturbations: Sequence[ChosenMagnitudes], compared: Compared, numbers: Sequence[int], seed: int
 ) -> list[Point]:
-    """Score random subsets of the examples of each curve, the same subset for all models.
+    """Score random subsets of the examples: for each number of batches in `numbers`, `REPETITIONS` subsets.
 
-    `study` has `REPETITIONS` draws of partners, and the time of each of the numbers of batches.
+    A subset is the same for all models. `study` has `REPETITIONS` draws of partners, and times for `numbers`.
     """
-    return [
-        _point(study, chosen, compared, numbers, position, seed)
-        for chosen in perturbations
-        for position in range(len(numbers))
-    ]
-
-
-def _point(
-    study: Study, chosen: ChosenMagnitudes, compared: Compared, numbers: Sequence[int], position: int, seed: int
-) -> Point:
-    number = numbers[position]
-    responses = {model: study.responses[model] for model in compared.models}
-    n_examples = min(one.n_examples(chosen) for one in responses.values())
-    scores = []
-    for repetition in range(REPETITIONS):
-        drawn = stream("sensitivity", seed, number, repetition)
-        rows = drawn.choice(n_examples, min(number * BATCH, n_examples), replace=False)
-        curves = {model: one.curve(chosen, repetition, rows) for model, one in responses.items()}
-        score = compared.line(chosen, "gi", curves).score
-        scores += [score.score] if isinstance(score, GivenScore) else []
-    seconds = float(np.mean([one.seconds(chosen)[position] for one in responses.values()]))
-    return Point(chosen.name, number, tuple(scores), seconds)
+    responses, points = {model: study.responses[model] for model in compared.models}, []
+    for chosen in perturbations:
+        n_examples = min(one.n_examples(chosen) for one in responses.values())
+        for position, number in enumerate(numbers):
+            scores = []
+            for repetition in range(REPETITIONS):
+                drawn = stream("sensitivity", seed, number, repetition)
+                rows = drawn.choice(n_examples, min(number * BATCH, n_examples), replace=False)
+                curves = {model: one.curve(chosen, repetition, rows) for model, one in responses.items()}
+                score = compared.line(chosen, "gi", curves).score
+                scores += [score.score] if isinstance(score, GivenScore) else []
+            seconds = float(np.mean([one.seconds(chosen)[position] for one in responses.values()]))
+            points.append(Point(chosen.name, number, tuple(scores), seconds))
+    return points
 
 
 def seconds_of_a_score(study: Study, chosen: ChosenMagnitudes) -> float:
-    """Measure the seconds of computing the scores of a finished curve."""
-    responses = next(iter(study.responses.values()))
-    curve = responses.curve(chosen)
-
-    def score() -> None:
-        curve.__dict__.pop("scores", None)
-        _ = curve.scores
-
-    return timeit.timeit(score, number=CALLS) / CALLS
+    """Return the mean time in seconds of computing the scores of a curve, measured on the first model."""
+    curve = next(iter(study.responses.values())).curve(chosen)
+    return timeit(lambda: replace(curve).scores, number=CALLS) / CALLS  # a new object has no cached scores

@@ -1,4 +1,4 @@
-"""The margins of a task's models on shifted images: computed in processes, each model once, and kept in the cache."""
+"""The margins of a task's models on shifted images, computed in processes and kept in the cache."""
 
 import json
 import tempfile
@@ -18,7 +18,7 @@ from harness.protocols.subject import StudiedTask, write_parts
 from harness.task.data import INPUTS
 from harness.worker.runtimes import version_of
 
-#: Raised with every change of the code that changes the numbers of a part.
+#: Version of the numbers in a part: increased with every change of the code that changes them.
 VERSION = 1
 
 #: The program that computes margins.
@@ -27,18 +27,18 @@ PROGRAM = "harness.protocols.overfit.margins"
 
 @dataclass(frozen=True)
 class Grids:
-    """The margins of the models that could be run, and the reasons for the others."""
+    """The margins of a task's models, and the positions of the content in its images."""
 
-    parts: Mapping[str, Path]  #: model -> file of its margins, in the task's order
-    failures: Mapping[str, UserError]  #: model -> reason why there are no margins
-    positions: Positions  #: where the content of the images is
+    parts: Mapping[str, Path]  #: model id -> file of the margins, in the task's order
+    failures: Mapping[str, UserError]  #: model id -> reason why the model could not be run
+    positions: Positions
 
 
 def compute_grids(subject: StudiedTask, settings: OverfitSettings, on_model: Callable[[], object]) -> Grids:
-    """Compute the margins that the estimates need; `on_model` is called once for each model.
+    """Compute the margins that the estimates of risk need, and call `on_model` after each model.
 
-    Raises:
-        UserError: no data, or no framework.
+    Cached margins are not computed again. Raise `UserError` if the task has no such data, or if no framework is
+    installed.
     """
     runtime = installed_runtime(PREFERRED)
     data: dict[str, object] = {
@@ -48,38 +48,39 @@ def compute_grids(subject: StudiedTask, settings: OverfitSettings, on_model: Cal
     }
     shared: dict[str, object] = {"radii": settings.radii}
     versions = [version_of(name) or "" for name in (*runtime.distributions, "numpy")]
-    work = data | shared | {"runtime": runtime.name, "versions": versions}
-    files = {model.id: part_file("overfit", model=model.shown_digest, **work) for model in subject.models}
+    key = data | shared | {"runtime": runtime.name, "versions": versions}
+    files = {model.id: part_file("overfit", model=model.shown_digest, **key) for model in subject.models}
     missing = {name: file for name, file in files.items() if read_part(file) is None}
     for _ in range(len(subject.models) - len(missing)):
         on_model()
-    where = part_file("overfit", positions=True, **data)
-    found = read_part(where)
+    positions_file = part_file("overfit", positions=True, **data)
+    found = read_part(positions_file)
     failures: dict[str, UserError] = {}
     if missing or found is None:
-        with tempfile.TemporaryDirectory(prefix="pgdl-overfit-") as place:
+        with tempfile.TemporaryDirectory(prefix="pgdl-overfit-") as directory:
             black = black_of(subject.task.data.inputs) if settings.edges is Edges.BLACK else None
-            subject.write_data(settings.split, Path(place, "data"))
+            images = Path(directory, "data")
+            subject.write_data(settings.split, images)
             if found is None:
-                found = vars(find_positions(np.load(Path(place, "data", INPUTS), mmap_mode="r"), black))
-                write_part(where, **found)
-            shared |= {"data": str(Path(place, "data")), "black": None if black is None else black.tolist()}
-            failures = write_parts(PROGRAM, runtime, subject, missing, Path(place), shared, on_model, strip_softmax)
+                found = vars(find_positions(np.load(images / INPUTS, mmap_mode="r"), black))
+                write_part(positions_file, **found)
+            shared |= {"data": str(images), "black": None if black is None else black.tolist()}
+            failures = write_parts(PROGRAM, runtime, subject, missing, Path(directory), shared, on_model, strip_softmax)
     parts = {name: file for name, file in files.items() if name not in failures}
     return Grids(parts, failures, Positions(**{name: float(value) for name, value in found.items()}))
 
 
 def strip_softmax(model: Path) -> None:
-    """Remove a final softmax from the architecture of a model in canonical form.
+    """Remove a final softmax from the model in canonical form in the directory `model`.
 
-    A softmax rounds to 0 and 1, so that its margins could not identify the strongest adversarial example.
+    A softmax rounds outputs to 0 and 1: their margins could not identify the strongest adversarial example.
     """
     file = model / "architecture.json"
     file.write_bytes(json.dumps(without_softmax(json.loads(file.read_bytes()))).encode())
 
 
 def without_softmax(architecture: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the architecture (`harness.worker.architecture`) with a linear output instead of a softmax."""
+    """Return an architecture (`harness.worker.architecture`) with a linear output in place of a final softmax."""
     position = architecture.get("softmax")
     if position is None:
         return {**architecture}

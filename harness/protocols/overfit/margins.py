@@ -1,11 +1,12 @@
 """The program that computes margins of shifted images.
 
-A question is `{"model": DIRECTORY, "data": DIRECTORY, "radii": [...], "black": [...] or null, "target": FILE}`: a model
-in canonical form; inputs.npy and labels.npy; the largest shifts; the value of black in each channel, or null for images
-that wrap around; and the part to write (`harness.protocols.files`). The answer is empty.
+A question is `{"model": DIRECTORY, "data": DIRECTORY, "radii": [...], "black": [...] or null, "target": FILE}`. The
+model is in canonical form, and the data are inputs.npy and labels.npy. Radii are the largest shifts in pixels. `black`
+is the value of black in each channel, or null for images that wrap around. The program writes the part `target`
+(`harness.protocols.files`), and its answer is empty.
 
-With R for the largest of the radii, the part has the margins `near` of shifts by at most R, and `far` of shifts by at
-most 3 R for those images alone (`far_images`) that are misclassified after a shift by at most R: the others are never
+R is the largest radius. The part has the margins `near` of shifts by at most R. An image that is misclassified after
+such a shift has its index in `far_images`, and in `far` the margins of shifts by at most 3 R. Other images are never
 moved. In `far`, NaN stands for margins that are not needed.
 """
 
@@ -31,7 +32,7 @@ Needs = Callable[[Margins], NDArray[np.bool_]]
 
 
 def answer(runtime: Runtime, question: Question) -> Answer:
-    """Write the margins of a model."""
+    """Write the margins of the model in a question to the part `target`."""
     with faults_of_the_model():
         model = runtime.load_model(Path(question["model"]))
     inputs, labels = (np.load(Path(question["data"]) / name, mmap_mode="r") for name in ("inputs.npy", "labels.npy"))
@@ -48,7 +49,7 @@ def answer(runtime: Runtime, question: Question) -> Answer:
 
 
 def needs_of(radii: Sequence[int]) -> Needs:
-    """Return the function that chooses the needed margins, given known margins (`needed_shifts`)."""
+    """Return a function from known margins to the mask of the margins that the estimates need (`needed_shifts`)."""
     generators = [make(radius) for make in (strongest_translation, nearest_translation) for radius in radii]
     return lambda grid: needed_shifts(grid, generators)
 
@@ -61,18 +62,11 @@ def shifted_margins(
     black: NDArray[np.float32] | None,
     needs: Needs,
 ) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a part, see the module.
+    """Return the arrays `near`, `far` and `far_images` of a part for shifts by at most `radius` pixels (R).
 
-    Args:
-        predict: returns the logits (size, n_classes) of images (size, height, width, channels).
-        inputs: shape (n_images, height, width, channels).
-        labels: shape (n_images,).
-        radius: largest shift.
-        black: value of each channel, None for images that wrap around.
-        needs: returns which margins are needed, given the known margins.
-
-    Raises:
-        FloatingPointError: an output is NaN or infinite.
+    `predict` returns the logits (size, n_classes) of images (size, height, width, channels). `inputs` have the shape
+    (n_images, height, width, channels), and `labels` (n_images,). `black` is the value of black in each channel; None
+    stands for images that wrap around. Raise `FloatingPointError` if an output is NaN or infinite.
     """
     height, width, channels = inputs.shape[1:]
     reach, size = 3 * radius, batch_size(inputs.shape[1:])
@@ -84,7 +78,11 @@ def shifted_margins(
         shifts, own = Shifts(np.asarray(inputs[chunk]), reach, black), np.asarray(labels[chunk])
         grid = np.full((len(own), 2 * reach + 1, 2 * reach + 1), np.nan, np.float32)
         while (wanted := needs(grid) & np.isnan(grid)).any():
-            _fill(grid, wanted, shifts, own, predict, size)
+            for position, batch in shifts.batches(wanted, size):
+                logits = predict(batch)[: len(position[0])]
+                if not np.isfinite(logits).all():
+                    raise FloatingPointError(f"its outputs are {'NaN' if np.isnan(logits).any() else 'infinite'}")
+                grid[position] = margins_of(logits, own[position[0]])
         movable = (grid[:, centre, centre] > 0).any(axis=(1, 2))
         near.append(grid[:, centre, centre])
         far.append(grid[movable])
@@ -92,19 +90,8 @@ def shifted_margins(
     return {"near": np.concatenate(near), "far": np.concatenate(far), "far_images": np.concatenate(far_images)}
 
 
-def _fill(
-    grid: Margins, wanted: NDArray[np.bool_], shifts: Shifts, labels: NDArray[np.int32], predict: Predict, size: int
-) -> None:
-    """Write the margins at the wanted positions into the grid."""
-    for position, batch in shifts.batches(wanted, size):
-        logits = predict(batch)[: len(position[0])]
-        if not np.isfinite(logits).all():
-            raise FloatingPointError(f"its outputs are {'NaN' if np.isnan(logits).any() else 'infinite'}")
-        grid[position] = margins_of(logits, labels[position[0]])
-
-
 def margins_of(logits: NDArray[Any], labels: NDArray[np.int32]) -> Margins:
-    """Return the largest logit of a wrong class minus the logit of the label, shape (n,)."""
+    """Return for each image the largest logit of a wrong class minus the logit of the label, shape (n,)."""
     others = logits.astype(np.float32)
     rows = np.arange(len(others))
     own = others[rows, labels]

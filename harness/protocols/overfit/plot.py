@@ -1,4 +1,4 @@
-"""The plot of p-values against epsilon."""
+"""The plot of the test's p-values against epsilon, the largest shift of an image."""
 
 from pathlib import Path
 from typing import Any
@@ -8,18 +8,18 @@ from harness.plots import COLOUR, FAINT, INK, Axes, new_figure, write_pictures
 from harness.protocols.overfit.report import label
 from harness.protocols.overfit.result import Group, OverfitGroup, OverfitResult
 
-#: Smaller p-values, including p-values that round to 0, are drawn here.
+#: Smaller p-values, including p-values that round to 0, are drawn at this value.
 FLOOR = 1e-300
 
 #: The axis is logarithmic if a p-value is smaller than this.
 SMALL = 0.01
 
-#: Markers of architectures, in turn.
+#: Markers of architectures, used in this order.
 MARKERS = "sD^vP*X<>"
 
 
 def write_plots(result: OverfitResult, directory: Path) -> list[Path]:
-    """Write overfit.svg and overfit.png, and return their paths."""
+    """Write the plot as overfit.svg and overfit.png into an existing directory, and return the two paths."""
     groups = list(dict.fromkeys(row.group for row in result.rows))
     with new_figure(6.4, 3.4) as figure:
         axes = figure.subplots()
@@ -33,7 +33,10 @@ def write_plots(result: OverfitResult, directory: Path) -> list[Path]:
 
 
 def _style(group: Group, number: int, n_groups: int) -> dict[str, Any]:
-    """Return the style of a group: prominent for N-model tests, faint for models, which share a legend entry."""
+    """Return matplotlib's options for the line of a group, the `number`-th of `n_groups`.
+
+    Lines of N-model tests are prominent. Lines of single models are faint, and share an entry of the legend.
+    """
     if group.kind is OverfitGroup.ALL:
         return {"color": COLOUR, "linewidth": 2.5, "marker": "o", "zorder": 4, "label": label(group)}
     if group.kind is OverfitGroup.ARCHITECTURE:

@@ -1,4 +1,4 @@
-"""The outcome as tables: two on the terminal, and everything as CSV."""
+"""The result of the test as tables: two on the terminal, and every number as CSV or JSON."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,17 +16,16 @@ LEGEND = (
     "difference. A small p-value says that models and images are not independent; a large one says nothing.",
 )
 
-COLUMNS = (
-    "kind", "name", "n_models", "models", "epsilon", "n_images", "error_rate", "error_low", "error_high",
-    "adversarial_error_rate", "adversarial_estimate", "adversarial_low", "adversarial_high", "T", "p_value",
-)  # fmt: skip
-
 
 def print_result(result: OverfitResult, console: Console) -> None:
-    """Print the rows of groups in full, and a line for each model; a single model in full."""
+    """Print every figure of the groups of models, and the p-values of each model.
+
+    If the result has no group, print every figure of its only model.
+    """
     groups = [row for row in result.rows if row.group.kind is not OverfitGroup.MODEL]
     models = [row for row in result.rows if row.group.kind is OverfitGroup.MODEL]
-    print_table(console, _HEADINGS, _in_full(groups or models), left=("models",))
+    headings = ["models", "epsilon", "error", "adversarial error", "adversarial estimate", "T", "p-value"]
+    print_table(console, headings, _in_full(groups or models), left=("models",))
     if groups:
         console.print()
         radii = result.settings.radii
@@ -36,11 +35,8 @@ def print_result(result: OverfitResult, console: Console) -> None:
     print_lines(console, result.notes, style="yellow")
 
 
-_HEADINGS = ("models", "epsilon", "error", "adversarial error", "adversarial estimate", "T", "p-value")
-
-
 def label(group: Group) -> str:
-    """Return the name of a group with its number of models."""
+    """Return the name of a group for readers, with the number of its models: `all 3 models`."""
     number = len(group.models)
     if group.kind is OverfitGroup.ALL:
         return f"all {number} models"
@@ -48,7 +44,7 @@ def label(group: Group) -> str:
 
 
 def p_value_text(value: float) -> str:
-    """Return a p-value with two significant digits."""
+    """Return a p-value with two decimals, or with one significant digit below 0.01."""
     return f"{value:.2f}" if value >= 0.01 else f"{value:.1g}"
 
 
@@ -81,20 +77,23 @@ def _in_short(rows: Sequence[OverfitRow], n_radii: int) -> list[tuple[str, ...]]
 
 
 def write_rows(result: OverfitResult, file: Path) -> Path:
-    """Write every row and number as CSV."""
-    return write_csv(file, COLUMNS, (_csv_row(row) for row in result.rows))
+    """Write every figure of the result to `file` as CSV, and return `file`."""
+    return write_csv(file, [_figures(row) | {"models": " ".join(row.group.models)} for row in result.rows])
 
 
 def result_object(result: OverfitResult) -> dict[str, Any]:
-    """Return every row and number for programs; the models of a row as a list."""
-    rows = [dict(zip(COLUMNS, _csv_row(row), strict=True)) | {"models": row.group.models} for row in result.rows]
+    """Return every figure of the result as a JSON object, for programs."""
+    rows = [_figures(row) for row in result.rows]
     failures = {model: str(error) for model, error in result.failures.items()}
     return {"task": result.task, "rows": rows, "failures": failures, "notes": result.notes}
 
 
-def _csv_row(row: OverfitRow) -> tuple[object, ...]:
-    return (
-        row.group.kind, row.group.name, len(row.group.models), " ".join(row.group.models), row.epsilon, row.n_images,
-        row.error_rate, *row.error_interval, row.adversarial_error_rate, row.adversarial_estimate,
-        *row.adversarial_interval, row.statistic, row.p_value,
-    )  # fmt: skip
+def _figures(row: OverfitRow) -> dict[str, Any]:
+    group, (low, high), (adversarial_low, adversarial_high) = row.group, row.error_interval, row.adversarial_interval
+    return {
+        "kind": group.kind, "name": group.name, "n_models": len(group.models), "models": group.models,
+        "epsilon": row.epsilon, "n_images": row.n_images, "error_rate": row.error_rate, "error_low": low,
+        "error_high": high, "adversarial_error_rate": row.adversarial_error_rate,
+        "adversarial_estimate": row.adversarial_estimate, "adversarial_low": adversarial_low,
+        "adversarial_high": adversarial_high, "T": row.statistic, "p_value": row.p_value,
+    }  # fmt: skip

@@ -1,4 +1,4 @@
-"""The outcome of a test: a row for each model and group of models, and each radius."""
+"""The result of the test: a row for each radius and each model or group of models."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from scoring.overfitting import TRANSLATION
 
 
 class OverfitGroup(StrEnum):
-    """The models of a row."""
+    """The kinds of groups: a single model, all models of an architecture, or all models of the task."""
 
     MODEL = "model"
     ARCHITECTURE = "architecture"
@@ -22,7 +22,7 @@ class OverfitGroup(StrEnum):
 
 @dataclass(frozen=True)
 class Group:
-    """Models that are tested together (the N-model test, if there are several)."""
+    """Models that are tested together; a test of several models is an N-model test."""
 
     kind: OverfitGroup
     name: str
@@ -31,33 +31,33 @@ class Group:
 
 @dataclass(frozen=True)
 class OverfitRow:
-    """The test of a group with shifts by at most `epsilon` pixels; rates are means over its models."""
+    """The test of a group with shifts by at most `epsilon` pixels; rates are means over the group's models."""
 
-    group: Group  #: the models
-    epsilon: int  #: largest shift
+    group: Group
+    epsilon: int  #: largest shift in pixels
     n_images: int  #: number of images
     error_rate: float  #: ordinary error rate, in [0, 1]
     error_interval: tuple[float, float]  #: Bernstein interval of the risk at 95 %, from the error rate
     adversarial_error_rate: float  #: share of misclassified images after the generator has moved them
     adversarial_estimate: float  #: the share weighted by densities, which estimates the risk
-    adversarial_interval: tuple[float, float]  #: Bernstein interval of the risk at 95 %, from that estimate
+    adversarial_interval: tuple[float, float]  #: Bernstein interval of the risk at 95 %, from the adversarial estimate
     statistic: float  #: adversarial estimate minus error rate (T)
-    p_value: float  #: at most the probability of a |T| as large, if models and images are independent
+    p_value: float  #: bound on the probability of a |T| this large if models and images are independent
 
 
 @dataclass(frozen=True)
 class OverfitResult:
-    """The result of a test."""
+    """The result of the test of a task's models."""
 
     task: str  #: name of the task
-    settings: OverfitSettings  #: the choices, with the radii that were used
-    #: by group, all models first, then architectures, then models; within a group by radius
+    settings: OverfitSettings  #: the user's settings, with the radii that were used
+    #: ordered by group (all models, architectures, single models), then by radius
     rows: tuple[OverfitRow, ...]
-    failures: Mapping[str, UserError]  #: model -> reason why it could not be run
+    failures: Mapping[str, UserError]  #: model id -> reason why the model could not be run
     notes: tuple[str, ...]  #: lines about the assumption that shifts preserve the density of the images
 
     def row(self, name: str, epsilon: int) -> OverfitRow:
-        """Return the row of a model (`model_0`), an architecture (`architecture 1`) or `all`; raises `KeyError`."""
+        """Return the row of the group `name`: `model_0`, `architecture 1` or `all`. Raise `KeyError` without a row."""
         for row in self.rows:
             if (row.group.name, row.epsilon) == (name, epsilon):
                 return row
@@ -65,7 +65,10 @@ class OverfitResult:
 
 
 def groups_of(architectures: Mapping[str, str]) -> list[Group]:
-    """Return the groups of models; the argument has the digest of the architecture of each model."""
+    """Return the groups to test, largest first, from model id -> digest of the model's architecture.
+
+    A group of several models is left out if it has the same models as another group.
+    """
     models = tuple(architectures)
     members: dict[str, list[str]] = {}
     for model, digest in architectures.items():
@@ -79,7 +82,7 @@ def groups_of(architectures: Mapping[str, str]) -> list[Group]:
 
 
 def make_row(group: Group, epsilon: int, estimates: Sequence[RiskEstimates]) -> OverfitRow:
-    """Return the row of a group from the estimates of its models."""
+    """Return the row of a group from the estimates of risk of its models, one per model."""
     test = pairwise_independence_test(*estimates, difference_range=TRANSLATION)
     losses, weighted = (
         np.mean([getattr(one, name) for one in estimates], axis=0) for name in ("losses", "weighted_losses")

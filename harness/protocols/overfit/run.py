@@ -1,4 +1,4 @@
-"""Tests the models of a task for overfitting."""
+"""Tests whether the models of a task have been fitted to its test set, alone and in groups."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -9,27 +9,20 @@ from numpy.typing import NDArray
 from harness.errors import UserError
 from harness.protocols.files import Arrays, read_part
 from harness.protocols.overfit.grids import compute_grids
-from harness.protocols.overfit.result import OverfitResult, OverfitRow, groups_of, make_row
+from harness.protocols.overfit.result import OverfitResult, groups_of, make_row
 from harness.protocols.overfit.settings import Generator, OverfitSettings, possible_radii
 from harness.protocols.subject import StudiedTask
 from scoring import RiskEstimates, nearest_translation, strongest_translation
 
-#: The defaults: adversarial examples by the strongest translation, on the test set.
-DEFAULT = OverfitSettings()
-
 
 def detect_overfitting(
-    subject: StudiedTask, settings: OverfitSettings = DEFAULT, on_model: Callable[[], object] = lambda: None
+    subject: StudiedTask, settings: OverfitSettings, on_model: Callable[[], object] = lambda: None
 ) -> OverfitResult:
     """Test each model, the models of each architecture together, and all models together.
 
-    Models of one architecture differ in seeds or in their training. Finished models are kept in the cache.
-
-    Settings without radii get the default radii that the images allow. `on_model` is called once for each model.
-
-    Raises:
-        UserError: the task has no such data, its inputs are no images, a radius is too large, or no framework is
-            installed.
+    Settings without radii get the default radii that the images allow. `on_model` is called after each model. Finished
+    models are kept in the cache. Raise `UserError` if the task has no such data, if its inputs are no images, if a
+    radius is too large, or if no framework is installed.
     """
     settings = replace(settings, radii=possible_radii(settings.radii, subject.models[0].input_shape))
     grids = compute_grids(subject, settings, on_model)
@@ -42,17 +35,20 @@ def detect_overfitting(
             for radius in settings.radii:
                 estimates[model.id, radius] = estimates_of(part, radius, settings.generator)
     groups = groups_of({m.id: m.architecture.digest for m in subject.models if m.id in grids.parts})
-    rows: list[OverfitRow] = []
-    for group in groups:
-        for radius in settings.radii:
-            own = [estimates[model, radius] for model in group.models]
-            rows.append(make_row(group, radius, own))
+    rows = tuple(
+        make_row(group, radius, [estimates[model, radius] for model in group.models])
+        for group in groups
+        for radius in settings.radii
+    )
     notes = tuple(grids.positions.notes(settings.radii))
-    return OverfitResult(subject.task.name, settings, tuple(rows), grids.failures, notes)
+    return OverfitResult(subject.task.name, settings, rows, grids.failures, notes)
 
 
 def estimates_of(part: Arrays, radius: int, generator: Generator) -> RiskEstimates:
-    """Return the estimates with shifts by at most `radius`, from margins (`harness.protocols.overfit.margins`)."""
+    """Return the estimates of a model's risk from its part (`harness.protocols.overfit.margins`).
+
+    Adversarial examples are shifts by at most `radius` pixels, chosen by `generator`.
+    """
     make = strongest_translation if generator is Generator.STRONGEST else nearest_translation
     return make(radius).estimates(_cut(part, radius))
 
@@ -60,7 +56,7 @@ def estimates_of(part: Arrays, radius: int, generator: Generator) -> RiskEstimat
 def _cut(part: Arrays, radius: int) -> NDArray[np.float32]:
     """Return the margins of all shifts by at most 3 * radius, shape (n_images, 6 * radius + 1, 6 * radius + 1).
 
-    Margins that were not needed, and so not computed, decide nothing; they count as correct here.
+    Margins that were not computed affect no estimate, and count as correctly classified.
     """
     near, far = part["near"], part["far"]
     largest, side = far.shape[1] // 6, 6 * radius + 1

@@ -1,4 +1,4 @@
-"""Choices that decide the numbers of a test."""
+"""The settings of the test that decide its numbers: radii, examples, adversarial generator, edges of images."""
 
 import re
 from collections.abc import Sequence
@@ -8,15 +8,15 @@ from enum import StrEnum
 from harness.errors import UserError
 from harness.protocols.subject import Split
 
-#: Default largest shifts.
+#: Default largest shifts in pixels.
 DEFAULT_RADII = tuple(range(1, 6))
 
-#: Upper limit of shifts: no image is so large that it could be shifted further.
+#: Largest allowed shift in pixels, beyond the size of any image.
 MOST = 1000
 
 
 class Generator(StrEnum):
-    """The way in which a correctly classified image is moved, see `scoring.translations`."""
+    """The shift by which a correctly classified image becomes an adversarial example, see `scoring.translations`."""
 
     STRONGEST = "strongest"
     NEAREST = "nearest"
@@ -31,17 +31,17 @@ class Edges(StrEnum):
 
 @dataclass(frozen=True)
 class OverfitSettings:
-    """The settings of a test."""
+    """The settings of the test."""
 
     #: largest shifts in pixels (epsilon), ascending; empty for the defaults that the images allow
     radii: tuple[int, ...] = ()
-    split: Split = "test"  #: the examples to test, `test` or `train`
-    generator: Generator = Generator.STRONGEST  #: of adversarial examples
-    edges: Edges = Edges.BLACK  #: of shifted images
+    split: Split = "test"  #: the examples to test
+    generator: Generator = Generator.STRONGEST
+    edges: Edges = Edges.BLACK
 
 
 def parse_radii(text: str) -> tuple[int, ...]:
-    """Parse `3`, `1,2,4` or `1..5` into ascending numbers; raises `ValueError`."""
+    """Return the radii of a text such as `3`, `1,2,4` or `1..5`, ascending. Raise `ValueError` for any other text."""
     if match := re.fullmatch(r"([0-9]{1,4})\.\.([0-9]{1,4})", text.strip()):
         radii = list(range(int(match[1]), int(match[2]) + 1))
     else:
@@ -54,12 +54,10 @@ def parse_radii(text: str) -> tuple[int, ...]:
 
 
 def possible_radii(wanted: Sequence[int], input_shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the wanted radii; if there are none, the radii of `DEFAULT_RADII` that the images allow.
+    """Return the wanted radii, or the radii of `DEFAULT_RADII` that the images allow if `wanted` is empty.
 
-    Images are shifted by up to three times the radius, and a part of them must remain visible.
-
-    Raises:
-        UserError: the inputs are no images (height, width, channels), or too small.
+    Images are shifted by up to three times the radius, and a part of an image must remain visible. Raise `UserError` if
+    the inputs are no images (height, width, channels), or if they are too small.
     """
     if len(input_shape) != 3:
         raise UserError("inputs", expected="images of shape (height, width, channels)", found=f"shape {input_shape}")

@@ -1,4 +1,4 @@
-"""Shifted images, and a check of the assumption that shifts preserve their density, which centred images break."""
+"""Shifted images, and a check of the test's assumption: a shifted image is as probable as the original image."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -10,18 +10,21 @@ from numpy.typing import NDArray
 
 Images = NDArray[np.float32]
 
-#: The positions of images should spread over at least this multiple of epsilon, so that a shift does not stand out.
+#: The content of images should vary in position by at least this multiple of epsilon: then a shift is not unusual.
 SPREAD = 2
 
 #: Largest share of images with content at their edges that needs no note.
 EDGES = 0.05
 
-#: Positions on a torus are nearly uniform if their mean, as unit vectors, is shorter than this.
+#: Positions on a torus count as uniform if the mean of their unit vectors is shorter than this.
 NO_PREFERENCE = 0.2
 
 
 def black_of(images: Images) -> NDArray[np.float32]:
-    """Return the value of black in each channel: 0 in images within [0, 1], otherwise the channel's minimum."""
+    """Return the value of black in each channel, shape (channels,).
+
+    Black is 0 for images within [0, 1], and otherwise the minimum of the channel.
+    """
     lowest = images.min(axis=(0, 1, 2))
     if lowest.min() >= 0 and images.max() <= 1:
         return np.zeros_like(lowest)
@@ -29,12 +32,9 @@ def black_of(images: Images) -> NDArray[np.float32]:
 
 
 class Shifts:
-    """All shifts of some images by at most `reach` pixels, made on demand.
+    """All shifts of images (n_images, height, width, channels) by at most `reach` pixels, made in batches on demand.
 
-    Args:
-        images: shape (n_images, height, width, channels).
-        reach: largest shift in rows and in columns.
-        black: value of each channel where a shift leaves an image empty; None to fill it from the other side.
+    `black` has the value of each channel that fills pixels left empty by a shift. None lets the images wrap around.
     """
 
     def __init__(self, images: Images, reach: int, black: NDArray[np.float32] | None) -> None:
@@ -48,13 +48,13 @@ class Shifts:
         self._reach = reach
 
     def batches(self, wanted: NDArray[np.bool_], size: int) -> Iterator[tuple[tuple[NDArray[np.intp], ...], Images]]:
-        """Yield the positions of wanted shifts, and the shifted images, in batches.
+        """Yield the positions of wanted shifts in `wanted`, and the shifted images, in batches.
 
         Args:
-            wanted: shape (n_images, 2 * reach + 1, 2 * reach + 1); in the middle is the image itself, above it the
-                image shifted up, to the left of it the image shifted left.
-            size: maximum number of images of a batch. Smaller batches are filled up with copies, since frameworks
-                compile a model for each size of a batch; the positions do not include the copies.
+            wanted: shape (n_images, 2 * reach + 1, 2 * reach + 1). The middle stands for the unshifted image, rows
+                above the middle for shifts up, and columns to the left of the middle for shifts to the left.
+            size: number of images of a batch. The last batch is filled up with copies, without positions, because
+                frameworks compile a model for each size of a batch.
         """
         images, rows, columns = np.nonzero(wanted)
         for start in range(0, len(images), size):
@@ -67,7 +67,7 @@ class Shifts:
 
 @dataclass(frozen=True)
 class Positions:
-    """The positions of the content of images."""
+    """How much the content of a dataset's images varies in position."""
 
     #: standard deviation of the centre of mass in pixels, in the direction in which it is smaller; on a torus, the
     #: circular standard deviation, which is infinite for positions without any preference
@@ -75,7 +75,7 @@ class Positions:
     touching: float  #: share of images with anything but black in the outermost row or column, in [0, 1]; 0 on a torus
 
     def notes(self, radii: Sequence[int]) -> Iterator[str]:
-        """Yield a line for each way in which the assumption fails at some radius."""
+        """Yield a line for each way in which the images break the assumption that shifts preserve their density."""
         affected = [radius for radius in radii if self.spread < SPREAD * radius]
         if affected:
             yield (
@@ -91,11 +91,10 @@ class Positions:
 
 
 def find_positions(images: Images, black: NDArray[np.float32] | None) -> Positions:
-    """Measure the positions of images.
+    """Measure how much the content of images (n_images, height, width, channels) varies in position.
 
-    Args:
-        images: shape (n_images, height, width, channels).
-        black: value of each channel; None for images on a torus, whose channels' minima are then black.
+    `black` has the value of black in each channel. None stands for images on a torus, where the minimum of a channel is
+    black.
     """
     wraps = black is None
     dark = images.min(axis=(0, 1, 2)) if black is None else black
@@ -110,7 +109,7 @@ def find_positions(images: Images, black: NDArray[np.float32] | None) -> Positio
 
 
 def _spread(profiles: NDArray[np.float64], wraps: bool) -> float:
-    """Return the standard deviation of the centre of profiles (n_images, side), see `Positions`."""
+    """Return the standard deviation of the centres of mass of profiles (n_images, side), in pixels."""
     side = profiles.shape[1]
     shares = profiles / profiles.sum(axis=1, keepdims=True)
     if not wraps:

@@ -1,4 +1,4 @@
-"""The practical generalization metric of Huang, Yu and Zhang, for which the extra `testbed` is installed."""
+"""The testbed of practical generalization of Huang, Yu and Zhang 2025, which needs the extra `testbed`."""
 
 from harness.extras import require
 

@@ -1,9 +1,9 @@
-"""The program that probes backbones.
+"""The program that probes backbones: it fits linear classifiers on the features of a frozen network.
 
-A question names a backbone, `{"model": DIRECTORY}` in canonical form, and the directory of the images, `{"images":
-DIRECTORY}` with train_inputs.npy. With `"check": true` the answer is whether it can be probed, `{"size": N}`. Otherwise
-there are also train_labels.npy, test_labels.npy and the numbers `"n_classes"`, `"tests"` are files of test images, and
-the counts are written to the file `"counts"`.
+A question has the directory `model` of a backbone in canonical form, and the directory `images` with train_inputs.npy.
+With `"check": true`, the program only tries the backbone on a few images. Otherwise `images` also has train_labels.npy
+and test_labels.npy, `tests` lists the files of test images, and `n_classes` the numbers of classes. The program writes
+its counts to the file `counts`. The answer is empty.
 """
 
 import warnings
@@ -18,26 +18,25 @@ from harness.errors import UserError
 from harness.processes.models import Answer, Question, batch_size, faults_of_the_model, of_models
 from harness.worker.runtimes import Runtime
 
-#: Number of images for the check that features differ.
+#: Number of images on which a backbone is checked.
 CHECKED = 64
 
 Features = NDArray[np.float64]
 Labels = NDArray[np.int32]
 
-#: Maximum number of iterations of the solver; features are standardised, so that few suffice.
+#: Maximum number of iterations of the solver; standardised features need few.
 ITERATIONS = 2000
 
 
 def answer(runtime: Runtime, question: Question) -> Answer:
-    """Check a backbone, or probe it."""
+    """Check or probe the backbone in a question. A `UserError` says why a backbone cannot be probed."""
     with faults_of_the_model():
-        backbone = runtime.load_model(Path(question["model"]))
-        size, extractor = backbone.count_params(), _without_last_layer(runtime, backbone)
+        extractor = _without_last_layer(runtime, runtime.load_model(Path(question["model"])))
     images = Path(question["images"])
     train = np.load(images / "train_inputs.npy", mmap_mode="r")
     if question.get("check"):
         _features(extractor, train[:CHECKED])
-        return {"size": size}
+        return {}
     train_labels, test_labels = (np.load(images / f"{part}_labels.npy") for part in ("train", "test"))
     tests = [_features(extractor, np.load(file, mmap_mode="r")) for file in question["tests"]]
     with warnings.catch_warnings():
@@ -48,7 +47,10 @@ def answer(runtime: Runtime, question: Question) -> Answer:
 
 
 def _without_last_layer(runtime: Runtime, model: Any) -> Any:
-    """Return a model whose output is the input of the last layer with weights, which must be dense, on a vector."""
+    """Return a model whose output is the input of the last layer with weights: the features.
+
+    Raise `UserError` unless that layer is dense, is called once, and has a vector as its input.
+    """
     last = [layer for layer in model.layers if layer.weights][-1]
     kind = type(last).__name__
     if kind != "Dense":
@@ -63,7 +65,7 @@ def _without_last_layer(runtime: Runtime, model: Any) -> Any:
 
 
 def _features(extractor: Any, images: NDArray[np.float32]) -> Features:
-    """Return features (n, n_features); raises `UserError` if they are useless."""
+    """Return the features (n, n_features) of images. Raise `UserError` if they are constant or not finite."""
     size = batch_size(tuple(extractor.input_shape[1:]))
     batches = (np.asarray(images[start : start + size]) for start in range(0, len(images), size))
     with faults_of_the_model():
@@ -80,19 +82,19 @@ def probe(
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Fit a probe for each number of classes on clean training images, and count its decisions on test images.
 
-    The probe is multinomial logistic regression with an L2 penalty (scikit-learn's, C = 1) on standardised features;
-    it converges to the unique minimum, so it needs no seed.
+    The probe is multinomial logistic regression with an L2 penalty (scikit-learn's, C = 1) on standardised features.
+    It converges to the unique minimum, so it needs no seed.
 
     Args:
         train: features of the training images, (n_train, n_features).
-        train_labels: their classes, from 0.
+        train_labels: classes of the training images, (n_train,), from 0.
         tests: features of the test images, (n_test, n_features), for each SSIM.
-        test_labels: their classes.
-        n_classes: numbers of classes, ascending; each probe knows the first classes.
+        test_labels: classes of the test images, (n_test,).
+        n_classes: numbers of classes, ascending; a probe with K classes knows the classes below K.
 
     Returns:
-        Counts of true class and decision, (numbers of classes, SSIM, classes, classes), and whether each probe has
-        converged.
+        Counts by true class and decision, (numbers of classes, SSIM, classes, classes), and whether each probe has
+        converged, (numbers of classes,).
     """
     from sklearn.linear_model import LogisticRegression
     from sklearn.metrics import confusion_matrix

@@ -1,4 +1,9 @@
-"""Images of seen and unseen classes, brought into the shape of the backbones' input."""
+"""The training and test images of a testbed, in the shape of the backbones' input.
+
+This module is also the program that reads them, because images are decoded and resized by TensorFlow. A question is
+`{"recipe": ..., "directory": DIRECTORY}`, where "recipe" has the section [data] of a recipe (`harness.corpus.recipe`).
+The answer is `{"notes": [...]}`.
+"""
 
 import tempfile
 from dataclasses import dataclass
@@ -8,18 +13,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.corpus.datasets import not_in
+from harness.corpus.datasets import load_data, not_in
+from harness.corpus.recipe import DataRecipe
 from harness.corpus.sources import KERAS, TENSORFLOW_DATASETS
 from harness.errors import UserError
 from harness.hints import did_you_mean
 from harness.processes import NoAnswerError, Process
+from harness.processes.models import Answer, Question, plain
 from harness.processes.runtimes import require_runtime
-from harness.protocols.testbed.noise import WINDOW
 
-#: The program that reads images.
-PROGRAM = "harness.protocols.testbed.image_program"
-
-#: Datasets that need no path.
+#: Names of datasets that need no path.
 NAMES = ("digits", *KERAS, *TENSORFLOW_DATASETS)
 
 Inputs = NDArray[np.float32]
@@ -28,19 +31,19 @@ Labels = NDArray[np.int32]
 
 @dataclass(frozen=True)
 class ImagePart:
-    """Training or test images: inputs (n, height, width, channels) in [0, 1], labels (n,) of the dataset."""
+    """Training or test images: inputs (n, height, width, channels) in [0, 1], and the dataset's labels (n,)."""
 
     inputs: Inputs
     labels: Labels
 
     def only(self, kept: NDArray[np.bool_]) -> "ImagePart":
-        """Return the chosen images."""
+        """Return the images at which the mask `kept` (n,) is true."""
         return ImagePart(self.inputs[kept], self.labels[kept])
 
 
 @dataclass(frozen=True)
 class Images:
-    """Images of all classes, and notes on them for the user."""
+    """The training and test images of a dataset, and notes for the user, one per line."""
 
     train: ImagePart
     test: ImagePart
@@ -48,10 +51,9 @@ class Images:
 
 
 def data_key(data: str) -> list[Any]:
-    """Return the identity of a dataset without reading it: its name, or its files with sizes and times.
+    """Return a key of a dataset for the cache, as JSON: the name, or the files with their sizes and times.
 
-    Raises:
-        UserError: there is no such dataset.
+    Images are not read. Raise `UserError` if there is no such dataset.
     """
     settings, path = _source(data), Path(data)
     if "path" not in settings:
@@ -61,22 +63,29 @@ def data_key(data: str) -> list[Any]:
     return [str(path.resolve()), *([str(file.relative_to(path)), at.st_size, at.st_mtime_ns] for file, at in status)]
 
 
+def answer(question: Question) -> Answer:
+    """Write train_inputs.npy, train_labels.npy, test_inputs.npy and test_labels.npy to the question's directory."""
+    data = load_data(DataRecipe(**question["recipe"]), Path())
+    for name in ("train_inputs", "train_labels", "test_inputs", "test_labels"):
+        np.save(Path(question["directory"], f"{name}.npy"), getattr(data, name))
+    return {"notes": list(data.notes)}
+
+
+prepare = plain(answer)
+
+
 def read_images(data: str, input_shape: tuple[int, ...]) -> Images:
-    """Read the images that DATA names, in a separate process.
+    """Read the images of a dataset in the shape (height, width, channels) of the backbones' input.
 
-    Args:
-        data: `digits` or another dataset of recipes, an .npz file, or a directory of images.
-        input_shape: (height, width, channels) of the backbones.
-
-    Raises:
-        UserError: the data cannot be read, or cannot have that shape.
+    `data` is `digits` or another dataset of recipes, an .npz file, or a directory of images. Raise `UserError` if the
+    data cannot be read, or cannot have that shape.
     """
     runtime = require_runtime("tensorflow", "images are read by TensorFlow")
     height, width, channels = input_shape
     recipe = {"channels": channels, **_source(data), **({"resize": height} if height == width else {})}
     with tempfile.TemporaryDirectory() as directory:
         try:
-            with Process(PROGRAM, runtime, gpu=False, own_data=True) as process:
+            with Process(__name__, runtime, gpu=False, own_data=True) as process:
                 notes = process.ask({"recipe": recipe, "directory": directory})["notes"]
         except NoAnswerError as error:
             raise UserError(str(error).removeprefix(f"{Path(data).absolute()}: "), file=data) from error
@@ -90,16 +99,8 @@ def read_images(data: str, input_shape: tuple[int, ...]) -> Images:
     return Images(train, test, tuple(notes))
 
 
-def require_large(shape: tuple[int, ...], where: Path | str) -> None:
-    """Raise `UserError` for images that are smaller than the window of SSIM."""
-    if min(shape[:2]) < WINDOW:
-        expected = f"at least {WINDOW} pixels high and wide, the window of SSIM"
-        remedy = "train backbones on larger images, e.g. with data.resize in the recipe"
-        raise UserError("images", file=where, expected=expected, found=f"{shape[0]} x {shape[1]}", remedy=remedy)
-
-
 def without_training_images(images: Images, known: Inputs) -> Images:
-    """Leave out test images on which the backbones were trained, and note their number."""
+    """Return the images without the test images in `known`, the backbones' training images, and with a note on them."""
     new = not_in(np.asarray(known), images.test.inputs)
     if new.all():
         return images
@@ -108,7 +109,7 @@ def without_training_images(images: Images, known: Inputs) -> Images:
 
 
 def _source(data: str) -> dict[str, object]:
-    """Return the settings of a recipe for the source of images."""
+    """Return the keys `source` and `path` of a recipe for a dataset. Raise `UserError` if there is no such dataset."""
     path = Path(data)
     if path.is_dir():
         return {"source": "directory", "path": str(path.absolute())}

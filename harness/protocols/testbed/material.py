@@ -1,17 +1,15 @@
-"""The data of an evaluation: images of a dataset, divided into seen and unseen classes."""
+"""The images of a testbed, divided into seen and unseen classes."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from harness.errors import UserError
-from harness.protocols.testbed.images import ImagePart, Images, data_key, read_images, without_training_images
-from harness.protocols.testbed.settings import ProbeSettings
+from harness.protocols.testbed.images import ImagePart, Images, read_images, without_training_images
 from harness.task.data import TrainingData
 
-#: Default maximum of the numbers of unseen classes, as in the paper.
+#: Default maximum of the numbers of unseen classes, as in Huang, Yu and Zhang 2025.
 LEVELS = 6
 
 
@@ -19,7 +17,7 @@ LEVELS = 6
 class Classes:
     """The classes of a testbed."""
 
-    labels: tuple[int, ...]  #: seen classes, then unseen classes, each ascending, as the dataset labels them
+    labels: tuple[int, ...]  #: labels in the dataset: of seen classes, then of unseen classes, each ascending
     n_seen: int  #: number of seen classes
     levels: tuple[int, ...]  #: numbers of unseen classes, ascending from 0; classes are added in order
 
@@ -29,43 +27,30 @@ class Classes:
         return tuple(level / (self.n_seen + level) for level in self.levels)
 
 
-@dataclass(frozen=True)
-class Prepared:
-    """Images of the evaluated classes, labelled by the positions of the classes, and notes for the user."""
+def divide_images(
+    data: str, input_shape: tuple[int, ...], known: TrainingData, levels: tuple[int, ...] | None
+) -> tuple[Images, Classes]:
+    """Read the images of the dataset `data` in the shape of the backbones' input, and divide them into classes.
 
-    images: Images
-    classes: Classes
-    notes: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Material:
-    """A dataset of images, and the task whose models are evaluated on it."""
-
-    data: str  #: name or path of the dataset
-    input_shape: tuple[int, ...]  #: of the backbones
-    known: TrainingData  #: the data on which the backbones were trained
-
-    def key(self) -> dict[str, Any]:
-        """Return the identity of the images, without reading them; raises `UserError` if there are no images."""
-        return {"data": data_key(self.data), "input_shape": self.input_shape, "known": self.known.digest}
-
-    def prepare(self, settings: ProbeSettings) -> Prepared:
-        """Read and divide the images; raises `UserError` if that is not possible."""
-        images = without_training_images(read_images(self.data, self.input_shape), self.known.inputs)
-        seen = np.unique(self.known.labels).tolist()
-        classes = _divide_classes(images, seen, settings.unseen, self.data)
-        chosen = Images(_of_classes(images.train, classes), _of_classes(images.test, classes))
-        return Prepared(chosen, classes, (*images.notes, *_notes(chosen, classes)))
+    The classes of `known`, the training data of the backbones, are the seen classes. `levels` are numbers of unseen
+    classes; None stands for at most six equal steps up to all. Return the images, whose labels are positions in
+    `Classes.labels`, and the classes. Raise `UserError` if the images cannot be read, or if there are too few classes
+    or images of a class.
+    """
+    images = without_training_images(read_images(data, input_shape), known.inputs)
+    classes = _divide_classes(images, np.unique(known.labels).tolist(), levels, data)
+    train, test = _of_classes(images.train, classes), _of_classes(images.test, classes)
+    n_unseen = len(classes.labels) - classes.n_seen
+    notes = [
+        *images.notes,
+        f"{classes.n_seen} seen classes, {n_unseen} unseen ones; {len(train.labels)} training images, "
+        f"{len(test.labels)} test images, at least {np.bincount(test.labels).min()} of each class",
+        *([] if n_unseen else ["there are no unseen classes, so only 0 % is evaluated"]),
+    ]
+    return Images(train, test, tuple(notes)), classes
 
 
 def _divide_classes(images: Images, seen: Collection[int], levels: tuple[int, ...] | None, data: str) -> Classes:
-    """Divide the classes of the images into seen and unseen ones.
-
-    Raises:
-        UserError: fewer than two seen classes, a class without training or test images, or a level that needs more
-            classes than there are.
-    """
     if len(seen) < 2:
         raise UserError("seen classes", file=data, expected="at least 2", found=len(seen))
     present = set(np.unique(images.train.labels).tolist()) | set(np.unique(images.test.labels).tolist())
@@ -82,24 +67,14 @@ def _divide_classes(images: Images, seen: Collection[int], levels: tuple[int, ..
 
 
 def equal_steps(n_unseen: int) -> tuple[int, ...]:
-    """Return at most six numbers from 0 to all unseen classes, in steps as equal as whole numbers allow."""
+    """Return at most six numbers from 0 to `n_unseen`, in steps as equal as whole numbers allow."""
     steps = np.linspace(0, n_unseen, min(LEVELS, n_unseen + 1))
     return tuple(int(step) for step in np.unique(np.round(steps)))
 
 
 def _of_classes(part: ImagePart, classes: Classes) -> ImagePart:
-    """Return the images of these classes, labelled by their positions in `classes.labels`."""
+    """Return the images of the given classes, labelled by the positions of the classes."""
     position = np.full(max(*classes.labels, int(part.labels.max())) + 1, -1, np.int32)
     position[list(classes.labels)] = np.arange(len(classes.labels))
     labels = position[part.labels]
     return ImagePart(part.inputs, labels).only(labels >= 0)
-
-
-def _notes(images: Images, classes: Classes) -> list[str]:
-    n_unseen = len(classes.labels) - classes.n_seen
-    train, test = images.train.labels, images.test.labels
-    counts = (
-        f"{classes.n_seen} seen classes, {n_unseen} unseen ones; {len(train)} training images, {len(test)} test "
-        f"images, at least {np.bincount(test).min()} of each class"
-    )
-    return [counts] if n_unseen else [counts, "there are no unseen classes, so only 0 % is evaluated"]

@@ -1,4 +1,4 @@
-"""Gaussian noise, scaled to a given structural similarity with the clean image."""
+"""Gaussian noise, scaled so that noisy and clean image have a given structural similarity (SSIM)."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -17,13 +17,13 @@ from scoring.streams import stream
 #: The window of SSIM: pixels per side, standard deviation; constants K1 and K2, for images in [0, 1].
 WINDOW, WINDOW_DEVIATION, K1, K2 = 11, 1.5, 0.01, 0.03
 
-#: Largest difference of an image's SSIM from the wanted one.
+#: Largest allowed difference between an image's SSIM and the target.
 TOLERANCE = 0.005
 
-#: Limits of the search for the noise's standard deviation, as powers of 10, and maximum number of bisections.
+#: Exponents of 10 that bound the search for the noise's standard deviation, and maximum number of bisections.
 EXPONENTS, HALVINGS = (-6.0, 4.0), 60
 
-#: Maximum number of elements of the images of a thread at once, whose intermediate results fit the processor's cache.
+#: Maximum number of elements of a part of the images: a thread's arrays then fit the processor's cache.
 CHUNK = 2**16
 
 Images = NDArray[np.float32]
@@ -33,20 +33,12 @@ Array = NDArray[np.float64]
 def write_noisy_images(
     images: Images, targets: Sequence[float], seed: int, directory: Path, advance: Callable[[], None]
 ) -> list[Path]:
-    """Write noisy images for each SSIM below 1 to a directory, and return their files in the order of `targets`.
+    """Write noisy images for each target to a directory, and return a file for each target.
 
-    Every image has one draw of noise, which depends on the seed and its position alone, and is scaled for each
-    target. The sums are not clipped.
-
-    Args:
-        images: (n, height, width, channels) in [0, 1], at least 11 pixels high and wide.
-        targets: similarities in (0, 1).
-        seed: of the noise.
-        directory: an existing directory.
-        advance: called for each part, `number_of_parts` times in all.
-
-    Raises:
-        UserError: an image cannot be brought to a target.
+    Images are (n, height, width, channels) in [0, 1], at least 11 pixels high and wide, and targets are SSIMs in
+    (0, 1). An image has a single draw of noise, which depends only on the seed and the image's position, and which is
+    scaled for each target. Noisy images are not clipped to [0, 1]. `advance` is called `number_of_parts` times. Raise
+    `UserError` if an image cannot be brought to a target.
     """
     files = [directory / f"noisy_{number}.npy" for number in range(len(targets))]
     stored = [open_memmap(file, "w+", np.float32, images.shape) for file in files]
@@ -69,12 +61,15 @@ def write_noisy_images(
 
 
 def number_of_parts(images: Images) -> int:
-    """Return the number of parts in which `write_noisy_images` works."""
+    """Return how often `write_noisy_images` calls `advance`."""
     return -(-len(images) // _part_size(images))
 
 
 def noisy_images(images: Images, targets: Sequence[float], seed: int, first: int = 0) -> Images:
-    """Return noisy images, (n_targets, n, height, width, channels); `first` is the position of the first image."""
+    """Return noisy images (n_targets, n, height, width, channels), as in `write_noisy_images`.
+
+    `first` is the position of the first image in the dataset.
+    """
     draws = [
         stream("noise of the testbed", seed, first + i).standard_normal(images.shape[1:]) for i in range(len(images))
     ]
@@ -92,7 +87,7 @@ def noisy_images(images: Images, targets: Sequence[float], seed: int, first: int
 
 
 def similarity(first: NDArray[Any], second: NDArray[Any]) -> float:
-    """Structural similarity of two images (height, width, channels) in [0, 1] (Wang et al. 2004), by scikit-image."""
+    """Return the SSIM (Wang et al. 2004) of two images (height, width, channels) in [0, 1], by scikit-image."""
     from skimage.metrics import structural_similarity
 
     return float(
@@ -104,7 +99,7 @@ def similarity(first: NDArray[Any], second: NDArray[Any]) -> float:
 
 
 class _LocalStatistics:
-    """Windowed moments of images and their noise, from which SSIM follows for any strength of the noise.
+    """Windowed moments of images x and noise n, from which the SSIM of x and x + s n follows for any strength s.
 
     Windows are linear: the moments of x + s n follow from the windows of x, n, x^2, x n and n^2.
     """
@@ -125,7 +120,7 @@ class _LocalStatistics:
         self._covariance = windowed(clean * noise) - self._clean * self._noise
 
     def similarity(self, deviation: Array) -> Array:
-        """Return the SSIM of each image with noise of its own standard deviation."""
+        """Return the SSIM (n,) of each image with its noisy image, for the noise's standard deviations (n,)."""
         scale = deviation[:, None, None, None]
         mean = self._clean + scale * self._noise
         common = scale * self._covariance
@@ -137,7 +132,7 @@ class _LocalStatistics:
 
 
 def _solve(similarity_at: Callable[[Array], Array], n: int, target: float, first: int) -> Array:
-    """Return for each image a standard deviation that gives the target, by simultaneous bisection."""
+    """Return the standard deviation of the noise (n,) that gives each image the target SSIM, by bisection."""
     low, high = (np.full(n, exponent) for exponent in EXPONENTS)
     weakest = similarity_at(10**high)
     if (weakest > target).any():

@@ -1,4 +1,4 @@
-"""The plots of a testbed: marginals, kappa and error, divergences, consistency of measures."""
+"""The plots of a testbed: marginals, kappa against error, divergences, and the consistency of measures."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,12 +10,13 @@ from harness.log_axis import use_log_scale
 from harness.plots import COLOUR, FAINT, INK, PAPER, Axes, Figure
 from harness.protocols.testbed.summary import COMPARED, SLICES, Consistency, Dimension, TestbedSummary
 
+#: Labels of the dimensions and of the compared statistics.
 LABELS = {"size": "weights", "ssim": "SSIM", "unseen": "share of unseen classes"}
 _STATISTICS = {"error_mean": "mean error", "error_p10": "10th percentile of the error"}
 
 
 def draw_marginals(figure: Figure, summary: TestbedSummary) -> None:
-    """Draw mean and 10th percentile of error and 1 - kappa over each dimension; a line marks the trade-off point."""
+    """Draw mean and 10th percentile of error and of 1 - kappa over each dimension, and the trade-off point."""
     grid = figure.subplots(2, 3, sharey="row", sharex="col")
     point = summary.point
     places = {"size": point.size, "ssim": point.ssim, "unseen": point.unseen}
@@ -29,7 +30,7 @@ def draw_marginals(figure: Figure, summary: TestbedSummary) -> None:
             axes.plot(dimension.values, lowest, "s--", color=FAINT, ms=2.5, lw=1, label="10th percentile")
             axes.axvline(places[key], color=INK, lw=0.8, ls=":", label="trade-off point")
             scale = np.log if key == "size" else np.asarray
-            at = np.interp(scale(places[key]), scale(dimension.values), means)  # on the line as it is drawn
+            at = np.interp(scale(places[key]), scale(dimension.values), means)  # on the drawn line
             axes.plot([places[key]], [at], "*", color=INK, ms=8, zorder=5)
             _scale(axes, key, dimension)
         grid[row][0].set_ylabel(label)
@@ -41,7 +42,7 @@ def draw_marginals(figure: Figure, summary: TestbedSummary) -> None:
 
 
 def draw_kappa_error(figure: Figure, dataset: xr.Dataset, summary: TestbedSummary) -> None:
-    """Draw kappa against error: every class in every cell, means of cells by SSIM, and the trade-off point."""
+    """Draw kappa against error for every class in every cell, the means of cells by SSIM, and the trade-off point."""
     axes = figure.subplots()
     axes.plot(
         dataset["kappa"].values.ravel(), dataset["error_rate"].values.ravel(), ".", color=FAINT, ms=2, alpha=0.35,
@@ -65,25 +66,26 @@ def draw_kappa_error(figure: Figure, dataset: xr.Dataset, summary: TestbedSummar
 
 
 def draw_divergences(figure: Figure, summary: TestbedSummary) -> None:
-    """Draw the divergence from the origin over each dimension."""
+    """Draw the Kullback-Leibler divergence from the origin over each dimension."""
+    highest = max(*(float(dimension.divergences.max()) for dimension in summary.dimensions.values()), 1e-3)
     for axes, (key, dimension) in zip(figure.subplots(1, 3, sharey=True), summary.dimensions.items(), strict=True):
         axes.plot(dimension.values, dimension.divergences, "o-", color=COLOUR, ms=3, lw=1.2)
         axes.plot(dimension.values[dimension.origin], 0, "o", color=INK, ms=5, mfc=PAPER, label="origin")
         _scale(axes, key, dimension)
-        axes.set(xlabel=LABELS[key], ylim=(-0.05 * _highest(summary), 1.08 * _highest(summary)))
+        axes.set(xlabel=LABELS[key], ylim=(-0.05 * highest, 1.08 * highest))
     figure.axes[0].set_ylabel("divergence from the origin (nats)")
     figure.axes[0].legend(frameon=False)
 
 
-def draw_consistency(figure: Figure, measures: Sequence[Consistency], named: int = 5) -> None:
-    """Draw each measure's sign-error on both slices, with names of the most consistent; equal measures share a dot."""
+def draw_consistency(figure: Figure, measures: Sequence[Consistency]) -> None:
+    """Draw the sign-errors of measures on both slices. Equal measures share a dot; the five best dots have names."""
     for axes, statistic in zip(figure.subplots(1, 2, sharey=True, sharex=True), COMPARED, strict=True):
         points = [tuple(one.errors[part, statistic] for part in SLICES) for one in measures]
         unique, first, number = np.unique(points, axis=0, return_index=True, return_counts=True)
         axes.axhline(0.5, color=FAINT, lw=0.8, ls=":")
         axes.axvline(0.5, color=FAINT, lw=0.8, ls=":")
         axes.scatter(unique[:, 0], unique[:, 1], s=10 * number, color=COLOUR, alpha=0.6, lw=0)
-        best = sorted(range(len(unique)), key=lambda at: (unique[at].sum(), unique[at][0]))[:named]
+        best = sorted(range(len(unique)), key=lambda at: (unique[at].sum(), unique[at][0]))[:5]
         _name(axes, [(tuple(unique[at]), measures[first[at]].measure, int(number[at])) for at in best])
         axes.set(title=_STATISTICS[statistic], xlabel="sign-error over SSIM, 0 % unseen classes", xlim=(-0.05, 1.05))
         axes.set_aspect("equal")
@@ -91,7 +93,7 @@ def draw_consistency(figure: Figure, measures: Sequence[Consistency], named: int
 
 
 def _name(axes: Axes, best: Sequence[tuple[tuple[Any, ...], str, int]]) -> None:
-    """Write names one below the other on the right, each with a line to its dot."""
+    """Write the names of the best dots on the right, with a line to each (point, name, number of measures)."""
     ordered = sorted(best, key=lambda one: -one[0][1])
     for position, (point, name, number) in enumerate(ordered):
         text = name if number == 1 else f"{name} and {number - 1} more"
@@ -106,7 +108,3 @@ def _scale(axes: Axes, key: str, dimension: Dimension) -> None:
     if key == "size" and len(dimension.values) > 1:
         use_log_scale(axes.xaxis)
     axes.grid(alpha=0.25, lw=0.5)
-
-
-def _highest(summary: TestbedSummary) -> float:
-    return max(*(float(dimension.divergences.max()) for dimension in summary.dimensions.values()), 1e-3)

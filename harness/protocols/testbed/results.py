@@ -1,4 +1,4 @@
-"""The results of a testbed as one dataset, and its file."""
+"""The results of a testbed as an xarray dataset, and its file."""
 
 import json
 from collections.abc import Sequence
@@ -11,31 +11,31 @@ from numpy.typing import NDArray
 
 from harness.errors import writing
 from harness.protocols.testbed.material import Classes
-from harness.protocols.testbed.probing import Backbone
 from harness.protocols.testbed.settings import ProbeSettings
+from harness.task.model import Model
 from scoring import class_spread, error_rates, one_vs_rest_kappas
 
-#: Axes of the cells, and of the arrays with a number per class.
+#: Axes of arrays with a number per cell, and of arrays with a number per class in each cell.
 CELL = ("model", "ssim", "unseen")
 PER_CLASS = (*CELL, "class")
 
-#: Statistics over classes, of the error rate and of 1 - kappa (the diversity); the objective is their sum.
+#: Statistics of the error rate and of 1 - kappa (the diversity) over classes. Their sum is the objective.
 STATISTICS = tuple(f"{name}_{kind}" for name in ("error", "diversity") for kind in ("mean", "sd", "p10"))
 
 
 def make_dataset(
-    backbones: Sequence[Backbone],
+    models: Sequence[Model],
     counts: Sequence[NDArray[np.int64]],
     classes: Classes,
     settings: ProbeSettings,
     attributes: dict[str, Any],
 ) -> xr.Dataset:
-    """Return error rates, kappas and statistics of every cell, models ordered by size.
+    """Return error rates, kappas and statistics of every cell, with the models ordered by size.
 
-    The counts of a backbone are of true class and decision: (numbers of unseen classes, SSIM, classes, classes).
-    Attributes that are neither text nor a number are written as JSON.
+    `counts` has the probe's decisions for each model: by true class and decision, (numbers of unseen classes, SSIM,
+    classes, classes). Attributes that are neither texts nor numbers are written as JSON.
     """
-    order = sorted(range(len(backbones)), key=lambda position: backbones[position].size)
+    order = sorted(range(len(models)), key=lambda position: models[position].n_parameters)
     shape = (len(order), len(settings.ssim), len(classes.levels), len(classes.labels))
     rates, kappas = np.full(shape, np.nan), np.full(shape, np.nan)
     statistics = {name: np.empty(shape[:3]) for name in STATISTICS}
@@ -54,8 +54,8 @@ def make_dataset(
     arrays |= {name: (CELL, values) for name, values in statistics.items()}
     arrays["objective"] = (CELL, np.sum(list(statistics.values()), axis=0))
     coordinates = {
-        "model": [backbones[position].name for position in order],
-        "size": ("model", [backbones[position].size for position in order]),
+        "model": [models[position].id for position in order],
+        "size": ("model", [models[position].n_parameters for position in order]),
         "ssim": list(settings.ssim),
         "unseen": list(classes.shares),
         "n_unseen": ("unseen", list(classes.levels)),
@@ -67,7 +67,7 @@ def make_dataset(
 
 
 def write_dataset(dataset: xr.Dataset, file: Path) -> Path:
-    """Write a dataset as NetCDF and return the path; raises `UserError` if that is not possible."""
+    """Write a dataset to `file` as NetCDF, and return `file`. Raise `UserError` if the file cannot be written."""
     with writing(file):
         dataset.to_netcdf(file, engine="scipy")
     return file

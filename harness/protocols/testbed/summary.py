@@ -1,4 +1,4 @@
-"""The trade-off point, marginals and divergences of a testbed's results."""
+"""The trade-off point, marginals and divergences of a testbed's results, and the consistency of measures."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from harness.protocols.testbed.results import CELL, STATISTICS
 from scoring import TradeOff, divergences_from, inconsistency, marginal, trade_off
 
-#: The dimensions of the cells by name, models by their sizes.
+#: The dimensions of the cells; the dimension of the models is their size.
 DIMENSIONS = ("size", "ssim", "unseen")
 
 Array = NDArray[np.float64]
 
-#: Statistics with which measures are compared.
+#: Statistics of the error with which measures are compared.
 COMPARED = ("error_mean", "error_p10")
 
 #: Slices of the cells: without unseen classes (over SSIM), and without noise (over shares of unseen classes).
@@ -24,30 +24,30 @@ SLICES = ("unseen 0 %", "SSIM 1")
 
 @dataclass(frozen=True)
 class Dimension:
-    """Marginals and divergences along a dimension of the cells."""
+    """The marginals and divergences along a dimension of the cells."""
 
     values: Array  #: sizes, SSIM or shares of unseen classes, ascending
-    marginals: Mapping[str, Array]  #: name of a statistic -> its mean over the other dimensions, at each value
+    marginals: Mapping[str, Array]  #: statistic -> mean over the other dimensions, at each value
     divergences: Array  #: Kullback-Leibler divergence from the origin at each value, in nats
     origin: int  #: position of the origin: the smallest size, SSIM 1, no unseen class
 
 
 @dataclass(frozen=True)
 class TestbedSummary:
-    """The findings of a testbed."""
+    """The trade-off point of a testbed, and the marginals over each dimension."""
 
-    point: TradeOff  #: the trade-off point, with the statistics there
+    point: TradeOff  #: has the statistics at the point
     dimensions: Mapping[str, Dimension]  #: `size`, `ssim` and `unseen`
 
 
 def summarize(
     dataset: xr.Dataset, *, weight: float = 1.0, grid_only: bool = False, normalize: bool = False
 ) -> TestbedSummary:
-    """Summarize results; models of the same size count as one, with their means.
+    """Summarize results. Models of the same size count as one model, with their mean results.
 
     Args:
         dataset: as `evaluate_task` returns it.
-        weight: of the penalty of the trade-off point, lambda in the paper.
+        weight: weight of the penalty of the trade-off point, lambda in Huang, Yu and Zhang 2025.
         grid_only: seek the point among the cells alone.
         normalize: scale SSIM and the share of unseen classes to [0, 1] for the penalty; sizes are always scaled.
     """
@@ -68,13 +68,13 @@ def summarize(
 
 
 def _by_group(cells: Array, group: NDArray[np.intp]) -> Array:
-    """Average the cells of models of the same size."""
+    """Return cells (models, SSIM, unseen), averaged over models of the same size; `group` numbers the sizes."""
     means: Array = np.stack([cells[group == number].mean(axis=0) for number in range(group.max() + 1)])
     return means
 
 
 def _points(dataset: xr.Dataset, axis: int, group: NDArray[np.intp]) -> list[Array]:
-    """Return (error rate, 1 - kappa) of every class in every cell, for each value of a dimension."""
+    """Return for each value of a dimension the points (error rate, 1 - kappa) of all classes and cells, (n, 2)."""
     both = np.stack([dataset["error_rate"].values, 1 - dataset["kappa"].values], axis=-1)
     along = np.moveaxis(both, axis, 0)
     position = group if CELL[axis] == "model" else np.arange(len(along))
@@ -96,17 +96,15 @@ class Consistency:
 
 
 def check_consistency(dataset: xr.Dataset, values: Mapping[str, Mapping[str, float]]) -> list[Consistency]:
-    """Return the sign-errors of measures, the most consistent first; `values` has values for all models of the dataset.
+    """Return the sign-errors of measures, the most consistent first. Raise `ScoreUndefined` for fewer than two models.
 
-    Raises:
-        ScoreUndefined: fewer than two models.
+    `values` (measure -> model id -> value) has a value for every model of the dataset.
     """
     models = dataset["model"].values.tolist()
     marginals = {(part, name): _marginal(dataset, part, name) for part in SLICES for name in COMPARED}
     found = [
         Consistency(
-            measure,
-            {which: inconsistency([of[model] for model in models], one) for which, one in marginals.items()},
+            measure, {which: inconsistency([of[model] for model in models], one) for which, one in marginals.items()}
         )
         for measure, of in values.items()
     ]
@@ -114,7 +112,7 @@ def check_consistency(dataset: xr.Dataset, values: Mapping[str, Mapping[str, flo
 
 
 def _marginal(dataset: xr.Dataset, part: str, statistic: str) -> NDArray[np.float64]:
-    """Return the mean of a statistic of each model over a slice."""
+    """Return the mean of a statistic over a slice of the cells, (models,)."""
     cells = dataset[statistic]
     of_slice = cells.sel(unseen=0).mean("ssim") if part == SLICES[0] else cells.sel(ssim=1).mean("unseen")
     return np.asarray(of_slice.values, np.float64)

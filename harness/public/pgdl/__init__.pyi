@@ -16,8 +16,6 @@ from harness.api.costs import forecast_costs as forecast_costs
 from harness.api.doctor import doctor as doctor
 from harness.api.execution import UNSAFE as UNSAFE
 from harness.api.execution import Execution as Execution
-from harness.api.fetches import corpora as corpora
-from harness.api.fetches import fetch_corpus as fetch_corpus
 from harness.api.library import measure as measure
 from harness.api.library import measures as measures
 from harness.api.progress import Progress as Progress
@@ -57,6 +55,8 @@ from harness.codabench.organising import publish_scores as publish_scores
 from harness.codabench.scoring_program import score_result as score_result
 from harness.errors import UserError as UserError
 from harness.fetch.archive import fetch_tasks
+from harness.fetch.catalogue import corpora as corpora
+from harness.fetch.corpus import fetch_corpus as fetch_corpus
 from harness.format.reference import read_reference as read_reference
 from harness.importer.run import ImportOrder as ImportOrder
 from harness.importer.run import import_task as import_task

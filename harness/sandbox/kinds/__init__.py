@@ -1,77 +1,70 @@
 """The kinds of sandbox, each in a file; docs/security.md lists their promises."""
 
-import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar
 
-from harness.errors import UserError
+from harness.configuration import UNSANDBOXED
+from harness.errors import UserError, Warn
 from harness.registry import find_siblings
-from harness.sandbox.kinds.kind import AUTO, SANDBOX, Kind, Warn
+from harness.sandbox.facts import not_linux
+from harness.sandbox.kinds.kind import Kind
 
 #: All kinds by name.
 KINDS: dict[str, type[Kind]] = find_siblings(__name__, Kind)
 
-#: The kinds that `auto` tries, in this order.
-AUTOMATIC = sorted((kind for kind in KINDS.values() if kind.auto is not None), key=lambda kind: kind.auto or 0)
-
-
-def choose_kind(warn: Warn, *, may_promise_less: bool = True) -> Kind:
-    """Return the default kind: bubblewrap, or Landlock if bubblewrap does not work.
-
-    `warn` receives the reason why bubblewrap does not work, and the promises that Landlock lacks. Raises `UserError`
-    with reasons and remedies if neither works, or if bubblewrap does not work and the sandbox may not promise less.
-    """
-    # A kind that another kind extends needs no trial: the other kind has the same sandbox, and falls back to it.
-    extended = {base for kind in AUTOMATIC for base in kind.__bases__}
-    best, *weaker = (kind.for_auto(warn) for kind in AUTOMATIC if kind not in extended)
-    problem = best.problem()
-    if problem is None:
-        return best
-    if not may_promise_less:
-        raise problem
-    reasons = []
-    for kind in weaker:
-        reason = kind.problem()
-        if reason is None:
-            warn(f"{problem}")
-            name = kind.name.capitalize()
-            warn(f"calls are isolated by {name} instead, which promises less (pgdl doctor shows both):")
-            for guarantee in kind.missing:
-                warn(f"  {guarantee}")
-            return kind
-        reasons.append(str(reason))
-    remedy = "or, for your own code only, --unsafe-no-sandbox"
-    raise UserError(f"{problem}; nor does the weaker sandbox work: {'; '.join(reasons)}", remedy=remedy)
-
-
-def not_linux() -> UserError | None:
-    """Return why this system's own means cannot sandbox calls; None on Linux."""
-    if (system := platform.system()) == "Linux":
-        return None
-    remedy = "with a Docker engine, --sandbox docker; for your own code only, --unsafe-no-sandbox (pgdl help systems)"
-    return UserError("sandboxed calls", expected="Linux", found=system, remedy=remedy)
-
 
 @dataclass(frozen=True)
 class SandboxChoice:
-    """The requested kind of sandbox, from which each machine that makes calls chooses its own."""
+    """The kind of sandbox that a user requests; each machine that makes calls chooses its own kind by it."""
+
+    AUTO: ClassVar[str] = "auto"  #: the name that leaves the choice to each machine
+    TRIED: ClassVar[tuple[str, ...]] = ("fast", "fresh", "landlock")  #: the kinds that `auto` tries, in this order
 
     name: str = AUTO  #: of a kind, or `auto`
     parameters: Mapping[str, str | None] = field(default_factory=dict)  #: of the kind's constructor
     may_promise_less: bool = True  #: whether `auto` may choose weaker isolation
 
     def kind(self, warn: Warn) -> Kind:
-        """Return a kind that works on this machine; raises `UserError` if no kind works."""
-        if (self.name == AUTO or KINDS[self.name].needs_linux) and (elsewhere := not_linux()) is not None:
+        """Return a kind that works on this machine. Raise `UserError` if the requested kind does not work."""
+        if (self.name == self.AUTO or KINDS[self.name].needs_linux) and (elsewhere := not_linux()) is not None:
             raise elsewhere
-        if self.name == AUTO:
-            return choose_kind(warn, may_promise_less=self.may_promise_less)
+        if self.name == self.AUTO:
+            return self._choose(warn)
         kind = KINDS[self.name](**self.parameters)
-        kind.require()
+        if (problem := kind.problem()) is not None:
+            raise problem
         return kind
 
+    def _choose(self, warn: Warn) -> Kind:
+        """Return the kind `fast`, which falls back to `fresh`, or `landlock` if bubblewrap does not work.
 
-def options_for(isolation: str) -> dict[str, str | None]:
-    """Return the options that ask for an isolation, with their values, as `Kind.options`."""
-    found = (kind.options(isolation) for kind in KINDS.values())
-    return next((options for options in found if options is not None), {SANDBOX: isolation.partition("/")[0]})
+        `warn` receives the reason why bubblewrap does not work, and the promises that Landlock lacks.
+        """
+        best, weaker = KINDS["fast"].for_auto(warn), KINDS["landlock"]()
+        problem = best.problem()
+        if problem is None:
+            return best
+        if not self.may_promise_less:
+            raise problem
+        if (reason := weaker.problem()) is not None:
+            remedy = "or, for your own code only, --unsafe-no-sandbox"
+            raise UserError(f"{problem}; nor does the weaker sandbox work: {reason}", remedy=remedy)
+        warn(f"{problem}")
+        warn("calls are isolated by Landlock instead, which promises less (pgdl doctor shows both):")
+        for guarantee in weaker.missing:
+            warn(f"  {guarantee}")
+        return weaker
+
+    @staticmethod
+    def options_for(isolation: str) -> dict[str, str | None]:
+        """Return the command-line options, with their values, that request the isolation of a configuration.
+
+        The value of a flag is None. Options with an empty value are not needed.
+        """
+        kind, _, runtime = isolation.partition("/")
+        if kind == "bubblewrap":  # of the kinds that `auto` prefers
+            return {"--sandbox": SandboxChoice.AUTO}
+        if kind == UNSANDBOXED:
+            return {"--sandbox": SandboxChoice.AUTO, "--unsafe-no-sandbox": None}
+        return {"--sandbox": kind, "--docker-runtime": runtime} if kind == "docker" else {"--sandbox": kind}

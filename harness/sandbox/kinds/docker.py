@@ -1,4 +1,4 @@
-"""One container per call, created by a Docker engine.
+"""The kind in which a container engine creates a container for each call.
 
 The control channel is the container's standard input and output, because a container cannot inherit other
 descriptors. docs/containers.md gives the purpose of each option, and the engines that were tried.
@@ -15,24 +15,24 @@ from functools import cache, cached_property
 import harness
 from harness import children
 from harness.errors import UserError
+from harness.registry import Parameter
 from harness.sandbox.bubblewrap import FIRST_UID_OF_FEW, HOME, JOB_DIRECTORIES, SCRATCH
 from harness.sandbox.container import CLIENT, EngineError, RunningContainer, ask, new_name, start_reaper
 from harness.sandbox.job import Job, Limits
-from harness.sandbox.kinds.kind import Kind, Parameter
+from harness.sandbox.kinds.kind import Kind
 from harness.sandbox.seccomp import filter_program
 from harness.shell import typed
 
 #: The default image.
 IMAGE = f"pgdl-harness:{harness.__version__}"
 
-#: Number of user IDs, from FIRST_UID_OF_FEW on, that containers are spread over; no account has them.
+#: Number of user IDs from FIRST_UID_OF_FEW on, which no account has, that containers use in turn.
 UIDS = 1500
 
-#: Search path for the image's Python; the worker gets no other variable of the image's environment.
+#: Search path for the image's Python. The worker gets no variable of the image's environment.
 PATH = "/usr/local/bin:/usr/bin:/bin"
 
-#: Program of the worker's interpreter. Its arguments are the system-call filter, the runtime, and the directories
-#: of the worker, the submission, the model and the data.
+#: Program of the worker's interpreter. Its arguments are the system-call filter, the runtime and `JOB_DIRECTORIES`.
 BOOTSTRAP = (
     "import sys; from pathlib import Path; program, runtime, trusted, *job = sys.argv[1:]; "
     "sys.path.insert(0, trusted); from harness.worker.container import main; "
@@ -55,7 +55,7 @@ except OSError as error:
     sys.exit(str(error))
 """
 
-#: Parts of the error messages for a missing image and for an unknown runtime, of Docker's client and of Podman's.
+#: Parts of the messages of Docker and Podman about a missing image, and about an unknown runtime.
 NO_IMAGE = ("No such image", "image not known")
 NO_RUNTIME = ("invalid runtime name", "Unknown runtime", "default OCI runtime")
 
@@ -68,7 +68,7 @@ REMEDIES = (
 
 
 class Docker(Kind):
-    """A container per call."""
+    """Starts a container for each call."""
 
     name = "docker"
     summary = "a new container"
@@ -78,35 +78,27 @@ class Docker(Kind):
         Parameter("runtime", "NAME", "the engine's container runtime, e.g. runsc. Default: the engine's own choice."),
     )
 
-    @classmethod
-    def options(cls, isolation: str) -> dict[str, str | None] | None:
-        """Return the options for containers, and for their runtime."""
-        found = super().options(isolation)
-        return found and {**found, "--docker-runtime": isolation.partition("/")[2]}
-
     def __init__(self, image: str = IMAGE, runtime: str | None = None) -> None:
-        """`image` holds Python, Keras and the frameworks; `runtime` is None for the engine's default."""
+        """`image` names an image with Python and the frameworks; `runtime` is None for the engine's default."""
         self.image, self.runtime = image, runtime
         self._reaper: children.Child | None = None
 
     def prepare(self, trials: Sequence[Job]) -> None:
-        """Start the process that removes the containers when the harness ends."""
+        """Start the process that removes the containers after the end of the harness."""
         self._reaper = self._reaper or start_reaper()
 
     def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> RunningContainer:
-        """Start a worker in a new container; raises `StartError`."""
+        """Start a worker in a new container. Raise `StartError` if the container does not run in time."""
         name = new_name()
         return RunningContainer(name, self.command(job, limits, slot, name), control, sink, limits.startup_s)
 
     def command(self, job: Job, limits: Limits, slot: int, name: str) -> list[str]:
-        """Return the arguments of `docker` that run the worker of `job` in a container of that name.
+        """Return the client's arguments that run the worker of a job in a container called `name`.
 
-        `slot` numbers the containers that exist at once.
+        `slot` numbers the containers that exist at the same time.
         """
-        program, gpu = (
-            self._filter(job.gpu is not None),
-            [] if job.gpu is None else ["--gpus", f"device={job.gpu.uuid}"],
-        )
+        program = self._filter(job.gpu is not None)
+        gpu = [] if job.gpu is None else ["--gpus", f"device={job.gpu.uuid}"]
         environment = job.environment(home=HOME) | {"PATH": PATH}
         return [
             *_base_options(limits, slot, name), "--cpus", str(job.threads), *gpu, *_mounts(job),
@@ -117,13 +109,13 @@ class Docker(Kind):
 
     @property
     def isolation(self) -> str:
-        """The name of the isolation in a configuration, with the runtime if it is given."""
+        """The name in a configuration: `docker`, or `docker/RUNTIME` if the user named a runtime."""
         return f"docker/{self.runtime}" if self.runtime else "docker"
 
     def versions(self, runtime: str) -> str:
-        """Return the image's ID, which determines the versions of all libraries in it.
+        """Return the ID of the image, which determines the versions of its libraries.
 
-        Raises `UserError` if the engine does not answer.
+        Raise `UserError` if the engine does not answer, or does not know the image.
         """
         return f"image {self._image_id}"
 
@@ -137,11 +129,11 @@ class Docker(Kind):
     def close(self) -> None:
         """Remove the remaining containers."""
         if self._reaper is not None:
-            self._reaper.communicate()  # until it has ended
+            self._reaper.communicate()  # closes its input, and waits for its end
             self._reaper = None
 
     def problem(self) -> UserError | None:
-        """Try a container without a job; returns None if it works."""
+        """Return why a container without a job does not work; None if it works."""
         if shutil.which(CLIENT) is None:
             return UserError(f"{CLIENT} is not installed", remedy="install a Docker engine, see pgdl help containers")
         try:
@@ -158,7 +150,6 @@ class Docker(Kind):
         return None
 
     def _filter(self, gpu: bool) -> str:
-        """Return the system-call filter in Base64."""
         if sys.platform != "linux":
             return _filter_of_image(self.image, tuple(self._image()), gpu)
         return b64encode(filter_program(gpu)).decode()
@@ -177,7 +168,7 @@ class Docker(Kind):
 
 @cache
 def _filter_of_image(name: str, image: tuple[str, ...], gpu: bool) -> str:
-    """Return the system-call filter in Base64 from the harness in the image; raises `UserError` without a harness."""
+    """Return the system-call filter (Base64) of the harness in the image. Raise `UserError` if the image has none."""
     try:
         return _ask_inside(image, "-I", "-c", FILTER, str(int(gpu)))
     except EngineError as error:
@@ -186,14 +177,14 @@ def _filter_of_image(name: str, image: tuple[str, ...], gpu: bool) -> str:
 
 
 def _ask_inside(image: Sequence[str], *arguments: str) -> str:
-    """Return what Python prints in a container without a job; raises `EngineError`."""
+    """Return what Python prints in a container without a job. Raise `EngineError` if it fails."""
     options = [*_base_options(Limits(), 0, new_name()), "--rm", *image]
     return ask(*options, "-i", f"PATH={PATH}", "python", *arguments)
 
 
 def _base_options(limits: Limits, slot: int, name: str) -> list[str]:
     """Return the client's arguments that do not depend on the job."""
-    # The engine counts in-memory files as memory; the harness counts only the memory of processes.
+    # The engine counts in-memory files as memory; the harness counts the memory of processes only.
     memory = str(limits.memory_bytes + limits.scratch_bytes + limits.shared_memory_bytes)
     scratch, shared = SCRATCH
     user = str(FIRST_UID_OF_FEW + (16 * os.getpid() + slot) % UIDS)
@@ -214,15 +205,16 @@ def _base_options(limits: Limits, slot: int, name: str) -> list[str]:
 
 
 def _scratch(path: str, size: int) -> str:
-    """Return the value of `--tmpfs` for in-memory scratch space of bounded size; as in other kinds, it is executable.
+    """Return the value of `--tmpfs` for in-memory scratch space of at most `size` bytes.
 
-    The kernel memory of each file counts as the container's memory, which bounds the number of files, too.
+    Programs in it may run, as in other kinds. The engine counts the kernel memory of each file, which bounds their
+    number.
     """
     return f"{path}:rw,exec,nosuid,nodev,size={size},mode=1777"
 
 
 def _mounts(job: Job) -> list[str]:
-    """Return options that mount the job's directories read-only: each is a line of CSV, whose fields may be quoted."""
+    """Return options that mount the job's directories read-only. Their values are lines of CSV, hence the quotes."""
     options = []
     for source, target in zip(job.directories, JOB_DIRECTORIES, strict=True):
         quoted = str(source).replace('"', '""')

@@ -1,4 +1,4 @@
-"""bubblewrap's sandbox, with a fork of a zygote for every call: a process that has already imported the framework.
+"""bubblewrap's sandbox, in which every worker is a fork of a zygote, a process that has already imported the framework.
 
 The sandbox is the same as for a fresh start: bubblewrap creates it around a placeholder process, and the fork joins it
 and then drops every privilege. Calls share only the memory that the imports have filled.
@@ -10,12 +10,11 @@ from contextlib import suppress
 from typing import Self
 
 from harness.cache import runs_programs
-from harness.errors import UserError
+from harness.errors import UserError, Warn
 from harness.sandbox import bubblewrap
 from harness.sandbox.cgroup import RunGroup
 from harness.sandbox.job import Job, Limits
-from harness.sandbox.kinds.fresh import Enclosure, Fresh, new_group
-from harness.sandbox.kinds.kind import Warn
+from harness.sandbox.kinds.fresh import Enclosure, Fresh
 from harness.sandbox.running_sandbox import RunningSandbox, StartError, memory_file
 from harness.sandbox.seccomp import filter_program
 from harness.sandbox.staging import ECHO
@@ -29,33 +28,31 @@ class Fast(Fresh):
     """The sandbox of `Fresh` with a faster start; if forks do not work, it may fall back to fresh starts."""
 
     name = "fast"
-    way = "fast"
-    auto = 1
     summary = "a fork of a process that has imported the framework, in a new sandbox"
 
     def __init__(self, instead: Warn | None = None) -> None:
-        """`instead` receives the reason for falling back to fresh starts; without it a failing fork is an error."""
+        """`instead` receives the reason for falling back to fresh starts; with None, a failing fork is an error."""
         super().__init__()
         self._instead = instead
         self._zygotes = Zygotes()
 
     @property
-    def recorded(self) -> str:
-        """The name in a record: the name of fresh starts if forks do not work, or no longer work."""
-        return super().recorded if self._zygotes else f"{self.isolation}/{Fresh.way}"
+    def name_in_records(self) -> str:
+        """The isolation and the start of workers: the name of fresh starts if forks do not work, or no longer work."""
+        return f"{self.isolation}/{self.name if self._zygotes else Fresh.name}"
 
     @classmethod
     def for_auto(cls, warn: Warn) -> Self:
-        """Fall back to fresh starts, with a warning."""
+        """Return a kind that falls back to fresh starts with a warning."""
         return cls(instead=warn)
 
     def expect(self, trials: Sequence[Job]) -> None:
-        """Start a zygote for each trial, which takes seconds to import the framework."""
+        """Start a zygote for each trial, without waiting for the seconds that its imports take."""
         super().prepare(trials)
         self._zygotes.begin(trials)
 
     def prepare(self, trials: Sequence[Job]) -> None:
-        """Start a zygote for each trial and run its call; raises `UserError` if that fails."""
+        """Start a zygote for each trial and run the trial's call. Raise `UserError` if that fails without `instead`."""
         super().prepare(trials)
         try:
             self._zygotes.start(trials, self.start)
@@ -69,14 +66,14 @@ class Fast(Fresh):
             self._instead(f"{reason}; every call starts a new interpreter")
 
     def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> RunningSandbox:
-        """Fork a worker into a new sandbox, or start an interpreter there without a zygote; raises `StartError`."""
+        """Fork a worker into a new sandbox; if no zygote lives, start a new interpreter there, as `Fresh` does."""
         forked = self._zygotes.fork(
             job, lambda zygote: ForkedSandbox(zygote, job, limits, slot, control, sink, self.groups)
         )
         return super().start(job, limits, slot, control, sink) if forked is None else forked
 
     def close(self) -> None:
-        """End the zygotes and remove the control group."""
+        """End the zygotes, and remove the run's control group."""
         self._zygotes.close()
         super().close()
 
@@ -88,22 +85,17 @@ class Placeholder(Enclosure):
     """
 
     def __init__(self, job: Job, limits: Limits, slot: int, sink: int, groups: RunGroup | None) -> None:
-        """Create the sandbox, and wait until it is complete and the process runs; raises `StartError`."""
-        seccomp = memory_file(filter_program(job.gpu is not None))
+        """Create the sandbox, and wait until the placeholder process runs in it. Raise `StartError` if that fails."""
         (given, line), (heard, answer) = os.pipe(), os.pipe()
         self._line = os.fdopen(line, "wb", buffering=0)
         with os.fdopen(heard, "rb") as hears:
             try:
-                options, prefix = bubblewrap.sandbox(job, limits, slot)
-                super().__init__(
-                    [*options, "--seccomp", str(seccomp)], [*prefix, HOLDER], (seccomp,), limits,
-                    output=answer, errors=sink, group=new_group(groups, limits), source=given,
-                )  # fmt: skip
+                super().__init__(job, limits, slot, groups, [HOLDER], source=given, output=answer, errors=sink)
             except StartError:
                 self._line.close()
                 raise
             finally:
-                for descriptor in (seccomp, given, answer):
+                for descriptor in (given, answer):
                     os.close(descriptor)
             with suppress(BrokenPipeError):
                 self._line.write(b"ready\n")
@@ -113,7 +105,7 @@ class Placeholder(Enclosure):
                 raise StartError("the sandbox ended before it was ready")
 
     def close(self) -> None:
-        """Also end the placeholder process, if it has not been killed."""
+        """Also close the placeholder's input, which ends the placeholder unless it has been killed."""
         self._line.close()
         super().close()
 
@@ -124,7 +116,10 @@ class ForkedSandbox(Placeholder):
     def __init__(
         self, zygote: Zygote, job: Job, limits: Limits, slot: int, control: int, sink: int, groups: RunGroup | None
     ) -> None:
-        """Create the sandbox, ask the zygote to fork, and wait for the worker's process ID; raises `StartError`."""
+        """Create the sandbox, let `zygote` fork the worker into it, and wait for the worker's process ID.
+
+        Raise `StartError` if the sandbox or the fork fails.
+        """
         super().__init__(job, limits, slot, sink, groups)
         entrances = [self.group.open_entrance()] if self.group else []
         program = memory_file(filter_program(job.gpu is not None))
@@ -150,7 +145,7 @@ class ForkedSandbox(Placeholder):
             raise
 
     def exit_status(self) -> int | None:
-        """Return the worker's exit status as reported by its parent, which runs outside the sandbox."""
+        """Return the exit status that the worker's parent, which runs outside the sandbox, has reported."""
         return self._report.exit_status
 
     def is_gone(self) -> bool:
@@ -159,6 +154,6 @@ class ForkedSandbox(Placeholder):
         return self._report.ended and super().is_gone()
 
     def close(self) -> None:
-        """Also close the report."""
+        """Also close the pipe from the worker's parent."""
         os.close(self._source)
         super().close()

@@ -14,10 +14,10 @@ from typing import IO
 from harness import children
 from harness.errors import UserError
 from harness.sandbox import bubblewrap
-from harness.sandbox.cgroup import CallGroup, NoCgroupError, RunGroup
+from harness.sandbox.cgroup import NoCgroupError, RunGroup
 from harness.sandbox.devices import search_path
 from harness.sandbox.job import Job, Limits
-from harness.sandbox.kinds.kind import AUTO, SANDBOX, Kind
+from harness.sandbox.kinds.kind import Kind
 from harness.sandbox.processes import Namespace
 from harness.sandbox.running_sandbox import (
     RunningSandbox,
@@ -65,16 +65,14 @@ class Fresh(Kind):
     name = "fresh"
     summary = "a new process in a new sandbox"
     isolation = "bubblewrap"
-    way = "fresh"
-    auto = 2
 
     def __init__(self) -> None:
         self.groups: RunGroup | None = None  #: lets the kernel enforce the memory limit
 
-    @classmethod
-    def options(cls, isolation: str) -> dict[str, str | None] | None:
-        """Return the options for bubblewrap's isolation, for any start of workers: `auto` prefers it."""
-        return {SANDBOX: AUTO} if isolation == cls.isolation else None
+    @property
+    def name_in_records(self) -> str:
+        """The isolation and the start of workers, on which no value depends."""
+        return f"{self.isolation}/{self.name}"
 
     def problem(self) -> UserError | None:
         """Try an empty sandbox with the namespaces, mounts and filter of a call."""
@@ -101,26 +99,18 @@ class Fresh(Kind):
         return UserError(f"the sandbox does not work here: {reason}", remedy=remedy)
 
     def prepare(self, trials: Sequence[Job]) -> None:
-        """Create a control group for the run; without one the memory watch alone enforces the limit."""
+        """Create the run's control group; if that fails, the memory watch alone enforces the limit."""
         if self.groups is None:
             with suppress(NoCgroupError):
                 self.groups = RunGroup()
 
     def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> RunningSandbox:
-        """Start a new interpreter in a new sandbox; raises `StartError`."""
-        seccomp = memory_file(filter_program(job.gpu is not None))
-        try:
-            options, prefix = bubblewrap.sandbox(job, limits, slot)
-            command = [*prefix, *bubblewrap.worker(job.runtime)]
-            filtered, group = [*options, "--seccomp", str(seccomp)], new_group(self.groups, limits)
-            return Enclosure(
-                filtered, command, (seccomp,), limits, output=sink, errors=sink, group=group, source=control
-            )
-        finally:
-            os.close(seccomp)
+        """Start a new interpreter in a new sandbox. Raise `StartError` if that fails."""
+        command = bubblewrap.worker(job.runtime)
+        return Enclosure(job, limits, slot, self.groups, command, source=control, output=sink, errors=sink)
 
     def close(self) -> None:
-        """Remove the control group."""
+        """Remove the run's control group."""
         if self.groups is not None:
             self.groups.close()
             self.groups = None
@@ -139,47 +129,46 @@ class Enclosure(RunningSandbox):
     processes: Namespace
 
     def __init__(
-        self,
-        options: list[str],
-        command: list[str],
-        inherited: tuple[int, ...],
-        limits: Limits,
-        output: int,
-        errors: int,
-        group: CallGroup | None,
-        source: int = subprocess.DEVNULL,
-    ) -> None:
-        """Start the sandbox in the control group `group`, which `close` removes.
+        self, job: Job, limits: Limits, slot: int, groups: RunGroup | None, command: list[str],
+        *, source: int, output: int, errors: int,
+    ) -> None:  # fmt: skip
+        """Start the sandbox of `job`; `command` begins once the limits of its process are set.
 
-        The command waits until the process limits are set. Raises `StartError`.
+        `source`, `output` and `errors` are the descriptors of the command's standard streams. Raise `StartError` if
+        bubblewrap cannot create the sandbox, or the kernel cannot create the call's control group.
         """
-        self.group = group
-        (answer, info), (gate, opening) = os.pipe(), os.pipe()
-        words = [*options, "--info-fd", str(info), "--block-fd", str(gate)]
+        program = filter_program(job.gpu is not None)
+        options, prefix = bubblewrap.sandbox(job, limits, slot)
+        try:
+            self.group = groups.call(limits) if groups else None
+        except OSError as error:
+            raise StartError(f"its control group cannot be created: {error}") from error
+        seccomp, (answer, info), (gate, opening) = memory_file(program), os.pipe(), os.pipe()
+        words = [*options, "--seccomp", str(seccomp), "--info-fd", str(info), "--block-fd", str(gate)]
         arguments = memory_file(b"".join(word.encode() + b"\0" for word in words))
+        inherited = (seccomp, info, gate, arguments)
         with os.fdopen(answer, "rb") as described, os.fdopen(opening, "wb"):
             try:
-                entrance = group.entrance if group else []
+                entrance = self.group.entrance if self.group else []
                 self._process = children.popen(
-                    [*entrance, bubblewrap.executable(), "--args", str(arguments), "--", *command], {},
-                    stdin=source, stdout=output, stderr=errors,
-                    pass_fds=(*inherited, info, gate, arguments), **children.OWN_GROUP,
+                    [*entrance, bubblewrap.executable(), "--args", str(arguments), "--", *prefix, *command], {},
+                    stdin=source, stdout=output, stderr=errors, pass_fds=inherited, **children.OWN_GROUP,
                 )  # fmt: skip
             finally:
-                for descriptor in (info, gate, arguments):
+                for descriptor in inherited:
                     os.close(descriptor)
             try:
                 pid = self._admit(described, limits)
             except StartError:
                 self._process.wait()
-                if group:
-                    group.close()
+                if self.group:
+                    self.group.close()
                 raise
             self.pidfd = os.pidfd_open(pid)
             self.processes = Namespace(pid)
 
     def _admit(self, described: IO[bytes], limits: Limits) -> int:
-        """Set the limits of the sandbox's PID 1 and return its process ID outside; raises `StartError`."""
+        """Set the limits of the sandbox's PID 1, and return its process ID outside the sandbox."""
         try:
             pid = int(json.load(described)["child-pid"])
             limit_process(pid, limits.processes, limits.open_files, limits.file_bytes)
@@ -191,25 +180,25 @@ class Enclosure(RunningSandbox):
         return pid
 
     def storage(self) -> Storage | None:
-        """Return the usage of scratch space and network, None until the sandbox has its own root."""
+        """Return the usage of scratch space and sockets; None until the sandbox has its own root directory."""
         root = self.processes.root()
         return None if root is None else storage_of_sandbox(root, bubblewrap.SCRATCH)
 
     def exit_status(self) -> int | None:
-        """Return the exit status of bubblewrap, which is its command's."""
+        """Return the exit status of bubblewrap, which equals the exit status of its command."""
         return shell_status(self._process.poll())
 
     def ran_out_of_memory(self) -> bool:
-        """Return whether the control group hit its memory limit."""
+        """Return whether the kernel ended the call at the memory limit of its control group."""
         return self.group is not None and self.group.ran_out_of_memory()
 
     def kill(self) -> None:
-        """Kill PID 1; the kernel kills the rest."""
+        """Kill PID 1 of the sandbox, upon which the kernel kills all other processes of its PID namespace."""
         with suppress(ProcessLookupError):
             signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
 
     def is_gone(self) -> bool:
-        """Return whether bubblewrap has ended, which waits for its command."""
+        """Return whether bubblewrap has ended; bubblewrap outlives every process of the sandbox."""
         return self._process.poll() is not None
 
     def close(self) -> None:
@@ -218,11 +207,3 @@ class Enclosure(RunningSandbox):
         self.processes.close()
         if self.group:
             self.group.close()
-
-
-def new_group(groups: RunGroup | None, limits: Limits) -> CallGroup | None:
-    """Create the control group of a call, if this run has control groups; raises `StartError`."""
-    try:
-        return groups.call(limits) if groups else None
-    except OSError as error:
-        raise StartError(f"its control group cannot be created: {error}") from error

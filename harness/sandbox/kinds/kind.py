@@ -1,38 +1,29 @@
-"""The interface of a kind of sandbox."""
+"""The interface of a kind of sandbox, such as `fresh` or `docker`."""
 
 import platform
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import ClassVar, Self
 
-from harness.errors import UserError
+from harness.errors import UserError, Warn
 from harness.extras import install
+from harness.gpus import Gpu
+from harness.outcome import CallResult
+from harness.registry import Parameter
 from harness.sandbox.job import Job, Limits
 from harness.sandbox.running_sandbox import RunningSandbox
+from harness.sandbox.selftest import CONTROL, Trap, run_traps, run_trial, trial_job
+from harness.sandbox.staging import Staging
 from harness.worker.runtimes import RUNTIMES, version_of
 
-#: The option for the kind, and the value that leaves the choice to `choose_kind`.
-SANDBOX, AUTO = "--sandbox", "auto"
-
-#: Receives one-line warnings about reduced functionality or weaker guarantees.
-Warn = Callable[[str], None]
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """A parameter of a kind's constructor, given on the command line as `--KIND-NAME`."""
-
-    name: str
-    metavar: str
-    meaning: str
-    default: str | None = None
+#: Time limit of `run_trial`, in seconds.
+TRIAL_S = 60.0
 
 
 class Kind(ABC):
-    """A kind of sandbox; leaving its context ends its helper processes.
+    """Starts sandboxes of one kind; leaving its context ends its helper processes.
 
     Subclasses in modules of this package are registered by their `name`. The thread that enters the context must
     outlive all workers.
@@ -41,74 +32,75 @@ class Kind(ABC):
     name: ClassVar[str]  #: `--sandbox NAME`
     summary: ClassVar[str]  #: one phrase for `--help`
     parameters: ClassVar[tuple[Parameter, ...]] = ()
-    auto: ClassVar[int | None] = None  #: rank among the kinds that `auto` tries, the smallest first; None: not tried
-    way: ClassVar[str] = ""  #: the start of workers, which distinguishes kinds with the same isolation
     is_sandbox: ClassVar[bool] = True  #: whether submissions are isolated from this machine
-    needs_linux: ClassVar[bool] = True  #: whether it works only on Linux
+    needs_linux: ClassVar[bool] = True  #: whether the kind works only on Linux
     #: Promises of bubblewrap's sandbox that this kind does not keep.
     missing: ClassVar[tuple[str, ...]] = ()
 
     @property
     @abstractmethod
     def isolation(self) -> str:
-        """The name in a configuration, shared by kinds that differ only in the start of workers."""
+        """The name in a configuration; kinds that differ only in the start of workers have the same isolation."""
 
     @property
-    def recorded(self) -> str:
-        """The name in a record: the isolation, and the start of workers, on which no value depends."""
-        return f"{self.isolation}/{self.way}" if self.way else self.isolation
+    def name_in_records(self) -> str:
+        """The isolation, followed by the kind's name if several kinds share the isolation."""
+        return self.isolation
 
     @classmethod
-    def for_auto(cls, warn: Warn) -> Self:  # noqa: ARG003 - for kinds that do with less than they should
-        """Return the kind in the form that `auto` uses."""
+    def for_auto(cls, warn: Warn) -> Self:  # noqa: ARG003 - for kinds with a fallback
+        """Return the kind as `auto` uses it: with a warning instead of an error where the kind has a fallback."""
         return cls()
-
-    @classmethod
-    def options(cls, isolation: str) -> dict[str, str | None] | None:
-        """Return the options that request `isolation`, with their values; None for another kind's isolation.
-
-        A flag has the value None; an option with an empty value is left out.
-        """
-        return {SANDBOX: cls.name} if isolation.partition("/")[0] == cls.name else None
 
     @abstractmethod
     def problem(self) -> UserError | None:
-        """Return why the kind does not work here, with a remedy; None if a trial succeeds."""
+        """Return why the kind does not work on this machine, with a remedy; None if a trial succeeds."""
 
-    def require(self) -> None:
-        """Raise the error that `problem` returns, if any."""
-        if (problem := self.problem()) is not None:
-            raise problem
+    def trials(
+        self, staging: Staging, runtimes: Iterable[str], *, threads: int = 1, gpu: Gpu | None = None
+    ) -> list[Job]:
+        """Return a staged call of known value for each runtime, the argument of `expect` and `prepare`."""
+        return [trial_job(staging, CONTROL, runtime=runtime, threads=threads, gpu=gpu) for runtime in runtimes]
 
-    def expect(self, trials: Sequence[Job]) -> None:  # noqa: B027 - most have nothing to begin
-        """Begin the long work of `prepare` for the same trials; does not wait, and raises nothing."""
+    def run_trial(self, trial: Job) -> CallResult:
+        """Return the result of a trial's call; the kind must be prepared for its runtime."""
+        return run_trial(self.start, trial, 0, TRIAL_S)
+
+    def run_traps(self, staging: Staging, workers: int, runtime: str) -> Iterator[tuple[Trap, CallResult]]:
+        """Make calls that try to exceed limits, `workers` at a time; the kind must be prepared for the runtime.
+
+        Yield each trap, which knows whether it `caught` the call, with the result of the call.
+        """
+        return run_traps(self.start, staging, workers, runtime)
+
+    def expect(self, trials: Sequence[Job]) -> None:  # noqa: B027 - optional
+        """Begin the slow part of `prepare` for the same trials, without waiting and without errors."""
 
     @abstractmethod
     def prepare(self, trials: Sequence[Job]) -> None:
-        """Prepare for jobs like `trials`, each a call of known value in a new runtime.
-
-        Raises `UserError` if the kind fails after all.
-        """
+        """Get ready for calls in the runtimes of `trials`. Raise `UserError` if the kind does not work after all."""
 
     @abstractmethod
     def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> RunningSandbox:
-        """Start a worker; `control` and `sink` are its ends of the control channel and of the output pipe.
+        """Return a new sandbox with a worker. Raise `StartError` if it does not start.
 
-        `slot` numbers the workers that exist at once. Raises `StartError`.
+        Args:
+            job: the inputs of the call.
+            limits: the limits of the call.
+            slot: number of the worker among the workers that exist at the same time.
+            control: descriptor of the worker's end of the control channel.
+            sink: descriptor of the worker's output.
         """
 
     def close(self) -> None:  # noqa: B027 - optional
         """End the processes that `prepare` started."""
 
     def versions(self, runtime: str) -> str:
-        """Return the versions of the libraries available to calls in the runtime of that name.
-
-        Raises `UserError` if the runtime is not installed.
-        """
+        """Return the versions of the libraries that calls in a runtime use. Raise `UserError` if they are missing."""
         return library_versions(runtime)
 
     def shown(self) -> frozenset[Path]:
-        """Return the directories of this machine that every worker can read, besides the job's; links resolved."""
+        """Return the directories of this machine that every worker can read besides its job's, with links resolved."""
         return frozenset()
 
     def __enter__(self) -> Self:
@@ -118,15 +110,15 @@ class Kind(ABC):
         self.close()
 
 
-#: Libraries that measures compute with, in addition to the framework and Keras.
+#: Libraries for measures, in addition to the framework and Keras.
 LIBRARIES = ("numpy", "scipy", "scikit-learn")
 
 
 @cache
 def library_versions(runtime: str) -> str:
-    """Return the versions of Python and of the libraries available to calls, without importing them.
+    """Return the versions of Python and of the libraries of a runtime, without importing them.
 
-    Raises `UserError` if the runtime is not installed.
+    Raise `UserError` if the runtime is not installed.
     """
     chosen = RUNTIMES[runtime]
     if missing := chosen.missing():

@@ -1,7 +1,7 @@
-"""The sandbox for machines that refuse user namespaces: Landlock rules, a system-call filter, a supervisor per call.
+"""The kind for machines that refuse user namespaces: Landlock rules, a system-call filter, a supervisor per call.
 
-Every worker is a fork of a zygote. Its parent, the supervisor, is the ancestor of all processes of the call, and kills
-them on request or when the harness ends (`harness.worker.supervisor`).
+Every worker is a fork of a zygote. The worker's parent is its supervisor, the ancestor of all processes of the call,
+which kills them on request or when the harness ends (`harness.worker.supervisor`).
 """
 
 import os
@@ -37,8 +37,8 @@ SETTINGS = ("/etc/ld.so.cache", "/etc/alternatives")
 DEVICES = ("/dev/null",)
 SOURCES = ("/dev/zero", "/dev/urandom", "/dev/random")
 
-#: Files of a call with a GPU besides `harness.sandbox.devices`: a device node that may be missing, but which CUDA must
-#: be able to open if it exists; and the list with the number of the node nvidia-uvm.
+#: Files of a call with a GPU besides `harness.sandbox.devices`: a device node that CUDA must be able to open if it
+#: exists, and the list with the number of the node nvidia-uvm.
 GPU_NODES = ("/dev/nvidia-uvm-tools",)
 GPU_FILES = ("/proc/devices",)
 
@@ -68,19 +68,18 @@ MISSING = (
 
 
 class Landlock(Kind):
-    """Landlock rules and a system-call filter."""
+    """Starts workers that Landlock rules and a system-call filter confine."""
 
     name = "landlock"
     summary = "a sandbox that promises less, where user namespaces are refused"
     isolation = "landlock"
-    auto = 3
     missing = MISSING
 
     def __init__(self) -> None:
         self._zygotes = Zygotes()
 
     def problem(self) -> UserError | None:
-        """Ask the kernel for its version of Landlock; `prepare` then tries a call of known value."""
+        """Return why the kernel's Landlock does not suffice; `prepare` then tries a call of known value."""
         try:
             filter_program(gpu=False, namespaces=False)
             import landlockpy  # here: it exists only for Linux
@@ -97,19 +96,19 @@ class Landlock(Kind):
         return _inaccessible() if becomes_others() else None
 
     def expect(self, trials: Sequence[Job]) -> None:
-        """Start a zygote for each trial, which takes seconds to import the framework."""
+        """Start a zygote for each trial, without waiting for the seconds that its imports take."""
         self._zygotes.begin(trials)
 
     def prepare(self, trials: Sequence[Job]) -> None:
-        """Start a zygote for each trial and run its call; raises `UserError` where that does not work."""
+        """Start a zygote for each trial and run the trial's call. Raise `UserError` if that fails."""
         try:
             self._zygotes.start(trials, self.start)
         except StartError as error:
             raise UserError(f"the sandbox does not work here: {error}", remedy="see pgdl help sandbox") from error
 
     def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> "SupervisedSandbox":
-        """Fork a worker that confines itself; raises `StartError`."""
-        sandbox = self._zygotes.fork(job, lambda zygote: _fork(zygote, job, limits, slot, control, sink))
+        """Fork a worker that confines itself. Raise `StartError` if that fails."""
+        sandbox = self._zygotes.fork(job, lambda zygote: SupervisedSandbox(zygote, job, limits, slot, control, sink))
         if sandbox is None:
             raise StartError("the process from which workers are forked was ended twice")
         return sandbox
@@ -124,36 +123,8 @@ class Landlock(Kind):
         return frozenset(path.resolve() for path in paths if path.exists())
 
 
-def _fork(zygote: Zygote, job: Job, limits: Limits, slot: int, control: int, sink: int) -> "SupervisedSandbox":
-    """Let the zygote fork a worker that confines itself; raises `StartError`."""
-    uid = bubblewrap.worker_uid(slot)
-    scratch = make_scratch(job.worker.parent, uid)
-    program = memory_file(filter_program(job.gpu is not None, namespaces=False))
-    ours, theirs = socket.socketpair()
-    order = {
-        "uid": uid,
-        "environment": job.environment(home=str(scratch)),
-        "home": str(scratch),
-        "trusted": str(job.worker),
-        "directories": [str(directory) for directory in job.directories[1:]],
-        "paths": granted_paths(job, scratch),
-        "other_processes": 0 if uid is not None else user_threads(),
-    }
-    try:
-        try:
-            zygote.order(order, [control, sink, program, theirs.fileno()])
-        finally:
-            theirs.close()
-            os.close(program)
-        return SupervisedSandbox(ours, scratch, limits, zygote)
-    except StartError:
-        ours.close()
-        remove(str(scratch))
-        raise
-
-
 def make_scratch(staging: Path, uid: int | None) -> Path:
-    """Create the worker's scratch directory; if the worker is another user, make it accessible to that user."""
+    """Return a new scratch directory in `staging`, which belongs to the user `uid` unless that is None."""
     scratch = staging / secrets.token_hex(8)
     scratch.mkdir(mode=0o700)
     if uid is not None:
@@ -163,7 +134,7 @@ def make_scratch(staging: Path, uid: int | None) -> Path:
 
 
 def granted_paths(job: Job, scratch: Path) -> dict[str, list[str]]:
-    """Return the paths that a worker may access, by the rights granted there (`harness.worker.landlock.RIGHTS`)."""
+    """Return the right (`harness.worker.landlock.RIGHTS`) -> the existing paths where the worker has it."""
     kinds = {
         "run": [*SYSTEM, *map(str, bubblewrap.interpreter())],
         "read": [*SETTINGS, *SOURCES, *map(str, job.directories)],
@@ -179,7 +150,7 @@ def granted_paths(job: Job, scratch: Path) -> dict[str, list[str]]:
 
 
 def user_threads() -> int:
-    """Return the number of processes and threads of this user on the whole machine, as the kernel counts them."""
+    """Return the number of threads of this user on the whole machine, which the kernel counts for its limit."""
     user, threads = os.getuid(), 0
     for process in psutil.process_iter():
         with suppress(psutil.Error):
@@ -189,7 +160,7 @@ def user_threads() -> int:
 
 
 def _inaccessible() -> UserError | None:
-    """Return the problem of a directory that root's workers, which run as other users, need but cannot enter."""
+    """Return an error about a directory that workers of root need but, as other users, cannot enter; None without."""
     for path in sorted({*bubblewrap.interpreter(), cache_directory("staged")}):
         for directory in (path, *path.parents):
             if not directory.stat().st_mode & 0o001:
@@ -199,40 +170,65 @@ def _inaccessible() -> UserError | None:
 
 
 class SupervisedSandbox(RunningSandbox):
-    """A worker, the supervisor that ends all its processes, and their scratch directory."""
+    """A worker, its supervisor, and the scratch directory of the call."""
 
-    def __init__(self, line: socket.socket, scratch: Path, limits: Limits, zygote: Zygote) -> None:
-        """Wait for the supervisor's process ID; raises `StartError`."""
-        self._line, self._scratch, self._limits = line, scratch, limits
-        self._report = WorkerReport(line.fileno(), zygote)
-        self._free = _free_bytes(scratch)
+    def __init__(self, zygote: Zygote, job: Job, limits: Limits, slot: int, control: int, sink: int) -> None:
+        """Let the zygote fork the worker, and wait for the supervisor's process ID.
+
+        Raise `StartError` if the fork fails.
+        """
+        uid = bubblewrap.worker_uid(slot)
+        self._limits, self._scratch = limits, make_scratch(job.worker.parent, uid)
+        program = memory_file(filter_program(job.gpu is not None, namespaces=False))
+        self._line, theirs = socket.socketpair()
+        order = {
+            "uid": uid,
+            "environment": job.environment(home=str(self._scratch)),
+            "home": str(self._scratch),
+            "trusted": str(job.worker),
+            "directories": [str(directory) for directory in job.directories[1:]],
+            "paths": granted_paths(job, self._scratch),
+            "other_processes": 0 if uid is not None else user_threads(),
+        }
+        try:
+            try:
+                zygote.order(order, [control, sink, program, theirs.fileno()])
+            finally:
+                theirs.close()
+                os.close(program)
+            self._report = WorkerReport(self._line.fileno(), zygote)
+        except StartError:
+            self._line.close()
+            remove(str(self._scratch))
+            raise
+        self._free = shutil.disk_usage(self._scratch).free
         self.processes = Tree(int(self._report.facts["pid"]))
 
     def storage(self) -> Storage:
-        """Return the usage of the scratch directory, including removed files if the disk has lost free space."""
+        """Return the usage of the scratch directory; removed files count if the disk has lost much free space."""
         size, files = measure_directory(str(self._scratch), self._limits.scratch_files)
         with suppress(FileNotFoundError):
-            lost = self._free - _free_bytes(self._scratch)
+            lost = self._free - shutil.disk_usage(self._scratch).free
             if lost > self._limits.scratch_bytes:
                 size += nameless_bytes(self.processes, str(self._scratch), lost)
         return Storage(size, files)
 
     def exit_status(self) -> int | None:
-        """Return the worker's exit status as reported by the supervisor."""
+        """Return the exit status of the worker that the supervisor has reported."""
         return self._report.exit_status
 
     def kill(self) -> None:
-        """Tell the supervisor to kill everything."""
+        """Let the supervisor kill all processes of the call."""
         with suppress(OSError):
             self._line.shutdown(socket.SHUT_WR)
 
     def is_gone(self) -> bool:
-        """Return whether the supervisor has reported the end; if the supervisor was killed, the end stays unknown."""
+        """Return whether the supervisor has reported the end of all processes, which a killed supervisor never does."""
         self._report.read()
         return "gone" in self._report.facts
 
     def close(self) -> None:
-        """Wait until the supervisor has removed the scratch directory."""
+        """Wait up to `REMOVAL_S` seconds until the supervisor has removed the scratch directory."""
         self._line.settimeout(REMOVAL_S)
         with suppress(TimeoutError):  # a process did not end; `Staging` removes the directory later
             while self._line.recv(4096):
@@ -241,10 +237,9 @@ class SupervisedSandbox(RunningSandbox):
 
 
 def measure_directory(directory: str, most_files: int) -> tuple[int, int]:
-    """Return bytes on the disk and the number of files of a directory that is being written to.
+    """Return the bytes on the disk and the number of files of a directory to which processes are writing.
 
-    Counting stops at `most_files` + 1 files, which is also the result if a directory cannot be listed or its path is
-    too long.
+    The number is at most `most_files` + 1, which is also the result if a directory inside cannot be listed.
     """
     size, files, pending = 0, 0, [directory]
     while pending:
@@ -266,15 +261,15 @@ def measure_directory(directory: str, most_files: int) -> tuple[int, int]:
 def _bytes_on_disk(entry: "os.DirEntry[str]") -> int:
     try:
         return entry.stat(follow_symlinks=False).st_blocks * 512
-    except OSError:  # it has been removed, or its path is too long, which `measure_directory` notices
+    except OSError:  # removed meanwhile, or a path too long, which `measure_directory` notices
         return 0
 
 
 def nameless_bytes(processes: Processes, directory: str, lost: int) -> int:
-    """Return bytes on the disk of removed files that processes keep open.
+    """Return the bytes on the disk of removed files that processes keep open.
 
-    Every thread may have its own descriptors. If a file is only mapped, or kept open by a process that denies access,
-    its size is unknown; the result is then `lost`, the space that the disk has lost.
+    Every thread may have its own descriptors. The size of a file is unknown if it is only mapped, or if a process
+    denies access. The result is then `lost`, the bytes by which the free space of the disk has shrunk.
     """
     sizes: dict[tuple[int, int], int] = {}
     try:
@@ -292,7 +287,3 @@ def nameless_bytes(processes: Processes, directory: str, lost: int) -> int:
     except PermissionError:
         return lost
     return sum(sizes.values())
-
-
-def _free_bytes(directory: Path) -> int:
-    return shutil.disk_usage(directory).free

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from harness import children
 from harness.configuration import UNSANDBOXED
 from harness.sandbox.job import BOOTSTRAP, Job, Limits
-from harness.sandbox.kinds.kind import AUTO, SANDBOX, Kind
+from harness.sandbox.kinds.kind import Kind
 from harness.sandbox.processes import Tree
 from harness.sandbox.running_sandbox import RunningSandbox, shell_status
 
 
 class Plain(Kind):
-    """Workers as plain processes of the user: only for the user's own code."""
+    """Starts workers as plain processes of the user, for the user's own code only."""
 
     name = UNSANDBOXED
     summary = "no sandbox"
@@ -21,16 +21,11 @@ class Plain(Kind):
     needs_linux = False
     isolation = UNSANDBOXED
 
-    @classmethod
-    def options(cls, isolation: str) -> dict[str, str | None] | None:
-        """Return the flag that leaves out the sandbox."""
-        return {SANDBOX: AUTO, "--unsafe-no-sandbox": None} if isolation == cls.isolation else None
-
     def problem(self) -> None:
         """Return None: plain processes work everywhere."""
 
     def prepare(self, trials: Sequence[Job]) -> None:
-        """Do nothing: there is nothing to try."""
+        """Do nothing."""
 
     def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> "UnsandboxedWorker":
         """Start a new interpreter."""
@@ -38,7 +33,7 @@ class Plain(Kind):
 
 
 class UnsandboxedWorker(RunningSandbox):
-    """A worker without a sandbox, in its own process group; its files are not measured."""
+    """A worker without a sandbox, in a process group of its own; its files are not counted."""
 
     def __init__(self, job: Job, control: int, sink: int) -> None:
         arguments = job.runtime, *map(str, job.directories)
@@ -62,8 +57,8 @@ class UnsandboxedWorker(RunningSandbox):
 
 
 def _of_windows(home: str) -> dict[str, str]:
-    """Return the variables that processes of Windows need to start and to find directories."""
+    """Return the variables that processes need on Windows; empty on other systems."""
     if sys.platform == "win32":
-        places = dict.fromkeys(("TEMP", "TMP", "USERPROFILE", "LOCALAPPDATA", "APPDATA"), home)
-        return {name: os.environ[name] for name in ("SYSTEMROOT", "PATH")} | places
+        directories = dict.fromkeys(("TEMP", "TMP", "USERPROFILE", "LOCALAPPDATA", "APPDATA"), home)
+        return {name: os.environ[name] for name in ("SYSTEMROOT", "PATH")} | directories
     return {}

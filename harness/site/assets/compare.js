@@ -1,4 +1,4 @@
-// Draws the values of two or three submissions side by side; values.js has them. Text of strangers is set as text alone.
+// Draws the values of two or three submissions side by side, from values.js. Untrusted text never becomes HTML.
 "use strict";
 
 const MOST_MARKED = 5;

@@ -1,4 +1,4 @@
-// Lets a reader ask the drawings: what a dot is, other colours, other axes. Without it all numbers can still be read.
+// Adds interaction to plots: descriptions of dots, and the choice of colours and axes. Without this script, pages still show all numbers.
 "use strict";
 
 document.querySelectorAll("figure.plot").forEach((figure) => {
@@ -15,7 +15,7 @@ document.querySelectorAll("figure.plot").forEach((figure) => {
     output.textContent = textOf(dot);
   }
 
-  // Colours are those of the chosen legend; each dot has the number of its colour by all of them.
+  // Colours follow the chosen legend; each dot has the number of its colour in every legend.
   function colour(chosen) {
     const legends = [...figure.querySelectorAll(".legend")];
     const place = legends.findIndex((legend) => legend.dataset.by === chosen);
@@ -32,7 +32,7 @@ document.querySelectorAll("figure.plot").forEach((figure) => {
   figure.addEventListener("change", ({ target }) => (target.name === "by" ? colour(target.value) : look(target.value)));
   svg.addEventListener("pointerover", ({ target }) => { if (target.matches("circle")) tell(target); });
 
-  // By keyboard: arrows go from dot to dot, from left to right; Enter or Space opens the page of one.
+  // By keyboard: arrow keys go from dot to dot, from left to right; Enter or Space opens the page of a dot.
   svg.tabIndex = 0;
   svg.addEventListener("keydown", (event) => {
     const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
@@ -45,7 +45,7 @@ document.querySelectorAll("figure.plot").forEach((figure) => {
   });
 });
 
-// A hyperparameter that a sentence names colours the plot beside it.
+// A click on a hyperparameter in a sentence colours the plot beside it.
 document.querySelectorAll("mark[data-by]").forEach((mark) => {
   const choice = mark.closest("details").querySelector("select[name=by]");
   if (!choice) return;

@@ -1,4 +1,4 @@
-// Sorts and filters tables. Without it all rows can still be read.
+// Sorts and filters tables. Without this script, pages still show all rows.
 "use strict";
 
 function compare(a, b, kind) {
@@ -7,7 +7,7 @@ function compare(a, b, kind) {
   return Number(a) - Number(b);
 }
 
-// Sorts by a column, best first, then the other way round; rows that are equal in it keep their first order.
+// Sorts by a column, best first, then the other way round; rows with equal values keep their first order.
 function sort(table, places, column, heading) {
   const other = { ascending: "descending", descending: "ascending" };
   const direction = other[heading.getAttribute("aria-sort")] ?? heading.dataset.first;
@@ -38,7 +38,7 @@ document.querySelectorAll("table.sortable").forEach((table) => {
   });
 });
 
-// Shows the rows of a kind whose texts hold all words that are looked for.
+// Shows the rows of the chosen kind that contain all words of the search.
 function filter(form, rows) {
   const words = form.querySelector("input").value.toLowerCase().split(/\s+/);
   const kind = form.querySelector("select")?.value;

@@ -37,7 +37,7 @@ def _gelu(network: TranslatedNetwork, x: Value, approximate: str = "none") -> Va
     """Translate a GELU: Keras 2 and Keras 3 share only the exact form, so the approximate form is built of layers."""
     if approximate == "none":
         return _activated(network, x, "gelu")
-    factor = 2 * math.sqrt(2 / math.pi)  # x sigmoid(2 u) is x (1 + tanh(u)) / 2
+    factor = 2 * math.sqrt(2 / math.pi)  # x sigmoid(2u) equals x (1 + tanh(u)) / 2, the approximate form
     inside = network.after(_multiplied(network, x, x), "Rescaling", {"scale": factor * 0.044715, "offset": factor})
     return _multiplied(network, x, _activated(network, _multiplied(network, x, inside), "sigmoid"))
 

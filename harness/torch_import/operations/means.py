@@ -49,7 +49,7 @@ def _adaptive_avg_pool(network: TranslatedNetwork, x: Value, output_size: Any) -
         pool = [n // size for n, size in zip(have, wanted, strict=True)]
         config: dict[str, Any] = {"pool_size": pool, "strides": pool, "padding": "valid"}
         return network.map_after(value, f"AveragePooling{rank}D", config, wanted)
-    return _upsample(network, x, wanted)  # each place is repeated
+    return _upsample(network, x, wanted)  # more places than the input has
 
 
 @translates("upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d", "upsample_bilinear2d")

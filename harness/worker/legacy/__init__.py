@@ -1,4 +1,4 @@
-"""Restores names of Python, NumPy and Keras that code of 2020 expects and today's versions lack."""
+"""Restores names of Python, NumPy and Keras that code of 2020 uses and today's versions lack."""
 
 import warnings
 
@@ -23,7 +23,7 @@ def restore() -> None:
 
 
 def refuse_what_is_ignored() -> None:
-    """Make Keras 3 refuse code of 2020 that it would silently run with another meaning."""
+    """Make Keras 3 refuse code of 2020 that would silently have another meaning."""
     alias_keras(KERAS_3)
     accept_settings()
     warnings.filterwarnings("error", message="Argument `decay` is no longer supported")

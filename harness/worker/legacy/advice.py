@@ -1,4 +1,4 @@
-"""Decides whether code of 2020 failed because it needs Keras 2 and the names of that time."""
+"""Decides whether a submission failed because it is code of 2020, which needs Keras 2 and the names of that time."""
 
 import dis
 import errno
@@ -45,16 +45,16 @@ _LIBRARIES = ("importlib", "keras", "numpy", "tensorflow")
 
 
 def would_be_cured(error: BaseException, submission: Path) -> bool:
-    """Whether `keras: 2` in the metadata may cure an error that a submission raised under another runtime.
+    """Return whether `keras: 2` in the metadata may cure an error of a submission in another runtime.
 
-    With Keras 2, a submission may write into `submission`, its directory.
+    `submission` is the directory of the submission, to which it may write files with Keras 2.
     """
     if isinstance(error, OSError):
         return error.errno in (errno.EACCES, errno.EPERM, errno.EROFS) and str(submission) in str(error)
     if not isinstance(error, AttributeError | ImportError | TypeError | UserWarning | ValueError):
         return False
     raised_by, is_statement = _origin(error)
-    if is_statement and raised_by not in _LIBRARIES:  # the submission's own message
+    if is_statement and raised_by not in _LIBRARIES:  # the submission itself has raised the error
         return False
     if isinstance(error, AttributeError) and _is_keras(type(error.obj).__module__):
         return error.name in ATTRIBUTES
@@ -65,12 +65,12 @@ def would_be_cured(error: BaseException, submission: Path) -> bool:
             restored = restored_names().get(module, ())
             return not f"{module}.{match['name']}".endswith(_GONE) if _is_keras(module) else match["name"] in restored
     if "inhomogeneous shape" in message:
-        return raised_by != "numpy"  # `np.array` itself is not written in Python; other functions are not restored
+        return raised_by != "numpy"  # only `np.array` and its like, which are not written in Python, are restored
     return (_OF_KERAS.search(message) or _MODULES.match(message)) is not None
 
 
 def _origin(error: BaseException) -> tuple[str, bool]:
-    """Return the package of the code that raised an error, and whether a `raise` statement raised it."""
+    """Return the package of the code that raised an error, and whether it used a `raise` statement."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next

@@ -1,4 +1,4 @@
-"""Settings of threads and devices in code of 2020, which was imported before TensorFlow had computed anything."""
+"""Accepts settings of threads and devices in code of 2020, which TensorFlow refuses after its first operation."""
 
 import functools
 import importlib
@@ -15,7 +15,7 @@ _SETTINGS = {
 
 
 def accept_settings() -> None:
-    """Accept these settings of a submission without effect: the harness made its own before it loaded the model."""
+    """Make the settings print a line instead of failing; the settings of the harness stay in force."""
     for name, settings in _SETTINGS.items():
         module = importlib.import_module(name)
         for setting in settings:

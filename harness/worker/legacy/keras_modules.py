@@ -1,7 +1,7 @@
-"""Other names of Keras in code of 2020, and the optimizers of that time.
+"""Makes other names of Keras in code of 2020 aliases of the active Keras, and restores optimizers of that time.
 
-`tensorflow.python.keras`, and with Keras 2 `import keras`, would give classes of another Keras; no layer of the model
-would be an instance of them.
+Without aliases, `tensorflow.python.keras`, and with Keras 2 also `keras`, would be another Keras, and no layer of the
+model would be an instance of its classes.
 """
 
 import importlib
@@ -16,18 +16,18 @@ from typing import Any, NamedTuple
 
 
 class Packages(NamedTuple):
-    """The active Keras, and the packages that become aliases of it."""
+    """The packages of the active Keras, and the names of packages that become its aliases."""
 
     public: str  #: package of its public modules
     sources: str  #: package of all its modules
     names: tuple[str, ...]
 
     def has(self, module: str) -> bool:
-        """Whether a module, or a package around it, has one of the names."""
+        """Return whether a module, or a package around it, has one of the names."""
         return bool(self.among([module]))
 
     def among(self, modules: Iterable[str]) -> list[str]:
-        """Return the modules that have one of the names, or are in a package with such a name."""
+        """Return the modules for which `has` is true."""
         packages = tuple(f"{package}." for package in self.names)
         return [module for module in modules if f"{module}.".startswith(packages)]
 
@@ -37,7 +37,7 @@ KERAS_3 = Packages("keras", "keras.src", ("tensorflow.python.keras",))
 
 
 def alias_keras(packages: Packages) -> None:
-    """Make every package with one of the names an alias of the active Keras."""
+    """Make every package in `packages.names` an alias of the active Keras."""
     for name in packages.among(sys.modules):
         del sys.modules[name]  # parts of TensorFlow keep references to their private copy
     sys.meta_path.insert(0, _Aliases(packages))
@@ -49,7 +49,7 @@ def alias_keras(packages: Packages) -> None:
 
 
 def use_legacy_optimizers() -> None:
-    """Make `tf.keras.optimizers`, by class and by name, the optimizers of 2020: `SGD(lr=0.1, decay=1e-4)`."""
+    """Make the optimizers of Keras 2, by class and by name, those of 2020: `SGD(lr=0.1, decay=1e-4)`."""
     names = ("optimizers", "optimizers.legacy")
     public, legacy = (importlib.import_module(f"{KERAS_2.public}.{name}") for name in names)
     for name in vars(legacy):
@@ -60,21 +60,21 @@ def use_legacy_optimizers() -> None:
 
 
 class _Finder(MetaPathFinder, Loader):
-    """Finds modules at their new places, and imports the module there, not a copy of it."""
+    """Finds modules by their names of today, and imports the existing module instead of a copy."""
 
     def __init__(self, packages: Packages) -> None:
         self.packages = packages
 
     @abstractmethod
     def places(self, fullname: str) -> Iterator[str]:
-        """Yield the names that a module may have today."""
+        """Yield the names that the module `fullname` may have today."""
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """Find a module, if it is in one of the places."""
+        """Find a module if one of its names of today exists."""
         return None if self._found(fullname) is None else ModuleSpec(fullname, self)
 
     def exec_module(self, module: ModuleType) -> None:
-        """Replace the module that the import has made by the existing module."""
+        """Replace the new, empty module by the existing module."""
         found = self._found(module.__name__)
         assert found is not None
         sys.modules[module.__name__] = found
@@ -87,10 +87,10 @@ class _Finder(MetaPathFinder, Loader):
 
 
 class _Aliases(_Finder):
-    """Finds the modules of the packages with the names."""
+    """Finds the packages in `packages.names` and their modules."""
 
     def places(self, fullname: str) -> Iterator[str]:
-        """Yield the module's name in the package around it, under the package's present name."""
+        """Yield the module's name under the present name of its package."""
         if fullname in self.packages.names:
             yield self.packages.public
         elif self.packages.has(fullname):
@@ -101,10 +101,10 @@ class _Aliases(_Finder):
 
 
 class _Moved(_Finder):
-    """Finds modules that are not public any more, such as `keras.utils.np_utils`, after all other finders."""
+    """Finds modules that are no longer public, such as `keras.utils.np_utils`, after all other finders."""
 
     def places(self, fullname: str) -> Iterator[str]:
-        """Yield its place among all modules of Keras."""
+        """Yield the module's name among all modules of Keras, including private modules."""
         public, sources = f"{self.packages.public}.", f"{self.packages.sources}."
         if fullname.startswith(public) and not fullname.startswith(sources):  # `sources` may be inside `public`
             yield sources + fullname.removeprefix(public)

@@ -1,8 +1,8 @@
 """Restores names that code of 2020 uses and that Python and NumPy have removed since.
 
-Each has its meaning of Python 3.6 and NumPy 1.19. Only missing names are restored: a name that exists with another
-meaning (`numpy.bool`, `numpy.long`, now NumPy's own types) stays as it is, because libraries in the same process use
-it. Methods of arrays and the old rules of type promotion cannot be restored.
+Each restored name has its meaning of Python 3.6 and NumPy 1.19. A name that exists today with another meaning
+(`numpy.bool`, `numpy.long`) stays as it is, because libraries use it. Methods of arrays and the old rules of type
+promotion cannot be restored.
 """
 
 import collections
@@ -54,7 +54,7 @@ ArgSpec = collections.namedtuple("ArgSpec", "args varargs keywords defaults")
 
 
 def restore_names() -> None:
-    """Add the names in this process, for its lifetime."""
+    """Add the names of `restored_names` that are missing, for the lifetime of this process."""
     modules: tuple[ModuleType, ...] = (np, collections, inspect, time, fractions)
     for module in modules:
         for name, value in restored_names()[module.__name__].items():
@@ -63,7 +63,7 @@ def restore_names() -> None:
 
 
 def restored_names() -> dict[str, dict[str, Any]]:
-    """Return module -> name -> its object."""
+    """Return module -> name -> the object that the name had in 2020."""
     renamed = {name: getattr(np, today) for name, today in RENAMED.items() if hasattr(np, today)}
     exceptions = {name: getattr(np.exceptions, name) for name in EXCEPTIONS}
     functions = {function.__name__: function for function in (alen, asfarray, asscalar, in1d, msort, obj2sctype)}
@@ -106,7 +106,7 @@ def msort(a: Any) -> Any:
 
 
 def obj2sctype(rep: Any, default: Any = None) -> Any:
-    """Return the scalar type of an array, a type or the name of one; `default` if there is none."""
+    """Return the scalar type of an array, a type or the name of a type; `default` if it has no scalar type."""
     try:
         return np.dtype(getattr(rep, "dtype", rep) if isinstance(rep, np.ndarray) else rep).type
     except TypeError:
@@ -114,7 +114,7 @@ def obj2sctype(rep: Any, default: Any = None) -> Any:
 
 
 def getargspec(func: Any) -> ArgSpec:
-    """Return a function's parameter names and defaults; raises `ValueError` for annotations or keyword-only ones."""
+    """Return a function's parameters. Raise `ValueError` if it has annotations or keyword-only parameters."""
     found = inspect.getfullargspec(func)
     if found.kwonlyargs or found.annotations:
         raise ValueError("getargspec knows no annotations and no keyword-only parameters, use getfullargspec")

@@ -1,4 +1,4 @@
-"""Arrays as NumPy made them in 2020: arrays of objects from ragged lists, and copies where needed."""
+"""Makes NumPy convert lists as in 2020: ragged lists to arrays of objects, and with copies where needed."""
 
 import functools
 from collections.abc import Callable
@@ -8,9 +8,9 @@ import numpy as np
 
 
 def accept_ragged_lists() -> None:
-    """Make `np.array` and the like return an array of objects for a list whose elements have several shapes.
+    """Make `np.array` and its like return an array of objects for a list whose elements differ in shape.
 
-    `np.array(model.get_weights())` is such a call. With `copy=False` they copy if they must, which is an error today.
+    `np.array(model.get_weights())` is such a call. With `copy=False`, they copy where necessary instead of failing.
     """
     np.array, np.asarray, np.asanyarray = (_accepting(one) for one in (np.array, np.asarray, np.asanyarray))
 

@@ -1,4 +1,4 @@
-"""The frameworks in which submissions run: a file for each, with only the differences between them."""
+"""The frameworks in which submissions run; the file of each holds only its differences from others."""
 
 from harness.worker.runtimes.jax import Jax
 from harness.worker.runtimes.keras2 import Keras2
@@ -9,7 +9,7 @@ from harness.worker.runtimes.torch import Torch
 #: All runtimes by name.
 RUNTIMES: dict[str, Runtime] = {runtime.name: runtime for runtime in (TensorFlow(), Keras2(), Jax(), Torch())}
 
-#: The runtime of a submission that names no runtime, and of the harness' own measures.
+#: Name of the runtime of submissions that name no runtime, and of the harness' own measures.
 DEFAULT = TensorFlow.name
 
 __all__ = ["DEFAULT", "RUNTIMES", "Runtime", "version_of"]

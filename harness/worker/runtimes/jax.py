@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Jax(Runtime):
-    """JAX: the training set is a sequence of NumPy arrays in host memory."""
+    """JAX, with training data as a sequence of NumPy arrays in host memory."""
 
     name = "jax"
     summary = "JAX with Keras 3"
@@ -37,19 +37,19 @@ class Jax(Runtime):
         }
 
     def device(self) -> str:
-        """Return the kind of JAX's default device."""
+        """Return the name of JAX's default GPU, or `cpu`."""
         import jax
 
         found = jax.devices()[0]
         return "cpu" if found.platform == "cpu" else str(found.device_kind)
 
     def build_model(self, architecture: dict[str, Any]) -> Any:
-        """Build a model whose weights are zero; JAX would compile the drawing of random weights for every shape."""
+        """Return a model with zeros as weights, because JAX would compile random initializers for every shape."""
         with _zeros_as_initial_weights(self.keras):
             return super().build_model(architecture)
 
     def load_dataset(self, directory: Path) -> "Samples":
-        """Return the samples without reading them."""
+        """Return the training data without reading them."""
         return Samples(*map_arrays(directory))
 
 

@@ -9,7 +9,7 @@ from harness.worker.runtimes.tensorflow import TensorFlow
 
 
 class Keras2(TensorFlow):
-    """The runtime in which `tf.keras` is Keras 2, with names that Python and NumPy have removed since 2020."""
+    """TensorFlow with Keras 2 as `tf.keras`, and names that Python and NumPy have removed since 2020."""
 
     name = "keras2"
     summary = "TensorFlow with Keras 2, for measure files of 2020"
@@ -17,25 +17,25 @@ class Keras2(TensorFlow):
     alike: ClassVar[Alike] = {("Conv3DTranspose", "dilation_rate"): (1, [1], [1, 1, 1])}
 
     def environment(self, threads: int, *, gpu: bool) -> dict[str, str]:
-        """Return TensorFlow's environment, with Keras 2."""
+        """Return TensorFlow's environment variables, with Keras 2 as `tf.keras`."""
         return super().environment(threads, gpu=gpu) | {"TF_USE_LEGACY_KERAS": "1"}
 
     def import_libraries(self) -> None:
-        """Also import the modules of the competition's own program: later, this code may be at another path."""
+        """Also import the modules of the competition's own program, before this code moves to another path."""
         super().import_libraries()
         from harness.worker.legacy import ingestion_program
 
         ingestion_program.import_modules()
 
     def admit(self, module: str) -> None:
-        """Restore what a participant's submission of 2020 expects."""
+        """Restore names of 2020 for a participant's submission, but not for a measure of the harness."""
         if module == SUBMISSION:
             from harness.worker import legacy
 
             legacy.restore()
 
     def place(self, submission: Path, module: str) -> Path:
-        """Return a copy in the home directory: measures of 2020 may write files beside themselves."""
+        """Return a copy of the submission in the home directory, where measures of 2020 may write files."""
         if module != SUBMISSION:
             return submission
         copy = Path(tempfile.mkdtemp(prefix="program-"))
@@ -47,5 +47,5 @@ class Keras2(TensorFlow):
         return copy
 
     def advice(self, error: BaseException, submission: Path) -> str:
-        """Return an empty text: the advice of other runtimes is to use this runtime."""
+        """Return an empty text, because the advice of other runtimes is to use this runtime."""
         return ""

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar, NoReturn
 
-#: The modules of all frameworks. A call sees only its own: others are not seeded, and claim threads and GPU memory.
+#: The modules of all frameworks. Calls cannot import other frameworks, which would need a seed, threads and GPU memory.
 FRAMEWORKS = ("tensorflow", "jax", "torch")
 
 #: Name of a submission's module; the modules of the harness' own measures have other names.
@@ -29,9 +29,9 @@ Alike = dict[tuple[str, str], tuple[Any, ...]]
 
 
 class Runtime(ABC):
-    """The methods by which submissions run in a framework.
+    """A framework in which workers run submissions.
 
-    Only `import_libraries` imports the framework. The harness itself uses the attributes, `environment` and `missing`.
+    Processes other than workers use only the attributes, `environment` and `missing`, which import no framework.
     """
 
     name: ClassVar[str]  #: `--runtime NAME`
@@ -40,15 +40,15 @@ class Runtime(ABC):
     distributions: ClassVar[tuple[str, ...]]  #: packages of framework and Keras; their versions affect values
     extra: ClassVar[str]  #: extra of pgdl-harness with the distributions
     gpu_install: ClassVar[str] = ""  #: arguments of pip for the framework with CUDA; empty: this project's extra `gpu`
-    #: Values with which Keras computes the same as on TensorFlow. Other values of the same setting are refused: on this
-    #: framework, Keras computes something else, mostly without an error.
+    #: The values of settings with which Keras computes the same as on TensorFlow. Other values are refused, because on
+    #: this framework Keras would silently compute something else.
     alike: ClassVar[Alike] = {}
-    versions: dict[str, str]  #: of Python, `distributions` and NumPy; known after `import_libraries`
+    versions: dict[str, str]  #: of Python, `distributions` and NumPy; exists after `import_libraries`
 
     def environment(self, threads: int, *, gpu: bool) -> dict[str, str]:
-        """Return the framework's environment variables for calls with `threads` cores, with or without a GPU.
+        """Return the framework's environment variables for calls with `threads` cores.
 
-        Keras finds no directory for its settings: a user's settings would change what a layer computes.
+        They hide the user's own settings of Keras, which would change what a layer computes.
         """
         return {"KERAS_BACKEND": self.framework, "KERAS_HOME": os.devnull}
 
@@ -58,61 +58,57 @@ class Runtime(ABC):
 
     @abstractmethod
     def device(self) -> str:
-        """Return the model of the framework's GPU, `cpu` without a GPU; initialises the framework's devices."""
+        """Return the name of the GPU, or `cpu`, after initialising the framework's devices."""
 
     @property
     def keras(self) -> Any:
-        """The module `keras`."""
+        """The module of Keras for this framework."""
         return importlib.import_module("keras")
 
     def missing(self) -> list[str]:
-        """Return the distributions that are not installed, without importing any."""
+        """Return the names in `distributions` that are not installed, without importing a package."""
         return [name for name in self.distributions if version_of(name) is None]
 
     def import_libraries(self) -> None:
-        """Import framework and Keras without initialising a device, and note the versions."""
+        """Import the framework and Keras without initialising a device, and set `versions`."""
         others = tuple(framework for framework in FRAMEWORKS if framework != self.framework)
         sys.meta_path.insert(
             0,
             _Hidden(others, f"not available in the runtime {self.name}; choose another with --runtime, or in metadata"),
         )
-        # Keras would import both if they are installed: they take time, matplotlib writes files, and pandas starts
-        # threads of pyarrow, with which a process cannot be forked.
+        # Keras would import both packages, which takes time. matplotlib would also write files, and pandas would start
+        # threads of pyarrow, after which the process cannot be forked.
         with without("matplotlib"), without("pandas"):
             importlib.import_module(self.framework)
             self.keras.layers  # noqa: B018 - imported on first access
         self._draw_no_bars()
-        for name in (
-            "architecture",
-            "legacy",
-            "logits",
-        ):  # in the sandbox of a fork, the worker's code has another path
+        for name in ("architecture", "legacy", "logits"):  # a fork in a sandbox has the worker's code at another path
             importlib.import_module(f"harness.worker.{name}")
         packages = (*self.distributions, "numpy")
         found = {name.removeprefix("tf-"): version_of(name) or "" for name in packages}  # tf-keras is Keras 2
         self.versions = {"python": sys.version.split()[0]} | found
 
     def _draw_no_bars(self) -> None:
-        """Let a model draw progress bars only on request: in a record they hide the submission's output."""
+        """Make models draw progress bars only on request, because bars would hide other output in a record."""
         for name in ("fit", "evaluate", "predict"):
             method: Any = inspect.unwrap(getattr(self.keras.Model, name))
             method.__defaults__ = tuple(0 if default == "auto" else default for default in method.__defaults__)
 
-    def prepare_devices(self) -> None:  # noqa: B027 - most have nothing to prepare
+    def prepare_devices(self) -> None:  # noqa: B027 - optional
         """Make the framework use no more of the GPU's memory than it needs; called before the model is built."""
 
     def build_model(self, architecture: dict[str, Any]) -> Any:
-        """Build a model with arbitrary weights; see `harness.worker.architecture.build_model`."""
+        """Return a model with arbitrary weights, as `harness.worker.architecture.build_model`."""
         from harness.worker.architecture import build_model
 
         return build_model(architecture, self.keras)
 
     def load_model(self, directory: Path) -> Any:
-        """Build the model of `architecture.json` and set its weights.
+        """Return the model of `architecture.json` with the weights of `weights.npz`.
 
-        `model.initial_weights` is the list of arrays before training in the order of `get_weights()`, or None;
-        `model.logits(inputs)` calls the model without a final softmax. Raises `ArchitectureError` if a setting is not
-        `alike`.
+        `model.initial_weights` is the list of arrays before training in the order of `get_weights()`, or None if they
+        are unknown. `model.logits(inputs)` calls the model without a final softmax. Raise `ArchitectureError` if a
+        setting is not `alike`.
         """
         from harness.worker.architecture import undrawn
         from harness.worker.logits import add_logits
@@ -138,7 +134,7 @@ class Runtime(ABC):
                     raise ArchitectureError(f"layer {position} ({class_name}): {problem}")
 
     def seed(self, seed: int) -> None:
-        """Seed Python, NumPy, the framework and Keras differently: equal seeds let NumPy and PyTorch draw alike."""
+        """Seed Python, NumPy and the framework with different numbers, because equal seeds would draw alike."""
         import numpy as np
 
         first, second, third = (int(one) for one in np.random.SeedSequence(seed).generate_state(3))
@@ -146,15 +142,15 @@ class Runtime(ABC):
         np.random.seed(second)
         random.seed(third)
 
-    def admit(self, module: str) -> None:  # noqa: B027 - most have nothing to prepare
-        """Prepare the process for a submission's module, before its import."""
+    def admit(self, module: str) -> None:  # noqa: B027 - optional
+        """Prepare the process for the import of a submission's module."""
 
     def place(self, submission: Path, module: str) -> Path:
-        """Return the directory from which a submission's module is imported."""
+        """Return the directory from which a worker imports a module of the submission in `submission`."""
         return submission
 
     def advice(self, error: BaseException, submission: Path) -> str:
-        """Return a remedy for an error of the submission in `submission`, as the end of a line; empty if not known."""
+        """Return a remedy for an error of a submission as the end of a line; empty if no remedy is known."""
         from harness.worker.legacy import would_be_cured
 
         advice = " (code of 2020? `keras: 2`, and no other runtime, in its metadata gives it what it expects)"
@@ -162,7 +158,7 @@ class Runtime(ABC):
 
 
 def version_of(distribution: str) -> str | None:
-    """Return the version of a distribution, or of its build without GPU; None if neither is installed."""
+    """Return the version of an installed distribution, or of its build for processors; None without either."""
     from importlib.metadata import distributions
 
     found = (next(iter(distributions(name=name)), None) for name in (distribution, f"{distribution}-cpu"))
@@ -170,13 +166,13 @@ def version_of(distribution: str) -> str | None:
 
 
 class _Hidden(MetaPathFinder, Loader):
-    """Makes modules impossible to import."""
+    """Refuses imports of some modules, with the reason."""
 
     def __init__(self, modules: tuple[str, ...], reason: str) -> None:
         self._modules, self._reason = modules, reason
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """Find hidden modules: libraries may ask whether a module exists without importing it."""
+        """Find hidden modules, because libraries may ask whether a module exists without importing it."""
         return ModuleSpec(fullname, self) if fullname in self._modules else None
 
     def exec_module(self, module: ModuleType) -> NoReturn:
@@ -196,9 +192,9 @@ def without(module: str) -> Iterator[None]:
 
 
 def map_arrays(directory: Path) -> tuple[Any, Any]:
-    """Return the NumPy arrays of `inputs.npy` and `labels.npy`, mapped: nothing is read, and all calls share the pages.
+    """Return the NumPy arrays of `inputs.npy` and `labels.npy`, which are read when they are used.
 
-    The mapping is private: a write to an array goes to the process' own copy of the page.
+    All calls share the pages of the arrays; a process that writes to a page gets a copy of its own.
     """
     import numpy as np
 

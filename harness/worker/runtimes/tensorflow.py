@@ -1,4 +1,4 @@
-"""TensorFlow with Keras 3, in the form of the competition's own loader."""
+"""TensorFlow with Keras 3; model and data have the form that the competition of 2020 gave them."""
 
 import functools
 import importlib
@@ -11,12 +11,12 @@ from harness.worker.dataset_errors import dataset_advice, refuse_single_example
 from harness.worker.operation_seeds import keep_seeds_of_operations
 from harness.worker.runtimes.runtime import SUBMISSION, Runtime, map_arrays
 
-#: Maximum number of examples, and bytes of inputs, of a block in a pass over the training data.
+#: Maximum number of examples, and of bytes of inputs, that a pass over the training data reads at once.
 BLOCK, BLOCK_BYTES = 256, 2**22
 
 
 class TensorFlow(Runtime):
-    """The competition's runtime: an unbatched `tf.data.Dataset`, and a model with the attributes of 2020."""
+    """TensorFlow, with training data as an unbatched `tf.data.Dataset`, and models with attributes of 2020."""
 
     name = "tensorflow"
     summary = "TensorFlow with Keras 3"
@@ -55,7 +55,7 @@ class TensorFlow(Runtime):
         return str(tf.config.experimental.get_device_details(gpus[0]).get("device_name", "GPU")) if gpus else "cpu"
 
     def import_libraries(self) -> None:
-        """Add `model(x, tape)`, which makes the tape watch `x`, and `layer._last_seen_input`."""
+        """Also add `model(x, tape)`, which makes the tape watch `x`, and `layer._last_seen_input`."""
         super().import_libraries()
         _fill_registry()
         layer, model = self.keras.layers.Layer, self.keras.Model
@@ -63,7 +63,7 @@ class TensorFlow(Runtime):
         model.__call__ = _watching_input(model.__call__)
 
     def load_model(self, directory: Path) -> Any:
-        """Load the model as every runtime does, but let it refuse single examples, except in code of 2020."""
+        """Return a model that refuses single examples without a batch axis, except with Keras 2."""
         with _not_optimized():
             model = super().load_model(directory)
         if self.name == TensorFlow.name:
@@ -71,12 +71,12 @@ class TensorFlow(Runtime):
         return model
 
     def seed(self, seed: int) -> None:
-        """Seed all generators; a seed that a submission gives to an operation is not mixed with it."""
+        """Seed all generators, but leave operations with a seed of their own independent of `seed`."""
         super().seed(seed)
         keep_seeds_of_operations()
 
     def admit(self, module: str) -> None:
-        """Refuse code of 2020 that would silently compute something else."""
+        """Make Keras refuse code of 2020 that would silently compute something else."""
         if module == SUBMISSION:
             from harness.worker import legacy
 
@@ -89,11 +89,9 @@ class TensorFlow(Runtime):
     def load_dataset(self, directory: Path) -> Any:
         """Return an unbatched `tf.data.Dataset` of (float32 input, int32 label) over the mapped arrays.
 
-        The arrays are sliced block by block. `from_tensor_slices` alone would hold all examples twice, and zero as many
-        bytes for every iterator: tf.data optimizes a dataset's graph with a stand-in of every tensor, but not of a
-        variable.
-
-        `dataset.arrays` are inputs and labels as NumPy arrays.
+        The dataset slices the arrays block by block. `from_tensor_slices` alone would hold all examples twice, and
+        every iterator would fill as many bytes with zeros, because tf.data copies tensors, but not variables, to
+        optimize a graph. `dataset.arrays` are inputs and labels as NumPy arrays.
         """
         import tensorflow as tf
 
@@ -110,12 +108,12 @@ class TensorFlow(Runtime):
             as_it_is = tf.autograph.experimental.do_not_convert(examples)  # conversion takes time without effect
             dataset = blocks.flat_map(as_it_is).apply(tf.data.experimental.assert_cardinality(n_examples))
         for name, value in (("arrays", arrays), ("_mapped", mapped)):  # TensorFlow does not keep variables alive
-            object.__setattr__(dataset, name, value)  # bypasses TensorFlow's tracking of attributes
+            object.__setattr__(dataset, name, value)  # bypasses TensorFlow's attribute tracking
         return dataset
 
 
 def _fill_registry() -> None:
-    """Let TensorFlow list all operations now, by asking for an unknown operation, instead of in every fork."""
+    """Make TensorFlow list all operations before the fork, by a question for an unknown operation."""
     from tensorflow.python.framework import op_def_registry
 
     op_def_registry.get("no such operation")
@@ -125,10 +123,10 @@ def _fill_registry() -> None:
 
 @contextmanager
 def _not_optimized() -> Iterator[None]:
-    """Run operations directly while the harness sets weights and wraps data.
+    """Make TensorFlow run operations within the context without an optimized function for each.
 
-    Otherwise TensorFlow makes a function of each operation and optimizes it, which takes half of the time to load a
-    small model. No number depends on it, since nothing is computed here; a submission's own operations run as usual.
+    That halves the time to load a small model, and changes no number, since loading computes nothing. A submission's
+    operations run as usual.
     """
     from tensorflow.python import pywrap_tfe
     from tensorflow.python.eager import context
@@ -143,7 +141,7 @@ def _not_optimized() -> Iterator[None]:
         pywrap_tfe.TFE_ContextSetRunEagerOpAsFunction(present._handle, True)
 
 
-# Both wrappers take over module and name of the wrapped method, so that AutoGraph does not convert them.
+# Both wrappers have module and name of the wrapped method, so that AutoGraph does not convert them.
 
 
 def _remembering_input(original: Callable[..., Any]) -> Callable[..., Any]:

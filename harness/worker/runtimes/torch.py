@@ -7,7 +7,7 @@ from harness.worker.runtimes.runtime import Alike, Runtime, map_arrays
 
 
 class Torch(Runtime):
-    """PyTorch: the model is an `nn.Module` on the device, the data a map-style dataset in host memory."""
+    """PyTorch, with the model as an `nn.Module` on the device, and the data as a `TensorDataset` in host memory."""
 
     name = "torch"
     summary = "PyTorch with Keras 3"
@@ -30,7 +30,7 @@ class Torch(Runtime):
         }
 
     def import_libraries(self) -> None:
-        """Import PyTorch with lock files in place of flock, which torch.compile uses and the sandbox does not allow."""
+        """Also make `torch.compile` use lock files in place of flock, which the sandbox refuses."""
         import filelock
 
         vars(filelock)["FileLock"] = filelock.SoftFileLock
@@ -38,19 +38,19 @@ class Torch(Runtime):
         _leave_padding_out_of_means()
 
     def prepare_devices(self) -> None:
-        """Compute convolutions on a GPU in float32; memory grows by itself."""
+        """Make a GPU compute convolutions in float32; PyTorch takes no more memory than it needs."""
         import torch
 
         torch.backends.cudnn.allow_tf32 = False
 
     def device(self) -> str:
-        """Return the GPU's name."""
+        """Return the name of the GPU, or `cpu`."""
         import torch
 
         return str(torch.cuda.get_device_name()) if torch.cuda.is_available() else "cpu"
 
     def load_model(self, directory: Path) -> Any:
-        """Put the model into evaluation mode."""
+        """Return the model in evaluation mode."""
         return super().load_model(directory).eval()
 
     def load_dataset(self, directory: Path) -> Any:
@@ -63,7 +63,7 @@ class Torch(Runtime):
 
 
 def _leave_padding_out_of_means() -> None:
-    """Correct average pooling with `padding="same"`: Keras 3.15 repeats the border if it pads on one side."""
+    """Correct average pooling with `padding="same"`, for which Keras 3.15 may repeat the border in place of zeros."""
     from keras.src.backend.torch import nn
 
     pool = nn.average_pool

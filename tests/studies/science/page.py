@@ -6,6 +6,7 @@
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from itertools import groupby
 
 from tests.studies.science.claims import CLAIMS
 from tests.studies.science.finding import Claim, Finding, Verdict
@@ -37,7 +38,8 @@ reproduced for these networks only. Claims that hold by construction, and claims
 It takes the estimate for exact, and lets its error fall with the square root of the number of networks. If each of
 several corpora has a p-value, it counts networks of further corpora with the same p-values.
 
-*Power* says what the evidence can decide, and was written before anybody looked at the evidence.
+*Power* says what the evidence can decide, and was written before anybody looked at the evidence. For claims of one
+kind, such as 6 to 9, 0.05 divided by their number decides.
 """
 
 CORPORA = """\
@@ -84,15 +86,20 @@ def _verdicts(findings: Findings) -> Iterator[str]:
 
 
 def _notes(findings: Findings) -> Iterator[str]:
-    """Yield the source, the command, the power and the remarks of each claim."""
+    """Yield the source, the command, the power and the remarks of each claim; claims in a row may share them."""
     yield from ["## Sources, power and remarks", ""]
-    for number, claim in enumerate(CLAIMS, 1):
-        found = _of(claim, findings)
-        note = f"{number}. {claim.source}; made by *{claim.command}*."
-        note += _each("Power", {SETTINGS[name].title: power for name, power in claim.power.items()})
-        note += _each("Remark", {title: one.remark for title, one in found.items() if one.remark})
-        indent = " " * len(f"{number}. ")
-        yield textwrap.fill(note, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    numbered = enumerate(CLAIMS, 1)
+    for (source, command, power), group in groupby(
+        numbered, lambda item: (item[1].source, item[1].command, item[1].power)
+    ):
+        claims = dict(group)
+        numbers = " to ".join(map(str, sorted({min(claims), max(claims)})))
+        note = f"- {numbers}: {source}; made by *{command}*."
+        note += _each("Power", {SETTINGS[name].title: text for name, text in power.items()})
+        for number, claim in claims.items():
+            remarks = {title: one.remark for title, one in _of(claim, findings).items() if one.remark}
+            note += _each(f"Remark on {number}" if len(claims) > 1 else "Remark", remarks)
+        yield textwrap.fill(note, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
 def _of(claim: Claim, findings: Findings) -> dict[str, Finding]:

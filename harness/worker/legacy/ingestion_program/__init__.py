@@ -1,4 +1,4 @@
-"""Modules of the competition's own program that measures of 2020 import."""
+"""Offers modules of the competition's ingestion program that measures of 2020 import."""
 
 import importlib
 import sys
@@ -12,13 +12,13 @@ MODULES = ("data_io", "model_utils")
 
 
 def import_modules() -> None:
-    """Import the modules with the present Keras."""
+    """Import the modules, which bind to the present Keras."""
     for name in MODULES:
         importlib.import_module(f"{__name__}.{name}")
 
 
 def offer_modules() -> None:
-    """Let a submission import the modules; its own modules of these names come first."""
+    """Let a submission import the modules by name; its own modules of these names come first."""
     sys.meta_path.append(_Finder())
 
 

@@ -1,4 +1,4 @@
-"""Functions of `data_io` in the competition's ingestion program that measures of 2020 used: printing, and files."""
+"""The functions of the competition's module `data_io` that measures of 2020 used, for printing and for files."""
 
 import json
 import os
@@ -21,7 +21,7 @@ def swrite(text: str) -> None:
 
 
 def write_list(lst: Iterable[str]) -> None:
-    """Write one text per line to standard error."""
+    """Write texts to standard error, each as a line."""
     swrite("".join(f"{line}\n" for line in lst))
 
 

@@ -1,6 +1,7 @@
-"""`model_utils` of the competition's ingestion program, for code of 2020 that imports it.
+"""The functions of the competition's module `model_utils`, for code of 2020.
 
-In this process every layer remembers its input, and every model watches it with a tape, so nothing has to be wrapped.
+The original module wrapped layers and models. Here every layer remembers its last input without a wrapper, and every
+model accepts a tape, which then watches the input.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,12 +13,12 @@ Sequential = tf.keras.Sequential
 
 
 def wrap_layer(layer_cls: Any, *args: Any, **kwargs: Any) -> Any:
-    """Return a layer, which has its last input as `_last_seen_input`."""
+    """Return a new layer, whose last input is `_last_seen_input`."""
     return layer_cls(*args, **kwargs)
 
 
 def model_def_to_keras_sequential(model_def: Sequence[Mapping[str, Any]]) -> Any:
-    """Return the model of a competition's list of layers: each has its class as `layer_name`, beside its arguments."""
+    """Return the model of a list of layers: `layer_name` is a layer's class, other entries are its arguments."""
     model = Sequential()
     for layer in model_def:
         settings = {name: _whole(value) for name, value in layer.items() if name != "layer_name"}
@@ -30,9 +31,9 @@ def _whole(value: Any) -> Any:
 
 
 def get_jacobian(model: Any, inputs: Any) -> dict[int, Any]:
-    """Return position of each layer -> the Jacobian of the model's outputs by the layer's inputs.
+    """Return position of a layer -> the Jacobian of the model's outputs by the layer's inputs.
 
-    A Jacobian has the shape (n, n_outputs, *shape of an input); None for a layer that was not called.
+    A Jacobian has the shape (n, n_outputs, *shape of an input). It is None for a layer that was not called.
     """
     with tf.GradientTape(persistent=True) as tape:
         outputs = model(inputs, tape=tape)
