@@ -9,7 +9,7 @@ MAX_LINE = 2**26
 
 
 class ProcessChannel:
-    """An end of the connection."""
+    """The client's or the service's end of the connection."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection, self._lines = connection, connection.makefile("rb")

@@ -61,8 +61,6 @@ class Usage:
 
 @dataclass(frozen=True)
 class _Memory:
-    """The memory of a process."""
-
     thread: str  #: /proc directory of a living thread, which reports the memory: the first thread may have ended
     parent: str  #: /proc directory of the parent process
     pages: int  #: bytes in pages that may be shared with other processes
