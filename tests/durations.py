@@ -1,6 +1,6 @@
-"""Costs of tests: files that took longest come first, as `make durations` records them.
+"""Costs of tests: files that took longest come first, and docs/testing.md has a table of both floors.
 
-A file is given to one process, which then does not work on a long file while the others
+`make durations` records both. A file is given to one process, which then does not work on a long file while the others
 have no more to do.
 """
 
@@ -15,8 +15,9 @@ import pytest
 
 TESTS = Path(__file__).parent
 RECORDED = TESTS / "durations.json"
+PAGE = TESTS.parent / "docs" / "testing.md"
 
-#: Set to write `RECORDED`.
+#: Set to write `RECORDED` and the table of `PAGE`.
 RECORD = "PGDL_RECORD_DURATIONS"
 
 #: Files that took less are not recorded: they fill the gaps.
@@ -57,6 +58,8 @@ class Costs:
         if os.environ.get(RECORD) and not hasattr(session.config, "workerinput"):
             kept = {file: round(wall_s) for file, wall_s in sorted(self._wall_s.items()) if wall_s >= LEAST_S}
             RECORDED.write_text(json.dumps(kept, indent=1) + "\n")
+            before, after = PAGE.read_text().split("| room |", 1)
+            PAGE.write_text("\n".join([before.rstrip("\n"), "", *self._table(), "", after.split("\n\n", 1)[1]]))
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Print the costs of each room, unless few tests ran."""
