@@ -35,7 +35,6 @@ def test_the_complexity_is_that_of_the_best_prior_there_is(distance, scale):
     assert complexity(logarithms, distance, m) == pytest.approx(min(found), rel=1e-3)
 
 
-@pytest.mark.rest
 def test_noise_on_which_nothing_depends_becomes_that_of_the_prior():
     """Dead units in front of a bias that answers: what is left of the complexity is the choice of the prior."""
     arrays = [[[-1.0, -2.0]], [0.0, 0.0], [[0.5, 0.2], [0.1, 0.3]], [5.0, 0.0]]

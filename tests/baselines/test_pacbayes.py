@@ -42,7 +42,6 @@ def test_bounds_without_a_change():
     assert magnitude_bound(0, 0 * W, SIGMA, M) == math.log(M / SIGMA) + 10
 
 
-@pytest.mark.rest
 def test_measures_put_their_scale_into_the_bounds():
     model, data = t1(), dataset(*T1_DATA)
     sigma, relative = (scale(name, model, data) for name in SCALES)

@@ -41,7 +41,6 @@ def test_bounds_of_t1_by_hand():
         assert magnitude_box_bound(vector, alpha, m) == pytest.approx(expected)
 
 
-@pytest.mark.rest
 def test_measures_put_their_scale_into_the_bounds():
     model, data = t1(), dataset(*T1_DATA)
     alpha, relative = (value(name, model, data) ** -0.5 for name in SCALES)
