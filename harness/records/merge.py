@@ -17,7 +17,7 @@ from harness.records.store import Records
 def add_records(records: Records, file: Address | Path) -> int:
     """Add the records of an SQLite file whose calls have no record yet, and its requests; return the number of records.
 
-    Ignores records of `INFRA_ERROR`. Raises `UserError` for a URL, and for a file that cannot be read.
+    Records with outcome `INFRA_ERROR` are ignored. Raises `UserError` for a URL, and for a file that cannot be read.
     """
     added = 0
     if isinstance(file, Address) and file.is_url:
