@@ -143,7 +143,8 @@ TASK_OUTCOMES = TaskColumn("outcomes", lambda task: counted(task.failures), str,
 TASK_REASON = TaskColumn("reason", lambda task: task.reason, str, kind="words")
 
 #: The columns that a board shows on request (`--columns`), by key.
-MORE = {one.key: one for one in list(globals().values()) if isinstance(one, TaskColumn) and one.key in ON_REQUEST}
+_TASK_COLUMNS = {one.key: one for one in list(globals().values()) if isinstance(one, TaskColumn)}
+MORE = {key: _TASK_COLUMNS[key] for key in ON_REQUEST}
 
 
 def find_more(keys: Iterable[str]) -> list[TaskColumn]:

@@ -295,7 +295,7 @@ def _parameters(option: str, choices: Mapping[str, Any]) -> Iterator[Decorator]:
 def take_parameters(asked: dict[str, Any], chosen: str, choices: Mapping[str, Any]) -> dict[str, str | None]:
     """Remove the parameters of all executors or kinds of sandbox from `asked`, and return those of `chosen`."""
     values = {
-        name: {one.name: asked.pop(f"{name}_{one.name}") for one in choice.parameters}
+        name: {one.name: asked.pop(f"{name}_{one.name}".replace("-", "_")) for one in choice.parameters}
         for name, choice in choices.items()
     }
     return values.get(chosen, {})

@@ -2,6 +2,7 @@
 
 import threading
 
+from harness.configuration import WAYS
 from harness.outcome import StoppedError
 from harness.sandbox import Call, Clock, Kind, Limits, Staging
 from harness.worker.runtimes import DEFAULT
@@ -39,6 +40,12 @@ class KindContract:
             except StoppedError:
                 call.discard()
             assert call.is_over
+
+    def test_records_tell_its_isolation(self) -> None:
+        """The name in records is the isolation, followed by one of `WAYS` if kinds share the isolation."""
+        kind = self.kind()
+        isolation, _, way = kind.name_in_records.rpartition("/")
+        assert (isolation if way in WAYS else kind.name_in_records) == kind.isolation
 
     def test_a_kind_says_what_it_shows(self) -> None:
         """The shown directories include neither staged nor private directories."""

@@ -25,8 +25,6 @@ from harness.outcome import Outcome
 from harness.records import Evaluation, Records
 from tests.board.board_examples import GAPS, MEASURE, failed, rows, write_reference
 
-pytestmark = pytest.mark.rest
-
 #: Gaps and values of another competition, of which the official score is 29.45 instead of 29.54.
 OTHER_GAPS = [0.1125, 0.16, 0.06, 0.41, 0.31, 0.21, 0.23, 0.13]
 OTHER_MEASURE = [1.0, 6.0, 3.0, 4.0, 9.0, 5.0, 2.0, 1.0]
@@ -137,6 +135,7 @@ def outputs(folder: Path, pgdl: Pgdl, monkeypatch: pytest.MonkeyPatch) -> Callab
     return all_written
 
 
+@pytest.mark.rest
 def test_no_writer_says_more_than_the_rule_allows(outputs: Callable[[str], list[dict[str, object]]]) -> None:
     one, other = outputs("auto")
     assert "29.5" in str(one["board --format markdown"])
@@ -147,5 +146,5 @@ def test_no_writer_says_more_than_the_rule_allows(outputs: Callable[[str], list[
 
 
 def test_every_command_writes_here_or_is_tested_elsewhere() -> None:
-    assert WRITERS.keys() | OTHERS == set(COMMANDS)
+    assert WRITERS.keys() | OTHERS == set(COMMANDS), "a new command belongs in WRITERS if it tells of calls or tasks"
     assert not WRITERS.keys() & OTHERS

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import click
@@ -10,6 +11,7 @@ from in_process import Pgdl, Record
 
 from harness.cli import options
 from harness.cli.main import cli
+from harness.registry import Parameter
 from tests.board.board_examples import rows, write_reference
 
 VOCABULARY = {
@@ -92,6 +94,13 @@ def test_what_is_no_time(text: str) -> None:
 @pytest.mark.parametrize(("text", "number"), [("auto", None), ("1", 1), ("4", 4)])
 def test_workers(text: str, number: int | None) -> None:
     assert options.parse_workers(text) == number
+
+
+def test_a_choice_whose_name_has_a_hyphen_has_parameters() -> None:
+    choices = {"slow-start": SimpleNamespace(parameters=[Parameter("long_pause", "S", "seconds.")])}
+    asked = {"slow_start_long_pause": "3", "seed": 1}
+    assert options.take_parameters(asked, "slow-start", choices) == {"long_pause": "3"}
+    assert asked == {"seed": 1}
 
 
 def test_the_environment_is_used_and_the_command_line_goes_before_it(
