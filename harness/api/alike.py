@@ -14,7 +14,7 @@ def ordered_alike(names: Collection[str]) -> dict[str, str]:
         return found
     from baselines import MEASURES  # here: a board of submissions alone needs no library
 
-    for name in names:
+    for name in sorted(names):
         plain, colon, parameters = name.partition(":")
         measure = MEASURES.get(plain)  # None: the records may be of an unknown measure
         if measure is not None and (other := f"{measure.order}{colon}{parameters}") in names:
