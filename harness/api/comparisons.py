@@ -33,7 +33,7 @@ from harness.task.task_notes import abbreviated
 
 @dataclass(frozen=True)
 class CompareResult:
-    """A table of measures with their scores, and the score of the noisy oracle beside which to read them."""
+    """A table of measures with their scores, and for comparison the score of the gaps with a little noise (oracle)."""
 
     board: Board
     oracle: Oracle
@@ -121,8 +121,8 @@ def compare_recorded(
 ) -> CompareResult:
     """Compare measures by their recorded calls. No call is made, so the tasks need reference data, but no models.
 
-    If a measure was called with several settings, the most recently requested settings count, and settings with a
-    sandbox before settings without. If `compare` shows why a measure was not called, the calls are missing here.
+    If a measure was called with several settings, the most recently requested settings with a sandbox count; without
+    such settings, the most recently requested. Where `compare` shows why a measure was not called, calls are missing.
 
     Args:
         measures: as in `compare`; a family, a cost, `all` or `cheap` selects recorded measures with any parameters.
@@ -162,7 +162,7 @@ def compare_recorded(
 
 
 def _most_recent(found: Sequence[Calls]) -> list[Calls]:
-    """Return the calls of each measure with its most recently requested settings, with a sandbox if there are such."""
+    """Return each measure's calls in the most recently requested settings; if any have a sandbox, only of those."""
     by_measure: dict[str, list[Calls]] = {}
     for calls in found:
         by_measure.setdefault(calls.submission, []).append(calls)

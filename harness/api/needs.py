@@ -2,7 +2,7 @@
 
 The needs of a measure of the library are known before any call. The needs of a participant's file are unknown, because
 the file may do without `model.initial_weights` if they are None. Therefore a run notes that models lack these weights
-only after a call of a file has failed on a None. `pgdl check` always does, because it is a participant's first command.
+only after a call of a file has failed on a None. `pgdl check`, a participant's first command, notes it in any case.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

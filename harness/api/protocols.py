@@ -27,14 +27,14 @@ def overfit(
     withhold: str = Withhold.AUTO.value,
     progress: Progress = SILENT,
 ) -> OverfitResult:
-    """Test whether the models of a task have been fitted to its test set: each model, each architecture, and all.
+    """Test whether models have been fitted to the test set of a task: each model, each architecture's models, and all.
 
     Finished models are kept in the cache. A withheld task is refused.
 
     Args:
         radii: largest shifts in pixels (epsilon), ascending; empty: 1 to 5, as far as the images allow.
         split: the examples to test, `test` or `train`.
-        generator: target of a correct image: the `strongest` or the `nearest` error.
+        generator: moves a correct image to the error with the largest margin (`strongest`), or to the `nearest` error.
         edges: filling of the edge that a shift uncovers: `black`, or `wrap` for the pixels pushed out on the other
             side.
 
@@ -73,7 +73,7 @@ def invariance(
         given: hyperparameters to condition on; empty: all that vary, except the level of augmentation.
         least_accuracy: models with a lower training accuracy, from 0 to 1, are not compared.
         sensitivity: also score random parts of the data.
-        seed: draws examples, partners and random magnitudes.
+        seed: seed of the draws of examples, of their partners in mixtures, and of magnitudes.
 
     Raises:
         UserError: no such task, model or perturbation, TensorFlow is missing, or the models cannot be compared.

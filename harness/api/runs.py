@@ -59,7 +59,7 @@ def run(
         names: names of the submissions that are not measures, in their order. A name that is already recorded makes the
             submission a new version of the recorded submission.
         repeats: number of repetitions of a quarter of the calls with other seeds; they never change a score.
-        confirm: asks whether a submission is a new version of the recorded submission with its name.
+        confirm: receives the question whether a submission is a new version of a recorded one, and returns the answer.
 
     Raises:
         UserError: a task or every submission is missing or invalid, no sandbox works here, a name belongs to another

@@ -27,7 +27,7 @@ class Scored(NamedTuple):
     submission: str
     score: SubmissionScore
     own_randomness: OwnRandomness | None = None  #: None without repetitions
-    settings: str = ""  #: settings in which the configuration differs from most recorded submissions
+    settings: str = ""  #: settings of the configuration that most recorded submissions do not have
     sandboxed: bool = True
 
     @property

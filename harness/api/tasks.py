@@ -74,7 +74,7 @@ def _builds(root: Path) -> "list[Build]":
 
 
 def _for_page(found: list[TaskFiles], unfinished: list[str], withhold: Withhold, html: Path) -> list[TaskFiles]:
-    """Return the tasks of the page. Raise `UserError` without a task; `unfinished` has the commands for a remedy."""
+    """Return the tasks of the page. Raise `UserError` without a task; `unfinished` has commands that finish tasks."""
     whole = [files for files in found if not files.reference_only]
     if not whole:
         kinds = ["reference data"] * bool(found) + ["tasks that are not finished"] * bool(unfinished)

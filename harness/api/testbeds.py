@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TestbedResult:
-    """Error rates of models over size, noise and unseen classes, and the measures that agree with them."""
+    """Error rates of models over size, noise and unseen classes, and how well measures agree with these rates."""
 
-    dataset: "xr.Dataset"  #: error rates and kappas of all cells, as `evaluate_task` returns them
+    dataset: "xr.Dataset"  #: error rates and Cohen's kappas by model, noise, unseen classes and class
     summary: TestbedSummary  #: the trade-off point and the marginals
     consistency: Sequence[Consistency]  #: measures with a value on every probed model, the most consistent first
     failed_calls: int  #: number of calls of measures that returned no value

@@ -64,7 +64,7 @@ def _array(values: Any) -> NDArray[Any]:
 
 
 def without_place(line: object, directory: str) -> str:
-    """Return a line without a directory's path, so that `models[0]` is the name of a file of that name in it."""
+    """Return a line in which files of a directory are called by their names, such as `models[0]`, without its path."""
     return str(line).replace(f"{directory}/", "")
 
 

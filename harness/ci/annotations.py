@@ -16,10 +16,10 @@ from harness.printing import say
 #: A line of the submission in a traceback; submissions of the competition of 2020 run in a copy, /tmp/program-X.
 FRAME = re.compile(r'File "(?:/job/submission|/tmp/program-\w+)/(?P<file>[^"]+)", line (?P<line>\d{1,9})')
 
-#: Number of lines of a traceback in a report, and of characters of a line: together below `harness.ci.report.MAX_TEXT`.
+#: Most lines of a traceback in a report, and characters of a line: their product is below `harness.ci.report.MAX_TEXT`.
 TRACEBACK_LINES, TRACEBACK_WIDTH = 8, 120
 
-#: Number of annotations of a kind that GitHub shows for a step.
+#: Maximum number of annotations of a level, such as `error`, that GitHub shows for a step.
 SHOWN = 10
 
 

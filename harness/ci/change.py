@@ -86,7 +86,7 @@ def _paths(repository: Repository, revision: str, folder: str) -> dict[str, GitE
 
 
 def _is_submission(entry: GitEntry) -> bool:
-    """Return whether an entry is meant as a submission. A link or submodule is, too, and will be refused later."""
+    """Return whether an entry is meant as a submission. Links and submodules count, too; they are refused later."""
     if entry.path.startswith(".") or is_leftover(entry.path):
         return False
     suffix = PurePosixPath(entry.path).suffix

@@ -37,7 +37,7 @@ FOOTER = (
 
 
 def render(report: ChangeReport, links: Mapping[str, str] = MappingProxyType({})) -> str:
-    """Return the comment on a report. The comment ends with `links` (text -> address), which are not of the report."""
+    """Return the comment on a report. It ends with `links` (text -> address), which come from the caller."""
     parts = [MARK, "## Leaderboard", "", *_verdict(report)]
     parts += _section("No ranks: records of these submissions are missing", [*map(code, report.missing)])
     lines, left_out = report.lines[:SHOWN], len(report.lines) - SHOWN

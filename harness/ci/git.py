@@ -43,7 +43,7 @@ class GitEntry(NamedTuple):
     path: str  #: relative to the listed folder; bytes that are not UTF-8 are surrogates
     mode: str  #: six digits, such as `FOLDER`
     id: str  #: ID of the object
-    size: int | None = None  #: bytes of a file or link; None for other entries, and unless `files` lists it
+    size: int | None = None  #: bytes of a file or link in the list of `files`; otherwise None
 
 
 class GitError(Exception):

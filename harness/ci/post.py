@@ -115,7 +115,7 @@ def _is_own(comment: Any) -> bool:
 
 
 def _report(github: Github, run: str) -> ChangeReport:
-    """Return the report in the newest artifact of a job, which may be forged."""
+    """Return the report in the newest artifact of a job. The artifact may be forged."""
     found = [
         one for one in github.list(f"actions/runs/{run}/artifacts", "artifacts", name=ARTIFACT) if not one["expired"]
     ]

@@ -53,8 +53,8 @@ BUG = 70
 #: Exit code of a shell for a program that was ended by SIGPIPE.
 BROKEN_PIPE = 128 + 13
 
-#: Variable with the number of threads of a product of matrices, 1 unless the user sets it. Scores compute many small
-#: products in several threads, and OpenBLAS' waiting threads spin: on a busy machine they take ten times the time.
+#: Variable with OpenBLAS' number of threads, 1 unless the user sets it. Scores compute many small products of matrices
+#: in threads of their own. OpenBLAS' waiting threads would spin: on a busy machine, scores would take ten times longer.
 ONE_THREAD = "OPENBLAS_NUM_THREADS"
 
 
@@ -180,7 +180,7 @@ def _hang_up(terminals: Sequence[int]) -> NoReturn:
 
 
 def _open_closed_streams() -> None:
-    """Open standard streams that the caller has closed on the null device.
+    """Open the null device in place of each standard stream that the caller has closed.
 
     Otherwise the next opened file would get the number of a standard stream, and receive what is printed.
     """

@@ -178,7 +178,7 @@ def _as_object(measure: "Measure | InstalledMeasure") -> dict[str, Any]:
 
 
 def explanation(measure: "Measure") -> str:
-    """Return the docstring of a measure without meaning and fields, with an entry for each parameter.
+    """Return the docstring of a measure without its first two paragraphs, and with an entry for each parameter.
 
     An entry that the docstring lacks comes from the docstring of its module or of `baselines.core.parameters`.
     """

@@ -34,7 +34,7 @@ from pgdl import Execution, Progress
 #: The columns that form the key of a record.
 KEY_PARTS = tuple(signature(call_key).parameters)
 
-#: Maximum size in bytes of a database of records: without calls, and for each call.
+#: Maximum size in bytes of a database of records: the size without calls, and the addition for each call.
 MAX_EMPTY, MAX_CALL = 1024**2, 128 * 1024
 
 #: Beginning of the description of a submission whose calls were not made again.
@@ -123,7 +123,7 @@ def _prove(
 ) -> int:
     """Make some calls again, and return their number. Raise `UserError` if a value differs from its record.
 
-    The failure is written to the file `refused`, so that the submission gets no second draw.
+    The failure is written to the file `refused`. While this file exists, the submission is refused without new calls.
     """
     if refused.exists():
         raise UserError("was refused before", file=refused, remedy="remove this file to try again")
@@ -151,7 +151,7 @@ def _found(directory: Path, name: str, owners: dict[str, str], notes: list[str])
 def read_records(
     result: Path, submission: Submission, settings: PhaseSettings, owners: Mapping[str, str]
 ) -> tuple[list[Evaluation], list[Request]]:
-    """Return the records and requests in a result, which may be forged, under the submission's name.
+    """Return the records and requests in a result under the submission's name. The result may be forged.
 
     Raise `UserError` unless all records are of the files of this submission. `owners` names the participants who handed
     in other digests.
@@ -226,7 +226,7 @@ def made_again(
 def differences(
     rows: Sequence[Evaluation], drawn: Sequence[Evaluation], again: Mapping[tuple[str, str], Evaluation]
 ) -> list[str]:
-    """Return a line for each drawn call whose new record in `again`, by (task, model), does not confirm it.
+    """Return a line for each drawn call that its new record does not confirm. `again` has (task, model) -> new record.
 
     On the same class of machines, values must be equal. On different classes, values may differ by `TOLERANCE`, but
     must have the same order as in `rows`: otherwise a nearly constant measure would confirm any values.

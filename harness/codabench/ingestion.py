@@ -110,7 +110,7 @@ class _Saving:
         self._writing = threading.Lock()
 
     def save(self, ended: str, problem: str = "") -> PhaseResult:
-        """Write and return the result, even without any record. `ended` says how the calls ended."""
+        """Write and return the result, even if there is no record yet. `ended` says how the calls ended."""
         with self._writing:
             files: Mapping[str, Path | bytes] = {}
             if self._database.exists():

@@ -32,7 +32,7 @@ class UnreadableError(Exception):
 
 
 def is_leftover(name: str) -> bool:
-    """Return whether a file or folder is a leftover, by its name without the folders above, and never read."""
+    """Return whether a file or folder is a leftover, which is never read; `name` is its name without a path."""
     return name.lower() in _LEFTOVERS or name.startswith(_RESOURCE_FORK)
 
 
