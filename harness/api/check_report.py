@@ -75,13 +75,13 @@ class CheckReport:
 
     @property
     def endless(self) -> str | None:
-        """A sentence on a line that repeats a dataset for ever; None without such a line or without a timeout."""
+        """The sentence of `endless_repeat` on the submission if a call exceeded its time; otherwise None."""
         late = self.trial and any(one.result.outcome is Outcome.TIMEOUT for one in self.trial.done)
         return endless_repeat(self.submission) if late else None
 
     @property
     def warnings(self) -> list[str]:
-        """Why a passing submission is doubtful: equal or unrepeatable values. Empty if a task is withheld."""
+        """Lines on doubts about a passing submission: constant or unrepeatable values. Empty if a task is withheld."""
         if self.trial is None or not self.passed or self.withheld:
             return []
         found = []

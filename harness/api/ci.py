@@ -61,7 +61,7 @@ class ChangeJob:
     def covers(self, configuration: Configuration, runtime: str | None) -> bool:
         """Return whether a recorded call with this configuration counts on the boards of this job.
 
-        The configuration needs the job's seed, limits and runtime, and a sandbox. `runtime` is the submission's choice.
+        It counts with the job's seed, limits and runtime, in a sandbox. `runtime` is the submission's own choice.
         """
         asked = self.execution
         wanted = {

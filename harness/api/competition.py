@@ -130,7 +130,7 @@ def collect_records(
 def read_current(records: Records, competition: Competition, found: Collected) -> Collected:
     """Return the calls `found` with their records.
 
-    Raise `UserError` if a task's records are of several models of one name, and nothing here says which model counts.
+    Raise `UserError` if a task's records are of several versions of its models or data, and it is unknown which count.
     """
     for task in competition.references.keys() - competition.contents.keys():
         if has_several_builds(records, task):
@@ -174,8 +174,8 @@ def notes_on_records(records: Records, shown: Sequence[Calls]) -> list[str]:
 def choose(collected: Collected, submissions: Sequence[str] | str, where: str, *, can_run: bool) -> Collected:
     """Return the calls of submissions that a user names; without names, all calls.
 
-    A path or the name of a measure means its current version. Any other name means the recorded submission; without
-    models here (not `can_run`), each recorded name does. `where` is the name of the records, for errors. Raise
+    A path or the name of a measure means its current version. Any other name means the recorded submission, and so does
+    every recorded name if no models are here (not `can_run`). `where` is the name of the records, for errors. Raise
     `UserError` for an unknown name, and for files that are no submission or have not been run as they are now.
     """
     if not submissions:
@@ -204,7 +204,7 @@ def choose(collected: Collected, submissions: Sequence[str] | str, where: str, *
 
 
 def require_records(collected: Collected, where: str) -> None:
-    """Raise `UserError` if there are no records."""
+    """Raise `UserError` if no calls are shown; `where` is the name of the records."""
     if not collected.shown:
         raise UserError("no records of these tasks", file=where, remedy="run `pgdl run SUBMISSION` first")
 

@@ -101,7 +101,7 @@ def _installed() -> list[str]:
 
 
 def _device(kind: Kind, trial: Job) -> Finding:
-    """Return the finding whether the runtime of a trial uses the GPU in the sandbox."""
+    """Return a finding that says whether the runtime of a trial uses the GPU in the sandbox."""
     runtime, result = trial.runtime, kind.run_trial(trial)
     item, device = f"  {runtime} and the GPU", result.environment.get("device")
     if device == "cpu":

@@ -1,4 +1,4 @@
-"""The settings of calls: sandbox, executor, limits and seed, which commands have as options."""
+"""The settings of calls: sandbox, executor, limits and seed. Commands have options for these settings."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -56,7 +56,7 @@ def measures(model: Any, data: Any, names: Sequence[str] | str = (ALL,)) -> list
         (the reason, otherwise None).
 
     Raises:
-        UserError: there is no such measure, family or cost, or another kind of model or data.
+        UserError: there is no such measure, family or cost, or the model or data are of another kind.
     """
     chosen = choose_measures(names)
     if is_module(model):

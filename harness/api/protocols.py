@@ -34,7 +34,7 @@ def overfit(
     Args:
         radii: largest shifts in pixels (epsilon), ascending; empty: 1 to 5, as far as the images allow.
         split: the examples to test, `test` or `train`.
-        generator: moves a correct image to the error with the largest margin (`strongest`), or to the `nearest` error.
+        generator: moves a correctly classified image to the error of largest margin (`strongest`) or to the `nearest`.
         edges: filling of the edge that a shift uncovers: `black`, or `wrap` for the pixels pushed out on the other
             side.
 
@@ -67,12 +67,12 @@ def invariance(
     Finished models are kept in the cache. A withheld task is refused.
 
     Args:
-        perturbations: their names; empty: all but mixtures in the first hidden layer.
+        perturbations: names of perturbations; empty: all but mixtures in the first hidden layer.
         ranges: magnitudes of changes of images, as in `rotation=-90..90`; default: those of Schiff et al. (2021).
         n_examples: number of training examples of a curve.
         given: hyperparameters to condition on; empty: all that vary, except the level of augmentation.
         least_accuracy: models with a lower training accuracy, from 0 to 1, are not compared.
-        sensitivity: also score random parts of the data.
+        sensitivity: also compute the scores on random parts of the data.
         seed: seed of the draws of examples, of their partners in mixtures, and of magnitudes.
 
     Raises:

@@ -32,7 +32,7 @@ class Scored(NamedTuple):
 
     @property
     def label(self) -> str:
-        """The submission's name, followed by its differing settings."""
+        """The submission's name, followed by `settings`."""
         return labelled(self.submission, self.settings, sandboxed=self.sandboxed)
 
 

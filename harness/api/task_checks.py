@@ -32,7 +32,7 @@ def validate_tasks(
 ) -> list[Validated]:
     """Check tasks, and return a result for each, with all problems; of a withheld task, only with their number.
 
-    The files of a fetched task are compared with their digests at the fetch. If the cache cannot be written, a
+    The files of a fetched task are compared with the digests recorded at the fetch. If the cache cannot be written, a
     temporary cache is used.
 
     Raises:

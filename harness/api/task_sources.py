@@ -36,7 +36,7 @@ class BuildResult:
 
     @property
     def refused(self) -> list[int]:
-        """The models of `unreached` with which the recipe does not allow a finished task."""
+        """The models of `unreached` that the recipe treats as an error: with such models, the task stays unfinished."""
         return [one for one in self.unreached if self.build.recipe.cells[one].training.unreached == "error"]
 
     @property

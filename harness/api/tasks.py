@@ -1,4 +1,4 @@
-"""The functions `pgdl.show_tasks` and `hide_task`: describe tasks, also in training, and mark tasks as hidden."""
+"""The functions `pgdl.show_tasks` and `hide_task`: describe finished and unfinished tasks, and mark tasks as hidden."""
 
 from collections.abc import Sequence
 from dataclasses import asdict

@@ -1,4 +1,4 @@
-"""Reads the examples of users of PyTorch, and removes temporary paths from messages for them."""
+"""Reads the examples of users of PyTorch, and removes paths of temporary files from messages for these users."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -64,7 +64,7 @@ def _array(values: Any) -> NDArray[Any]:
 
 
 def without_place(line: object, directory: str) -> str:
-    """Return a line in which files of a directory are called by their names, such as `models[0]`, without its path."""
+    """Return a line without the path of a directory, so that the line calls the directory's files by their names."""
     return str(line).replace(f"{directory}/", "")
 
 

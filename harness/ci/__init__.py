@@ -1,4 +1,4 @@
-"""Evaluates the submissions that a change of a git repository touches, and reports the results. Trusts no change."""
+"""Evaluates the submissions that a change of a git repository touches, and reports the results. A change is never trusted."""
 
 #: Modules for other rooms.
 MODULES = ("annotations", "boards", "change", "comment", "git", "reading", "report", "results", "rules")

@@ -31,7 +31,7 @@ def annotation(level: str, text: str, file: str = "", line: int | str | None = N
 
 
 def last_frame(output: str) -> tuple[str, str] | None:
-    """Return file and line of the submission's last call in the tracebacks of its output; None without a traceback."""
+    """Return file and line of the last frame in the submission's code in the tracebacks of an output; None without."""
     frames = list(FRAME.finditer(output))
     return (frames[-1]["file"], frames[-1]["line"]) if frames else None
 

@@ -19,7 +19,7 @@ Covers = Callable[[Configuration, str | None], bool]
 
 
 def read_versions(repository: Repository, folder: str, entries: Mapping[str, GitEntry]) -> dict[str, Submission]:
-    """Return the submissions in the entries of `folder`, by name. Submissions that cannot be read are left out."""
+    """Return name -> submission, from the entries of `folder`. Submissions that cannot be read are left out."""
     versions = {}
     for name, entry in entries.items():
         with suppress(RefusedError):

@@ -79,7 +79,7 @@ def _renamed(new: Mapping[str, GitEntry], gone: Mapping[str, GitEntry]) -> dict[
 
 
 def _paths(repository: Repository, revision: str, folder: str) -> dict[str, GitEntry]:
-    """Return the submissions of a revision by path in the folder; an empty dictionary without the folder."""
+    """Return path in `folder` -> submission at a revision; an empty dictionary if there is no such folder."""
     tree = repository.folder(revision, folder)
     entries = [] if tree is None else repository.entries(tree, MAX_SUBMISSIONS)
     return {entry.path: entry for entry in entries if _is_submission(entry)}
@@ -126,7 +126,7 @@ def _plain(refused: Mapping[str, str]) -> dict[str, str]:
 
 
 def path_in_repository(folder: str, entry: GitEntry) -> str:
-    """Return the path of a submission of `folder` in the repository, as printable text."""
+    """Return the path in the repository, as printable text, of the submission `entry` of `folder`."""
     return str(PurePosixPath(folder, printable(entry.path)))
 
 
@@ -141,7 +141,7 @@ def _others(
 
 
 def require_folder(text: str) -> str:
-    """Return the path of the submissions folder without a trailing slash. Raise `UserError` outside the repository."""
+    """Return a folder's path without a trailing slash. Raise `UserError` for a path outside the repository."""
     path = PurePosixPath(text)
     if path.is_absolute() or ".." in path.parts:
         raise UserError("--submissions", expected="a folder inside the repository", found=text)

@@ -111,7 +111,7 @@ def _before_and_after(before: str, after: str, line: Line) -> str:
 
 
 def _neighbours(line: Line) -> list[str]:
-    """Return a sentence on the difference from each neighbour on the board that has a p-value."""
+    """Return a sentence on the difference from each neighbour on the board, if the difference has a p-value."""
     pairs = (("below", line.above, line.above_p_value), ("above", line.below, line.below_p_value))
     texts = []
     for side, other, p_value in pairs:

@@ -50,7 +50,7 @@ def moved_by(change: Change, before: Board, after: Board) -> list[Moved]:
 
 
 def same_as(touched: Collection[str], shown: Sequence[Calls]) -> list[Same]:
-    """Return the groups of submissions with the same files or values that include a submission of `touched`."""
+    """Return the groups of submissions with the same files or values, if they include a submission of `touched`."""
     groups = [("files", names) for names in same_files(shown)] + [("values", names) for names in same_values(shown)]
     return [Same(what, tuple(names)) for what, names in groups if not set(touched).isdisjoint(names)]
 

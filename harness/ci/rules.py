@@ -26,7 +26,7 @@ class Rules:
         return change.base is not None and len(change.touched) > self.at_most
 
     def broken_by_change(self, change: "Change") -> list[str]:
-        """Return a line for each rule on the whole change that is broken: `at_most` and `only_submissions`."""
+        """Return a line for each broken rule on the whole change: `at_most` and `only_submissions`."""
         broken = []
         if self.stop(change):
             touched = len(change.touched)

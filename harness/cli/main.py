@@ -66,7 +66,7 @@ class LazyGroup(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return the object `command` of the module of a command, which is imported now; None for an unknown name."""
+        """Import the module of a command, and return its object `command`; None for an unknown name."""
         if cmd_name not in COMMANDS:
             return None
         command: click.Command = importlib.import_module(f"harness.cli.{cmd_name}").command
@@ -103,7 +103,7 @@ def cli() -> None:
 
 
 def main() -> NoReturn:
-    """Run the command line, and exit. A `UserError` is printed in one line; other exceptions are bugs."""
+    """Run the command line, and exit. Print a `UserError` in one line, and the traceback of an unexpected exception."""
     _open_closed_streams()
     os.environ.setdefault(ONE_THREAD, "1")  # before anything imports NumPy
     if sys.platform == "win32":

@@ -85,7 +85,7 @@ def command(
 
 
 def _named(name: str, family: str | None, cost: str | None) -> "Measure | InstalledMeasure":
-    """Return the measure of a name. Raise `UserError` if there is none, or if options select other measures."""
+    """Return the measure of a name. Raise `UserError` for an unknown name, or if a family or a cost is given, too."""
     import baselines
     from harness.submission.installed import installed_measures
 

@@ -18,7 +18,7 @@ from pgdl import UNSAFE, Progress
 class Terminal(Progress):
     """Shows notes, warnings and the current step on standard error, and the calls of a run on a console.
 
-    When its context is left, no step is shown any more.
+    Leaving the context ends the shown step.
     """
 
     def __init__(self, console: Console | None = None) -> None:

@@ -79,8 +79,8 @@ def collect(
 
     `directory` has the submissions NAME.zip, and the results results/NAME.zip. A `share` (0 to 1) of the calls of each
     submission is made again, even if the calls are in the database already. A result that cannot be used or proved is
-    left out, with a warning. Raise `UserError` if no result can be used, no call can be made here, or the database has
-    rows that are not proved.
+    left out, with a warning. Raise `UserError` if no result can be used, no call can be made here, or the database
+    already has rows of a result that is left out.
     """
     if not names:
         raise UserError("no submissions", file=directory, expected=f"NAME.zip and {RESULTS}/NAME.zip")
@@ -153,8 +153,8 @@ def read_records(
 ) -> tuple[list[Evaluation], list[Request]]:
     """Return the records and requests in a result under the submission's name. The result may be forged.
 
-    Raise `UserError` unless all records are of the files of this submission. `owners` names the participants who handed
-    in other digests.
+    Raise `UserError` unless all records are of the files of this submission. `owners` has digest of files -> name of a
+    submission, for messages.
     """
     try:
         with _records_in(result, settings.planned) as records:
@@ -183,7 +183,7 @@ def read_records(
 
 @contextmanager
 def _records_in(result: Path, calls: int) -> Iterator[Records]:
-    """Open the database in a result. No other file is unpacked, and no more bytes than `calls` calls need."""
+    """Yield the database in a result. No other file is unpacked, and no more bytes than `calls` calls need."""
     with tempfile.TemporaryDirectory() as temporary, open_archive(result) as archive:
         file = Path(temporary, RECORDS)
         with writing(file):

@@ -1,4 +1,4 @@
-"""Downloads each participant's submission that counts through the platform's API. Files are not downloaded twice.
+"""Downloads, by the platform's API, each participant's submission that counts. Files are not downloaded twice.
 
 Addresses in the platform's storage are signed (utils/data.py:45), so the token is not sent there.
 """

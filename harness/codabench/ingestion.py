@@ -41,7 +41,7 @@ class OutOfTimeError(KeyboardInterrupt):
 
 
 def ingest(program: Path, input_data: Path, submission: Path, output: Path, progress: Progress) -> PhaseResult:
-    """Call a submission on all models of a phase, and write the result. The platform mounts the four directories.
+    """Call a submission on all models of a phase; write and return the result. The platform mounts the directories.
 
     If no call can be made, note the reason in the result, and raise `UserError`.
     """

@@ -206,8 +206,8 @@ def open_phase(platform: Platform, number: str, name: str | None) -> OpenedPhase
 def by_participant(opened: OpenedPhase, status: str | None) -> tuple[dict[str, list[Listed]], list[str]]:
     """Return participant -> submissions with `status`, and a list with a line on the others; an empty list without any.
 
-    Without `status`, return all submissions. The submission on the board comes first, then the highest numbers: the
-    times on the platform are chosen by the participants (api/serializers/submissions.py:82).
+    Without `status`, return all submissions. The submission on the board comes first, then the highest number. Times do
+    not count: participants choose the times on the platform (api/serializers/submissions.py:82).
     """
     found: dict[str, list[Listed]] = {}
     for one in sorted(opened.submissions, key=lambda one: (not one.on_leaderboard, -one.id)):

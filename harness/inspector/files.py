@@ -21,7 +21,7 @@ class SubmissionError(Exception):
 
 
 class UnreadableError(Exception):
-    """The system refuses to read a file, which the user of the harness can fix.
+    """The system refuses to read a file. The user of the harness can mend this.
 
     `file` is the name of the file in the submission; empty for the submitted folder, zip or single file itself.
     """

@@ -22,7 +22,7 @@ class ExecutorContract:
     """The tests of an executor for pytest. A subclass defines `executor`."""
 
     def executor(self, workers: int) -> Executor:
-        """Return an executor with the sandbox `STAGE` and `workers` calls at once. Its context is not entered yet."""
+        """Return an executor with the sandbox `STAGE` that makes `workers` calls at once. Do not enter its context."""
         raise NotImplementedError
 
     def make(self, workers: int, parts: Parts, orders: Sequence[Order]) -> dict[int, FinishedCall[int]]:
@@ -62,7 +62,7 @@ class ExecutorContract:
                 assert done.result.value == value
 
     def test_only_baselines_share_a_sandbox_and_only_on_one_model(self) -> None:
-        """The part `counts` returns the number of parts played in its sandbox so far: 1 in a sandbox of its own."""
+        """The part `counts` returns how many parts its sandbox has played. Repetitions never share a sandbox."""
         parts = Parts()
         orders = [parts.order("counts") for _ in range(3)]
         orders += [parts.order(f"counts {number}", is_baseline=True) for number in range(3)]

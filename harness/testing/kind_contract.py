@@ -13,11 +13,11 @@ class KindContract:
     runtime = DEFAULT  #: runtime in which the calls are made
 
     def kind(self) -> Kind:
-        """Return the kind; its context is not entered."""
+        """Return the kind. Do not enter its context."""
         raise NotImplementedError
 
     def test_limits_hold_and_nothing_else_can_be_seen(self) -> None:
-        """The traps of `pgdl doctor` end as expected, two at a time; without isolation, only traps that need none."""
+        """The submissions of `pgdl doctor` that must fail do so, two at a time; without isolation, only some must."""
         with Staging() as staging, self.kind() as kind:
             assert kind.problem() is None
             kind.prepare(kind.trials(staging, [self.runtime]))

@@ -1,6 +1,6 @@
 """The command `pgdl`, also as `python -I -m pgdl`.
 
-Before `_require_own` has run, a package such as `harness` on the path may be another project's.
+Our packages are imported only after `_require_own` has run: before, `harness` may be a package of another project.
 """
 
 import importlib.util
