@@ -73,8 +73,8 @@ def report(
     """Explain the scores of submissions among all recorded submissions: why they are not higher.
 
     Args:
-        submissions: paths and names as for `run`, for their current version, or names of recorded submissions; empty:
-            all recorded submissions.
+        submissions: paths and measures as for `run`, in their current version, or names of recorded submissions;
+            empty: all recorded submissions.
 
     Raises:
         UserError: tasks or records are missing or invalid.

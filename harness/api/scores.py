@@ -64,8 +64,8 @@ def score(
     """Return the scores of recorded submissions, or of a directory of `.predict` files.
 
     Args:
-        submissions: paths and names as for `run`, for their current version, or names of recorded submissions, for
-            their most recently requested version; empty: all.
+        submissions: paths and measures as for `run`, in their current version, or names of recorded submissions, in
+            their most recently requested version; empty: all recorded submissions.
         everything: score every version and configuration of a submission.
         reference: directory of the reference data; None: the directory of the tasks.
         predictions: directory of files `TASK.predict`, which are scored instead of records.

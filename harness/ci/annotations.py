@@ -57,7 +57,7 @@ def under_github() -> bool:
 def commands_stopped(stop: bool, *, err: bool = False) -> Iterator[None]:
     """Switch GitHub's commands off within the context if `stop`. After an exception, the commands stay off.
 
-    With `err`, print the switch on standard error: GitHub reads both streams.
+    GitHub reads both streams: with `err`, the lines that switch are printed on standard error.
     """
     if not stop:
         yield

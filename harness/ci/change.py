@@ -94,7 +94,7 @@ def _is_submission(entry: GitEntry) -> bool:
 
 
 def _named(paths: Mapping[str, GitEntry], owners: Mapping[str, str]) -> tuple[dict[str, GitEntry], dict[str, str]]:
-    """Return name -> submission, and path -> reason for submissions whose names are not allowed or already taken.
+    """Return name -> submission, and path -> reason for refusal, if the name is not allowed or already taken.
 
     Names that could be mistaken for each other count as the same name. `owners` has the paths of taken names; a new
     name belongs to the first path in alphabetical order.

@@ -74,5 +74,5 @@ def _phase(number: int, one: PlannedPhase) -> dict[str, Any]:
 
 
 def _text(moment: datetime) -> str:
-    """Return a time as text: the platform would drop the hours of a date in the format of YAML."""
+    """Return a time as text, for a string in YAML: of a YAML timestamp, the platform would drop the hours."""
     return f"{moment:%Y-%m-%d %H:%M:%S}"
