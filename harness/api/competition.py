@@ -144,7 +144,7 @@ def read_current(records: Records, competition: Competition, found: Collected) -
 def remarks_on(
     records: Records, competition: Competition, collected: Collected, results: Address | Path | str
 ) -> list[str]:
-    """Return the remarks for readers of scores on the tasks and on the calls that are shown."""
+    """Return remarks on the tasks and on the shown calls, for readers of their scores."""
     return [
         *competition.notes(collected.shown),
         *notes_on_records(records, collected.shown),

@@ -22,7 +22,7 @@ class Progress:
         """Receive a warning about a fault that the user can mend, or about a wait."""
 
     def step(self, line: str) -> None:
-        """Receive the start of a step that may take a while, such as reading the tasks; the next event ends the step."""
+        """Receive the start of a step that may take a while, such as reading tasks. The next event ends the step."""
 
     def steps(self, name: str, total: int) -> AbstractContextManager[Callable[[], None]]:
         """Return a context for work in `total` parts; its `as` target is a function to call after each part."""

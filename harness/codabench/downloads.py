@@ -61,7 +61,7 @@ def download(
     """Download each participant's submission that counts to `directory` as NAME.zip, and write the table.
 
     The submission on the platform's board counts, or else the last submission whose file was written before `end`, the
-    end of the phase in the organiser's description. With results, only submissions with a score count, and
+    end of the phase in the organiser's description. `with_results`: only submissions with a score count, and
     results/NAME.zip is downloaded, too. Return the downloaded submissions, and lines on submissions that are left out.
     Raise `UserError` if the platform cannot be reached, refuses or fails.
     """
