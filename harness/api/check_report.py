@@ -20,7 +20,7 @@ from harness.outcome import Outcome
 from harness.submission import Submission
 from harness.task.selection import PartOfData
 
-#: Beginning of a line that GitHub's log would take for a command. XML can write its first character as a number.
+#: Beginning of a line that GitHub's log would take for a command. In XML, its first colon or # can be a number.
 _COMMAND = re.compile(r"^(\s*)([:#])(?=[:#])", re.MULTILINE)
 
 

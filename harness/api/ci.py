@@ -77,7 +77,7 @@ class _Boards(NamedTuple):
 
     before: Board
     after: Board
-    site: SiteData  #: of `after`
+    site: SiteData  #: site of `after`
     missing: list[str]  #: untouched submissions without a record of their present version
     same: list[Same]  #: groups of submissions with the same files or values, each with a touched submission
 
@@ -88,7 +88,7 @@ class ChangeResult:
 
     report: ChangeReport
     board: Board
-    site: SiteData  #: of the board
+    site: SiteData  #: site of `board`
     annotations: Sequence[str] = ()  #: commands for GitHub, a line each
 
     @property

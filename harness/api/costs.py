@@ -77,10 +77,10 @@ class CostForecast:
     """The expected cost of a measure on the models of a task; unknown figures are None."""
 
     measure: Measure
-    smallest_s: float | None  #: a call on the smallest model
-    largest_s: float | None
-    all_s: float | None  #: calls on all models, one at a time
-    memory_bytes: int | None  #: on the largest model
+    smallest_s: float | None  #: seconds of a call on the smallest model
+    largest_s: float | None  #: seconds of a call on the largest model
+    all_s: float | None  #: seconds of calls on all models, one at a time
+    memory_bytes: int | None  #: peak memory of a call on the largest model
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class Costs:
 
     task: str
     n_examples: int  #: number of examples in the training set
-    timed: tuple[Timed, ...]  #: on the smallest and the largest model
+    timed: tuple[Timed, ...]  #: timed calls on the smallest and the largest model
     forecasts: tuple[CostForecast, ...]
     workers: int  #: number of calls that a run makes at once
 

@@ -27,7 +27,7 @@ class ReportResult:
 
     board: Board  #: requested rows include the output of their failed calls
     insights: Mapping[int, Mapping[str, Insight]]  #: position of a requested row -> task -> explanation of its score
-    remarks: Sequence[str] = ()  #: on the tasks and on the records behind the requested rows
+    remarks: Sequence[str] = ()  #: remarks on the tasks, and on the records of the requested rows
 
     @cached_property
     def pages(self) -> list[dict[str, Any]]:

@@ -26,7 +26,7 @@ class Scored(NamedTuple):
 
     submission: str
     score: SubmissionScore
-    own_randomness: OwnRandomness | None = None  #: None without repetitions
+    own_randomness: OwnRandomness | None = None  #: variation of the score by repetitions; None without repetitions
     settings: str = ""  #: settings of the configuration that most recorded submissions do not have
     sandboxed: bool = True
 

@@ -22,7 +22,7 @@ class Tally:
         #: (submission, task) -> number of calls that exceeded their time with less than half of a processor
         self.starved: Counter[tuple[str, str]] = Counter()
         self.machines: Counter[str] = Counter()  #: machine of a cluster -> number of calls that this run made on it
-        self.lacking_initial_weights: set[str] = set()  #: tasks on which a call of this run failed for lack of them
+        self.lacking_initial_weights: set[str] = set()  #: tasks on which a call failed for lack of these weights
 
     def add(self, row: CallSummary) -> None:
         """Count a recorded call."""

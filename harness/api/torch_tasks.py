@@ -32,8 +32,8 @@ class TorchModel:
     module: Any  #: a `torch.nn.Module`
     hyperparameters: Mapping[str, Any]  #: name -> value, the same names for all models
     initial: Mapping[str, Any] | None = None  #: the `state_dict` before training, if it was kept
-    train_accuracy: float | None = None  #: from 0 to 1, if known
-    test_accuracy: float | None = None  #: from 0 to 1, if known
+    train_accuracy: float | None = None  #: from 0 to 1; None if unknown
+    test_accuracy: float | None = None  #: from 0 to 1; None if unknown
 
 
 def import_torch(

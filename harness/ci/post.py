@@ -85,7 +85,7 @@ class Github:
 
 
 def find_links(github: Github, job: str) -> dict[str, str]:
-    """Return text -> address of links to the job, which keeps the board as a file, and to the published board, if any."""
+    """Return text -> address of links to the job, which has the board as a file, and to the published board, if any."""
     page = github.page()
     return {"The board with this change, a file of the job": job} | ({"The published board": page} if page else {})
 
