@@ -1,4 +1,4 @@
-"""Reads the objects of a git repository, which may belong to a hostile change.
+"""Reads the objects of a git repository. These objects may belong to a hostile change.
 
 Nothing is checked out, so that no hook, filter, attribute, link or submodule of the change takes effect. Only commands
 that print objects are called, and their output is bounded.

@@ -1,4 +1,4 @@
-"""Entry point of `pgdl`: imports a command's module only to run it, and prints errors in one line."""
+"""The entry point of `pgdl`. It imports a command's module only to run the command, and prints errors in one line."""
 
 import errno
 import importlib

@@ -1,7 +1,7 @@
 """The options of all commands: an option means the same in every command that has it.
 
-The options of `_option` can also be set by environment variables, such as `--seed` by `PGDL_SEED`. A command gets the
-value of an option under the name of the parameter of its function in `pgdl`, and passes most options on as `**asked`.
+The options of `_option` can also be set by environment variables, such as `--seed` by `PGDL_SEED`. The names of values
+are the names of parameters in `pgdl`, so that a command passes most of them on as `**asked`.
 """
 
 import re
