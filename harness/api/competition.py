@@ -80,7 +80,7 @@ class Competition:
 
 
 def _notes_on_versions(shown: Sequence[Calls]) -> list[str]:
-    """Return a note on the measures whose records were made with another version of the library than the present."""
+    """Return a list with a note on the measures that were recorded with another version of the library than this."""
     here = {calls.submission: find_named(calls.submission) for calls in shown if calls.is_baseline}
     others = [one.submission for one in shown if (now := here.get(one.submission)) and now.digest != one.version]
     return [f"recorded with another version of the library than this one: {abbreviated(others)}"] if others else []

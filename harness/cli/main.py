@@ -59,7 +59,7 @@ ONE_THREAD = "OPENBLAS_NUM_THREADS"
 
 
 class LazyGroup(click.Group):
-    """A group that imports a command's module only to run that command (`pgdl --help` stays instant)."""
+    """A group of commands. It imports a command's module only to run the command, so that `pgdl --help` is instant."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the commands in the order in which a user needs them."""

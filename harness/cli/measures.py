@@ -180,7 +180,7 @@ def _as_object(measure: "Measure | InstalledMeasure") -> dict[str, Any]:
 def explanation(measure: "Measure") -> str:
     """Return the docstring of a measure without its first two paragraphs, and with an entry for each parameter.
 
-    An entry that the docstring lacks comes from the docstring of its module or of `baselines.core.parameters`.
+    An entry that the docstring lacks comes from the measure's module, or from `baselines.core.parameters`.
     """
     from baselines.core import parameters
 

@@ -19,7 +19,7 @@ STARTING_KIT, SOLUTION = "starting_kit.zip", "solution.zip"
 
 
 def archive_of(number: int, part: str) -> str:
-    """Return the name of an archive in the bundle: of the phase at position `number`, with the content `part`."""
+    """Return the name in the bundle of the archive with the `part` of the phase at position `number`."""
     return f"phase_{number}_{part}.zip"
 
 

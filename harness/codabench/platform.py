@@ -76,7 +76,7 @@ class Platform:
         self._session.auth = self._authorized  # a header would be replaced by an entry of ~/.netrc
 
     def get(self, path: str, kind: type[Answer]) -> Answer:
-        """Return the answer at a path below /api/, checked as `kind`. Raise `UserError` on failure."""
+        """Return the answer at a path below /api/ as a checked object of `kind`. Raise `UserError` on failure."""
         url = self.url_of(path)
         try:
             return TypeAdapter(kind).validate_python(self._ask("GET", url))

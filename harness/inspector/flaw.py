@@ -31,7 +31,7 @@ def main() -> None:
 
 
 def flaw_of(source: bytes) -> str:
-    """Return the flaw of a source that makes every call fail, or an empty text if no flaw is found."""
+    """Return the flaw in a source by which every call would fail, or an empty text if no flaw is found."""
     try:
         module = ast.parse(source)
     except SyntaxError as error:

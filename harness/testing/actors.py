@@ -74,7 +74,7 @@ class Actors(Kind):
 
 
 class Actor(RunningSandbox):
-    """A worker that is a thread: its frames to the harness follow a part such as `returns 1` or `exits 3`."""
+    """A worker that is a thread. A part, such as `returns 1` or `exits 3`, says which messages it sends."""
 
     def __init__(self, kind: Actors, job: Job, control: int, sink: int) -> None:
         self.job, self.played = job, list[str]()

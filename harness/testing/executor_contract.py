@@ -99,7 +99,7 @@ class ExecutorContract:
             assert result.message.startswith(message), result.message
 
     def test_calls_of_one_budget_share_its_seconds(self) -> None:
-        """The seconds that other executors have spent of a budget count, too. A call without budget does not start."""
+        """The seconds that other executors have spent of a budget count, too. A call with none left is not started."""
         parts, meaning = Parts(), "the budget"
         spent = Allowance(1, 5.0, 5.0, meaning)
         shared = [Allowance(2, 0.4, 0.0, meaning)] * 6
