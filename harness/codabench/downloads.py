@@ -117,7 +117,7 @@ def read_table(directory: Path) -> list[Submitted]:
 
 
 def names_of(owners: Iterable[str]) -> dict[str, str]:
-    """Return participant -> name of the submission, which cannot be mistaken for another name or for a measure."""
+    """Return participant -> name of the submission. No name can be mistaken for another name or for a measure."""
     seen = Counter(alike(clean(owner)) for owner in owners)
 
     def name_of(owner: str) -> str:

@@ -204,7 +204,7 @@ def open_phase(platform: Platform, number: str, name: str | None) -> OpenedPhase
 
 
 def by_participant(opened: OpenedPhase, status: str | None) -> tuple[dict[str, list[Listed]], list[str]]:
-    """Return participant -> submissions with `status`, and a list with a line on the others; an empty list without any.
+    """Return participant -> submissions with `status`, and a list: empty, or with a line that counts all others.
 
     Without `status`, return all submissions. The submission on the board comes first, then the highest number. Times do
     not count: participants choose the times on the platform (api/serializers/submissions.py:82).

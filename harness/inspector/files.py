@@ -71,7 +71,7 @@ def only_folder(names: Collection[str]) -> str:
 
 
 def check_name(name: str) -> None:
-    """Raise `SubmissionError` unless every file system supports a file's name, so that no later copy fails."""
+    """Raise `SubmissionError` for a file's name that not every file system supports: a later copy could fail."""
     parts = name.split("/")
     if not name.isprintable() or len(name) > MAX_NAME or any(len(part.encode()) > MAX_PART for part in parts):
         raise SubmissionError(f"{name[:80]}: expected a name of at most {MAX_PART} printable characters")
