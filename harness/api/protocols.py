@@ -27,7 +27,7 @@ def overfit(
     withhold: str = Withhold.AUTO.value,
     progress: Progress = SILENT,
 ) -> OverfitResult:
-    """Test whether models have been fitted to the test set of a task: each model, each architecture's models, and all.
+    """Test whether models have been fitted to their task's test set: one by one, by architecture, and all together.
 
     Finished models are kept in the cache. A withheld task is refused.
 

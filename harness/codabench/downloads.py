@@ -154,7 +154,7 @@ def _fetch(platform: Platform, one: Listed, name: str, directory: Path, *, with_
 def _fetch_file(platform: Platform, named: str | None, place: Path, asked: Address) -> datetime:
     """Download the file at the address `named`, and return the time at which the storage received it.
 
-    `asked` is the address of the answer with `named`, for messages. Raise `UserError` if there is no such file.
+    `asked` is the address of the API that told `named`, for messages. Raise `UserError` if there is no such file.
     """
     if named is None:
         raise UserError("the platform has no such file", file=asked, expected=place.name)
