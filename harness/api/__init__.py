@@ -1,4 +1,4 @@
-"""The functions behind the commands, which the package `pgdl` exports; its docstring explains their common arguments.
+"""The functions behind the commands. The package `pgdl` exports them, and explains their common arguments.
 
 Nothing here prints: a `Progress` shows the work, and a mistake of the user raises a `UserError`.
 """

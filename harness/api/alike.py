@@ -48,7 +48,7 @@ def shown_once(collected: Collected, keep: Collection[RowKey] = ()) -> tuple[Col
 
 
 def told_alike(same: Mapping[str, str]) -> list[str]:
-    """Return a list with the remark on the measures of `ordered_alike`; an empty list without such measures."""
+    """Return a list with a line on the measures that `ordered_alike` has found; an empty list without such measures."""
     told = ", ".join(f"{name} as {other}" for name, other in same.items())
     return [f"order models alike, and are shown once: {told}."] if same else []
 

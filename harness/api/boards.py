@@ -20,7 +20,7 @@ from harness.task.summary import describe_networks
 
 @dataclass(frozen=True)
 class BoardResult:
-    """A leaderboard, and if requested the data of its site, which `harness.site.write_site` writes."""
+    """A leaderboard and, if requested, the data from which `harness.site.write_site` writes its site."""
 
     board: Board
     site: SiteData | None = None

@@ -36,12 +36,12 @@ class Run:
 
     @property
     def withheld(self) -> list[str]:
-        """Names of the tasks whose outcomes are shown, but neither outputs, messages nor figures."""
+        """Names of the withheld tasks. Of the calls on them, only the outcomes may be shown."""
         return [task.name for task in self.tasks if self.settings.withhold.covers(task.hidden)]
 
     @property
     def shown(self) -> list[Task]:
-        """The tasks that are not withheld, whose models and gaps notes may name."""
+        """The tasks that are not withheld. Notes may name their models and gaps."""
         return [task for task in self.tasks if task.name not in self.withheld]
 
 
@@ -55,7 +55,7 @@ def begin_run(
 ) -> Iterator[Run]:
     """Read and check the tasks while the executor gets ready for calls, and yield the run in the executor's context.
 
-    Notes on the tasks that are not withheld go to `progress`, for instance that a task has no official score. They
+    Notes on the tasks that are not withheld go to `progress`, for instance that a task has no official score. The notes
     mention missing initial weights only if a measure needs these weights (`harness.api.needs`).
 
     Raises:
@@ -79,7 +79,7 @@ def begin_run(
 
 
 def open_records(run: Run, results: Address | Path | str) -> Records:
-    """Return the opened records of a run. Raise `UserError`, without creating a file, if submissions could read it."""
+    """Open and return a run's records. If submissions could read their file, raise `UserError` and create no file."""
     require_unseen_records(run, results)
     return Records(results)
 
@@ -92,7 +92,7 @@ def require_unseen_records(run: Run, results: Address | Path | str) -> None:
 
 
 def note_initial_weights(tasks: Sequence[Task], progress: Progress) -> None:
-    """Send a note on each task with models that lack their initial weights; it names these models."""
+    """Send a note on each task with models that lack their initial weights. The note names these models."""
     for task in tasks:
         for line in notes_of_initial_weights(task):
             progress.note(f"{task.name}: {line}")
@@ -104,9 +104,9 @@ def record_calls(
 ) -> tuple[Plan, Tally]:  # fmt: skip
     """Make the calls of a run that are not recorded yet, and return the plan of all calls with a tally of outcomes.
 
-    The context of `begin_run` has been entered, and the records are those of `open_records`. `force` and
-    `retry_timeouts` also make recorded calls (`harness.execution.run.make_plan`). `repeats` is the number of
-    repetitions of some calls (`harness.execution.repeated_models`). `planned` is called with the plan before any call.
+    Call it within the context of `begin_run`, with the records of `open_records`. `force` makes all recorded calls
+    again, and `retry_timeouts` some of them (`harness.execution.run.make_plan`). `repeats` is the number of repetitions
+    of some calls (`harness.execution.repeated_models`). `planned` is called with the plan before any call.
     """
     executor = run.executor
     records.warn = progress.warn
@@ -123,7 +123,7 @@ def record_calls(
         tally.add(recorded)
     progress.started(plan, records.name)
     try:
-        # Closing releases the claims, also if Ctrl-C interrupts the display of a call.
+        # Calls are claimed, so that no other run makes them. Closing releases the claims even after Ctrl-C.
         with closing(execute(plan, executor, records, progress.warn, progress.step)) as ended:
             for call in ended:
                 tally.add(call)

@@ -20,7 +20,7 @@ from harness.outcome import Outcome
 from harness.submission import Submission
 from harness.task.selection import PartOfData
 
-#: Beginning of a line that GitHub's log would take for a command. XML can write its first character as a number.
+#: Beginning of a line that GitHub's log would take for a command. In XML, its first colon or # can be a number.
 _COMMAND = re.compile(r"^(\s*)([:#])(?=[:#])", re.MULTILINE)
 
 
@@ -30,7 +30,7 @@ class CheckReport:
 
     submission: Submission
     trial: Trial | None = None  #: the calls; None if the submission has a flaw that needs no call to be found
-    forecast: Forecast | None = None  #: of a full run; None without a passing trial, or if a task is withheld
+    forecast: Forecast | None = None  #: forecast of a full run; None if a call failed or a task is withheld
     withheld: Collection[str] = ()  #: names of the tasks whose outcomes alone may be shown
 
     @property
@@ -75,13 +75,13 @@ class CheckReport:
 
     @property
     def endless(self) -> str | None:
-        """After a timeout, a sentence on a line of the submission that repeats a dataset for ever, if there is one."""
+        """The sentence of `endless_repeat` on the submission if a call exceeded its time; otherwise None."""
         late = self.trial and any(one.result.outcome is Outcome.TIMEOUT for one in self.trial.done)
         return endless_repeat(self.submission) if late else None
 
     @property
     def warnings(self) -> list[str]:
-        """Doubts about a submission that passes; empty if a task is withheld."""
+        """Lines on doubts about a passing submission: constant or unrepeatable values. Empty if a task is withheld."""
         if self.trial is None or not self.passed or self.withheld:
             return []
         found = []
@@ -94,7 +94,7 @@ class CheckReport:
 
 
 def to_json(report: CheckReport) -> str:
-    """Return the verdict, the calls on tasks that are not withheld, and the forecast as a JSON object."""
+    """Return the report as the text of a JSON object; for withheld tasks, it has only counts of outcomes."""
     forecast = None
     if (expected := report.forecast) is not None:
         forecast = {
@@ -132,7 +132,7 @@ def _call(done: FinishedCall[PlannedCall]) -> dict[str, Any]:
 
 
 def to_junit(report: CheckReport) -> str:
-    """Return JUnit XML: a test case per call, which fails unless its outcome is OK."""
+    """Return JUnit XML: a test case for each call and each withheld task, failed if an outcome is not OK."""
     name = report.submission.name
     suite = ET.Element("testsuite", name=f"pgdl check {name}")
     if report.submission.problem is not None:
@@ -158,7 +158,7 @@ def to_junit(report: CheckReport) -> str:
 
 
 def to_github(report: CheckReport) -> str:
-    """Return an annotation, in a line of its own, for each warning and each different failure of a check."""
+    """Return annotations for GitHub, one a line: for each warning and each different failure of a check."""
     file = os.path.relpath(report.submission.source)
     lines = [annotation("warning", warning, file) for warning in report.warnings]
     if report.submission.problem is not None:
@@ -180,9 +180,9 @@ def describe_failure(done: FinishedCall[PlannedCall]) -> str:
 
 
 def annotate_failure(source: str, text: str, output: str) -> str:
-    """Return an error as an annotation for GitHub of the submission at the path `source`.
+    """Return GitHub's annotation of the submission at the path `source` with the error `text`.
 
-    If the output of the failed call has a traceback, the annotation is on the traceback's last line in the submission.
+    If `output`, which the failed call printed, has a traceback, annotate the last line of the submission in it.
     """
     file, line = last_frame(output) or ("", None)
     return annotation("error", text, path_in(source, file) if file else source, line)

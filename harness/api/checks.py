@@ -17,7 +17,7 @@ from harness.submission import find_problem
 from harness.task import DEFAULT_DIRECTORY
 from harness.task.selection import ModelSelection, require_known
 
-#: Default number of models of each task.
+#: Default number of models of each task that a check calls.
 MODELS = 3
 
 
@@ -34,8 +34,8 @@ def check(
 ) -> CheckReport:
     """Try a submission on a few models of each task; nothing is recorded.
 
-    One call is made twice, to see whether its value is repeatable. A call that has not ended after `WHOLE_CALL_S` is
-    stopped, and replaced by calls on parts of the training data.
+    One call is made twice, to see whether its value is repeatable. A call that takes longer than `WHOLE_CALL_S` seconds
+    is stopped, and replaced by calls on parts of the training data.
 
     Args:
         submission: a path, the name of a measure, or a Python function `complexity(model, dataset)`.

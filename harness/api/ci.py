@@ -40,12 +40,12 @@ from harness.worker.runtimes import DEFAULT
 
 @dataclass(frozen=True)
 class ChangeJob:
-    """The inputs and settings of an evaluation. Raise `UserError` for an execution without a sandbox."""
+    """The inputs and settings of an evaluation. An execution without a sandbox raises `UserError`."""
 
     repository: Path  #: git repository with both commits; its working tree is not read
     folder: str  #: folder of the submissions in the repository
     head: str  #: commit with the change
-    base: str | None  #: commit into which the change will be merged; without it, every submission is evaluated
+    base: str | None  #: commit into which the change will be merged; None: every submission is evaluated
     measures: Sequence[str]  #: names of measures of the library that are run as well
     tasks_dir: Path  #: directory of the tasks
     task_names: Sequence[str]  #: names of tasks; all tasks if it is empty
@@ -59,9 +59,9 @@ class ChangeJob:
             raise UserError("a change is only evaluated in a sandbox")
 
     def covers(self, configuration: Configuration, runtime: str | None) -> bool:
-        """Return whether a call with this configuration counts; `runtime` is the submission's own choice.
+        """Return whether a recorded call with this configuration counts on the boards of this job.
 
-        A score with another seed or limit says nothing about the change, and the job makes no call without a sandbox.
+        It counts with the job's seed, limits and runtime, in a sandbox. `runtime` is the submission's own choice.
         """
         asked = self.execution
         wanted = {
@@ -77,9 +77,9 @@ class _Boards(NamedTuple):
 
     before: Board
     after: Board
-    site: SiteData  #: of `after`
+    site: SiteData  #: site of `after`
     missing: list[str]  #: untouched submissions without a record of their present version
-    same: list[Same]  #: groups of submissions that equal a touched submission
+    same: list[Same]  #: groups of submissions with the same files or values, each with a touched submission
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class ChangeResult:
 
     report: ChangeReport
     board: Board
-    site: SiteData  #: of the board
+    site: SiteData  #: site of `board`
     annotations: Sequence[str] = ()  #: commands for GitHub, a line each
 
     @property
@@ -160,9 +160,9 @@ def _measures(names: Sequence[str]) -> list[Submission]:
 def _call(
     job: ChangeJob, touched: Touched, measures: Sequence[Submission], records: Records, progress: Progress
 ) -> Sequence[PlannedCall]:
-    """Make the calls of the measures and the submissions, and return them.
+    """Make the calls of the measures and the touched submissions, and return these calls.
 
-    If the rules require a check, a submission that does not pass is refused instead.
+    If the rules require a check, a submission that fails the check is refused, and not called.
     """
     with begin_run([], job.tasks_dir, job.task_names, job.execution, progress) as run:
         require_unseen_records(run, job.results)
@@ -176,7 +176,7 @@ def _call(
 def _make_boards(
     job: ChangeJob, repository: Repository, change: Change, touched: Touched, competition: Competition, records: Records
 ) -> _Boards:
-    """Return the boards of both revisions. Submissions without a record or a request are not read."""
+    """Return the boards of both revisions. Submissions of the base without a record or a request are not read."""
     seen = {*records.distinct("submission"), *(request.submission for request in records.requests())}
     known = {name: entry for name, entry in change.before.items() if name in seen}
     at_base = read_versions(repository, job.folder, known)
@@ -212,7 +212,7 @@ def write_files(output: Path, ended: ChangeResult) -> list[Path]:
     """
     parents = () if output.is_absolute() else output.parents
     for path in (*reversed(parents), output, *output.glob("*")):
-        refuse_link(path)  # the job may run in the checkout of a change
+        refuse_link(path)  # the job may run in the checkout of a change, which may contain links
     written = formats.write(ended.board, output / "leaderboard")
     for name, text in (("comment.md", ended.comment), ("report.json", ended.report.to_json())):
         path = output / name

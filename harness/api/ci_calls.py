@@ -1,4 +1,4 @@
-"""The failures of a job's calls, as `pgdl ci` reports them: of the check before a run, and of the run."""
+"""Finds the failures that `pgdl ci` reports: of the check of a submission before its run, and of the run."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -71,7 +71,7 @@ def _first_traceback(outputs: Sequence[str]) -> str:
 def without_reference(
     made: Sequence[tuple[PlannedCall, Record]], references: Mapping[str, Reference]
 ) -> dict[str, Counter[str]]:
-    """Return submission -> outcome -> number of its calls on models without reference data, which no board counts."""
+    """Return submission -> outcome -> number of calls on models without reference data. No board has these calls."""
     outcomes: dict[str, Counter[str]] = {}
     for _, row in made:
         if row.task not in references or row.model not in references[row.task].gaps:

@@ -1,7 +1,7 @@
 """Command lines that boards and reports print for users to copy.
 
-If a variable such as PGDL_SEED is set, the command has its option even at the default, because the option overrides the
-variable.
+If a variable such as PGDL_SEED is set, the command has the option --seed even for the default seed, because the option
+overrides the variable.
 """
 
 import os
@@ -17,15 +17,15 @@ from harness.task import DEFAULT_DIRECTORY
 from harness.text import exact
 from harness.worker.runtimes import DEFAULT
 
-#: Flag that no other option switches off; only its variable with the value 0 does.
+#: No option switches this flag off if its variable is set; only the variable with the value 0 does.
 UNSAFE_OPTION = "--unsafe-no-sandbox"
 
 
 def results_option(results: Address) -> str:
-    """Return the option for the records; empty if the command has these records without it.
+    """Return the option that names the database of the records; empty if a command uses this database by default.
 
-    In place of an address that may hold a password, the option has the variable PGDL_RESULTS. If the variable is not
-    set, the shell reports that.
+    An address that may hold a password is replaced by the variable PGDL_RESULTS. The shell reports an error if the
+    variable is not set.
     """
     if results.has_secrets:
         return '--results "$PGDL_RESULTS"' if _is_set("--results") else '--results "${PGDL_RESULTS:?its address}"'
@@ -33,11 +33,11 @@ def results_option(results: Address) -> str:
 
 
 def run_command(calls: Sequence[Calls], tasks: Path, results: Address) -> str:
-    """Return the command line that makes the missing calls of rows of a board, which share their settings.
+    """Return the command line that makes the missing calls of `calls`: rows of a board with the same settings.
 
-    The option --as gives each path the name of its row. In place of a command, the result is advice if a recorded name
-    or setting, which may be a stranger's, is unsafe in a command. The same holds for calls without a sandbox and for
-    Python functions.
+    The option --as gives each path the name of its row. Return a sentence of advice in place of a command for Python
+    functions, for calls without a sandbox, and if a recorded name or setting is unsafe in a command: a stranger may
+    have chosen it.
     """
     if calls[0].source.startswith(FUNCTION):
         return "hand in the functions again, with pgdl.run"
@@ -59,7 +59,7 @@ def run_command(calls: Sequence[Calls], tasks: Path, results: Address) -> str:
 
 
 def _recorded(calls: Sequence[Calls], tasks: Sequence[str], configuration: Configuration | None) -> list[str]:
-    """Return the words of a command that come from records, and so may be a stranger's."""
+    """Return the words of a command that come from records: a stranger may have chosen them."""
     words = [*tasks, *(word for one in calls for word in (one.submission, _argument(one)))]
     if configuration:
         words += [configuration.runtime, configuration.time_budget, *configuration.isolation.split("/")]

@@ -17,7 +17,7 @@ from harness.task.model import Model
 from harness.task.task import Task
 from harness.text import counted, duration
 
-#: Least number of missing calls for a forecast, which itself makes about ten calls on each task.
+#: Least number of missing calls for a forecast: the forecast itself makes about ten calls on each task.
 MANY_CALLS = 1000
 
 #: Number of measures that a note names.
@@ -27,7 +27,7 @@ NAMED = 5
 def note_costs(run: Run, progress: Progress, plan: Plan) -> None:
     """Send notes on how long the missing calls of a plan will take, and on the measures that take most of this time.
 
-    The forecast times passes on two models of each task. There is none for few calls, or if a task is withheld.
+    The forecast times passes on two models of each task. No note is sent for few calls, or if a task is withheld.
     """
     missing = plan.missing
     if len(missing) < MANY_CALLS or run.withheld:

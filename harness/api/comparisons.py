@@ -33,7 +33,7 @@ from harness.task.task_notes import abbreviated
 
 @dataclass(frozen=True)
 class CompareResult:
-    """A table of measures with their scores, and the score of the noisy oracle beside which to read them."""
+    """A table of measures with their scores, and for comparison the score of the gaps with a little noise (oracle)."""
 
     board: Board
     oracle: Oracle
@@ -62,9 +62,9 @@ def compare(
 
     If several measures order all networks alike, such as a measure and its logarithm, only the first is called.
 
-    If all models of a task lack an input that a measure needs, the measure is not called on the task, and the table has
-    this reason in place of a score. On withheld tasks every measure is called, because the reason would reveal
-    something about their models.
+    If all models of a task lack an input that a measure needs, the measure is not called on the task, and the table
+    states this in place of a score. On withheld tasks every measure is called: the statement would reveal something
+    about their models.
 
     Args:
         published: name of a corpus, e.g. `pgdl2020`, whose published scores are shown beside the computed scores.
@@ -121,8 +121,8 @@ def compare_recorded(
 ) -> CompareResult:
     """Compare measures by their recorded calls. No call is made, so the tasks need reference data, but no models.
 
-    If a measure was called with several settings, the most recently requested settings count, and settings with a
-    sandbox before settings without. If `compare` shows why a measure was not called, the calls are missing here.
+    Of several settings of a measure, the most recently requested with a sandbox count, or else the most recently
+    requested. Where `compare` states why a measure was not called, this table has missing calls.
 
     Args:
         measures: as in `compare`; a family, a cost, `all` or `cheap` selects recorded measures with any parameters.
@@ -162,7 +162,7 @@ def compare_recorded(
 
 
 def _most_recent(found: Sequence[Calls]) -> list[Calls]:
-    """Return the calls of each measure with its most recently requested settings, with a sandbox if there are such."""
+    """Return each measure's calls in its most recently requested settings with a sandbox, or else without."""
     by_measure: dict[str, list[Calls]] = {}
     for calls in found:
         by_measure.setdefault(calls.submission, []).append(calls)

@@ -37,9 +37,9 @@ class Competition:
 
     root: Path  #: directory of the tasks
     references: Mapping[str, Reference]
-    contents: Mapping[str, Contents]  #: digests of models and data; absent if neither models nor reference data tell
+    contents: Mapping[str, Contents]  #: digests of models and data; no entry for a task if the digests are unknown
     withheld: frozenset[str]  #: names of the tasks whose scores are rounded
-    can_run: bool  #: whether a task has models here; boards of other people's records need no models
+    can_run: bool  #: whether at least one task has models here; boards of other people's records need no models
 
     @property
     def n_test(self) -> dict[str, int | None]:
@@ -70,7 +70,7 @@ class Competition:
         return lines
 
     def command(self, results: Address | Path | str) -> Callable[[Sequence[Calls]], str]:
-        """Return a function that returns the command line which repeats calls (`harness.api.commands`)."""
+        """Return `run_command` for these tasks and results: a function of calls that returns their command line."""
         return partial(run_command, tasks=self.root, results=Address.of(results, "results"))
 
     def resolution(self) -> list[str]:
@@ -80,7 +80,7 @@ class Competition:
 
 
 def _notes_on_versions(shown: Sequence[Calls]) -> list[str]:
-    """Return a note on the measures whose records were made with another version of the library than the present."""
+    """Return a list with a note on the measures that were recorded with another version of the library than this."""
     here = {calls.submission: find_named(calls.submission) for calls in shown if calls.is_baseline}
     others = [one.submission for one in shown if (now := here.get(one.submission)) and now.digest != one.version]
     return [f"recorded with another version of the library than this one: {abbreviated(others)}"] if others else []
@@ -91,8 +91,8 @@ def read_competition(
 ) -> Competition:
     """Read the reference data of the tasks in `root`, or only of the tasks `names`, and digest their models.
 
-    `reference` is the directory of the reference data if it is not `root`; marks of hidden tasks count in both. Raise
-    `UserError` if a task does not exist, or if its reference data or models cannot be read.
+    `reference` is the directory of the reference data if it is not `root`. A task is hidden if it is marked in either
+    directory. Raise `UserError` if a task does not exist, or if its reference data or models cannot be read.
     """
     directories = [TaskDirectory(reference or root)]
     paths = dict(sorted(directories[0].references(names).items()))
@@ -121,7 +121,7 @@ def _lacked_initial_weights(shown: Sequence[Calls], task: str, contents: Content
 def collect_records(
     records: Records, competition: Competition, submissions: Sequence[str] | str = (), *, everything: bool = False
 ) -> Collected:
-    """Return the calls that count, of `submissions` or all. Raise the errors of `choose` and `read_current`."""
+    """Return the calls that count, of `submissions` or of all. Raise the errors of `choose` and `read_current`."""
     found = find_versions(records, competition.references, everything=everything)
     found = choose(found, submissions, records.name, can_run=competition.can_run)
     return read_current(records, competition, found)
@@ -130,7 +130,7 @@ def collect_records(
 def read_current(records: Records, competition: Competition, found: Collected) -> Collected:
     """Return the calls `found` with their records.
 
-    Raise `UserError` if a task without contents here has records of several builds: which build counts is unknown.
+    Raise `UserError` if a task's records are of several versions of its models or data, and it is unknown which count.
     """
     for task in competition.references.keys() - competition.contents.keys():
         if has_several_builds(records, task):
@@ -144,7 +144,7 @@ def read_current(records: Records, competition: Competition, found: Collected) -
 def remarks_on(
     records: Records, competition: Competition, collected: Collected, results: Address | Path | str
 ) -> list[str]:
-    """Return the remarks for readers of scores on the tasks and on the calls that are shown."""
+    """Return remarks on the tasks and on the shown calls, for readers of their scores."""
     return [
         *competition.notes(collected.shown),
         *notes_on_records(records, collected.shown),
@@ -174,8 +174,8 @@ def notes_on_records(records: Records, shown: Sequence[Calls]) -> list[str]:
 def choose(collected: Collected, submissions: Sequence[str] | str, where: str, *, can_run: bool) -> Collected:
     """Return the calls of submissions that a user names; without names, all calls.
 
-    A path or the name of a measure means its current version; another name means the recorded submission. If no task
-    has models here (`can_run`), so does the name of a measure. `where` is the name of the records, for errors. Raise
+    A path or the name of a measure means its current version. Any other name means the recorded submission, and so does
+    every recorded name if no models are here (not `can_run`). `where` is the name of the records, for errors. Raise
     `UserError` for an unknown name, and for files that are no submission or have not been run as they are now.
     """
     if not submissions:
@@ -204,13 +204,13 @@ def choose(collected: Collected, submissions: Sequence[str] | str, where: str, *
 
 
 def require_records(collected: Collected, where: str) -> None:
-    """Raise `UserError` if there are no records."""
+    """Raise `UserError` if no calls are shown; `where` is the name of the records."""
     if not collected.shown:
         raise UserError("no records of these tasks", file=where, remedy="run `pgdl run SUBMISSION` first")
 
 
 def _is_of(calls: Calls, submission: Submission) -> bool:
-    """Whether calls of the same files are of this submission: they have its name, or --as gave a name to its path.
+    """Whether calls with the files of a submission are its own calls: they have its name or its path.
 
     Other people may have handed in the same files under other names.
     """

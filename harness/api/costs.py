@@ -22,7 +22,7 @@ from harness.task import DEFAULT_DIRECTORY
 from harness.task.model import Model
 from harness.task.selection import select_models
 
-#: Number of training examples of a timed pass: the second number, if a pass over the first takes less than `SHORT_S`.
+#: Numbers of examples of timed passes. The second is used if a pass over the first takes less than `SHORT_S` seconds.
 EXAMPLES, SHORT_S = (128, 2048), 1.0
 
 #: Measures whose calls are timed. Their work: reading the network, a forward pass, and a forward and backward pass.
@@ -36,13 +36,13 @@ class Timed:
     """The timed calls on one model. Forecasts from them are NaN if a call failed."""
 
     model: Model
-    n_examples: int  #: of each pass
-    reading: CallResult
+    n_examples: int  #: number of examples of each pass
+    reading: CallResult  #: a call that reads the network, and makes no pass
     forward: tuple[CallResult, CallResult]  #: the calls with the two seeds
     backward: tuple[CallResult, CallResult]
 
     def seconds(self, measure: Measure, n_examples: int) -> float:
-        """Return the forecast of a call with `n_examples`; NaN for a measure of spectra, which makes no passes."""
+        """Return the expected seconds of a call with `n_examples`; NaN for a measure of spectra without passes."""
         numbers = self._passes(measure, n_examples)
         pairs = zip(numbers, (self.forward, self.backward), strict=True)
         preparing = sum(_preparing(pair) for number, pair in pairs if number)
@@ -50,11 +50,11 @@ class Timed:
 
     @property
     def begin_s(self) -> float:
-        """Seconds by which the first calls in a sandbox exceed their passes; later calls find the network read."""
+        """Seconds that a sandbox needs only once: to read the network, and to prepare both kinds of passes."""
         return _seconds(self.reading) + _preparing(self.forward) + _preparing(self.backward)
 
     def passes_s(self, measure: Measure, n_examples: int) -> float:
-        """Return the forecast of the passes of a call, in seconds; NaN for a measure of spectra without passes."""
+        """Return the expected seconds of a call's passes alone; NaN for a measure of spectra without passes."""
         forward, backward = self._passes(measure, n_examples)
         if "SVD" in measure.work and not forward:
             return np.nan
@@ -66,7 +66,7 @@ class Timed:
         return measure.passes(Sizes(kappa=self.model.n_outputs, d=n_layers, m=n_examples))
 
     def memory(self, measure: Measure) -> int | None:
-        """Return the peak of the timed call of the measure's cost, in bytes; None for measures of many passes."""
+        """Return the peak memory, in bytes, of the timed call with the measure's cost; None for the cost `many`."""
         by_cost = {"weights": self.reading, "forward": self.forward[1], "gradients": self.backward[1]}
         found = by_cost.get(measure.cost)
         return found.peak_memory_bytes if found is not None and found.outcome is Outcome.OK else None
@@ -77,10 +77,10 @@ class CostForecast:
     """The expected cost of a measure on the models of a task; unknown figures are None."""
 
     measure: Measure
-    smallest_s: float | None  #: a call on the smallest model
-    largest_s: float | None
-    all_s: float | None  #: calls on all models, one at a time
-    memory_bytes: int | None  #: on the largest model
+    smallest_s: float | None  #: seconds of a call on the smallest model
+    largest_s: float | None  #: seconds of a call on the largest model
+    all_s: float | None  #: seconds of calls on all models, one at a time
+    memory_bytes: int | None  #: peak memory of a call on the largest model
 
 
 @dataclass(frozen=True)
@@ -88,8 +88,8 @@ class Costs:
     """Forecasts for measures on a task, and the timed calls behind them."""
 
     task: str
-    n_examples: int  #: in the training set
-    timed: tuple[Timed, ...]  #: on the smallest and the largest model
+    n_examples: int  #: number of examples in the training set
+    timed: tuple[Timed, ...]  #: timed calls on the smallest and the largest model
     forecasts: tuple[CostForecast, ...]
     workers: int  #: number of calls that a run makes at once
 
@@ -138,7 +138,7 @@ def _measures(given: Sequence[Measure | str] | str) -> Iterator[Measure]:
 
 
 def time_passes(run: Run) -> tuple[Timed, ...]:
-    """Time passes on the smallest and the largest model of the run's only task."""
+    """Time passes on the smallest and the largest model of the run's only task, and return the timed calls."""
     (task,) = run.tasks
     models, found = select_models(task, 2), dict[str, Timed]()
     for n_examples in EXAMPLES:

@@ -1,4 +1,4 @@
-"""The part of `pgdl doctor` about sandboxes, which tries them with small submissions that must fail."""
+"""The part of `pgdl doctor` about sandboxes: it tries them with small submissions that must fail."""
 
 import os
 import shutil
@@ -69,7 +69,7 @@ def _memory_limit(problem: str | None) -> Finding:
 
 
 def _self_test(kind: Kind, warnings: list[str]) -> Iterator[Finding]:
-    """Try a kind of sandbox, which appends its warnings to `warnings`."""
+    """Yield findings on a trial of a kind of sandbox. The kind appends its warnings to the list `warnings`."""
     gpu, runtimes = next(iter(find_gpus()), None), _installed()
     if not runtimes:
         yield Finding(WARNING, "  self-test", "not possible without a runtime")
@@ -101,7 +101,7 @@ def _installed() -> list[str]:
 
 
 def _device(kind: Kind, trial: Job) -> Finding:
-    """Return whether the runtime of a trial uses the GPU in the sandbox."""
+    """Return a finding that says whether the runtime of a trial uses the GPU in the sandbox."""
     runtime, result = trial.runtime, kind.run_trial(trial)
     item, device = f"  {runtime} and the GPU", result.environment.get("device")
     if device == "cpu":

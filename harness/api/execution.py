@@ -1,4 +1,4 @@
-"""The settings of calls: sandbox, executor, limits and seed, which commands have as options."""
+"""The settings of calls: sandbox, executor, limits and seed. Commands have options for these settings."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ UNSAFE = "NOT SANDBOXED (--unsafe-no-sandbox): for your own code only; these res
 
 @dataclass(frozen=True)
 class Execution:
-    """The settings of calls. Raise `UserError` for an impossible value."""
+    """The settings of calls. An impossible value raises `UserError`."""
 
     time_limit_s: float = 300.0  #: seconds per call, from the moment the model is loaded
     #: whether the limit applies to every call (`each`) or, times the number of models, to a whole task (`average`)
@@ -104,14 +104,14 @@ def prepare(chosen: Execution, tasks: Sequence[TaskFiles], progress: Progress) -
 
 
 def _private_files(tasks: Sequence[TaskFiles]) -> Iterator[Path]:
-    """Yield the directories and files of tasks, and the links in these directories, which may point elsewhere."""
+    """Yield what submissions must not read: the directories and files of tasks, and links in these directories."""
     for task in tasks:
         yield from (task.directory, *([task.reference] if task.reference else []), *task.marks)
         yield from (path for path in task.directory.rglob("*") if path.is_symlink())
 
 
 def _sandbox(chosen: Execution, hidden: Collection[str], progress: Progress) -> SandboxChoice:
-    """Return the requested kind of sandbox. `auto` may choose a weaker isolation, except for hidden tasks."""
+    """Return the requested kind of sandbox. If there are `hidden` tasks, `auto` must not choose weaker isolation."""
     if not chosen.unsafe_no_sandbox:
         return SandboxChoice(chosen.sandbox, chosen.sandbox_parameters, may_promise_less=not hidden)
     if hidden:

@@ -9,6 +9,6 @@ class Finding(NamedTuple):
     """A capability of a machine, or a capability that the machine lacks."""
 
     state: str  #: GOOD, WARNING or BAD
-    item: str
-    found: str
-    consequence: str = ""  #: or the remedy
+    item: str  #: name of the capability
+    found: str  #: what was found
+    consequence: str = ""  #: consequence of the finding, or a remedy

@@ -17,7 +17,7 @@ from harness.hints import did_you_mean
 from harness.names import ALL
 from harness.submission import find_baseline
 
-#: A `ValueError` by which the library refuses data or parameters. Other such errors are bugs, or TensorFlow's.
+#: Message of a `ValueError` by which the library refuses data or parameters. Others are of bugs, or of TensorFlow.
 REFUSAL = re.compile(r"\w+: .*\bexpected ")
 
 
@@ -28,8 +28,8 @@ def measure(name: str) -> Complexity:
         name: name of the measure, which may have parameters, as in `vc_dim:image_side=28`.
 
     Returns:
-        A function of a Keras model and of either arrays `(x, y)` or a `tf.data.Dataset` of single examples (input,
-        label); or of a `torch.nn.Module` and of arrays or tensors `(x, y)`, a `Dataset` or a `DataLoader`.
+        A function of a model and data. Data for a Keras model are arrays `(x, y)`, or a `tf.data.Dataset` of single
+        examples (input, label); for a `torch.nn.Module`, arrays or tensors `(x, y)`, a `Dataset` or a `DataLoader`.
         The function raises `MeasureUnavailable` if the measure cannot be computed, and `UserError` for another kind of
         model or data.
 
@@ -56,7 +56,7 @@ def measures(model: Any, data: Any, names: Sequence[str] | str = (ALL,)) -> list
         (the reason, otherwise None).
 
     Raises:
-        UserError: there is no such measure, family or cost, or another kind of model or data.
+        UserError: there is no such measure, family or cost, or the model or data are of another kind.
     """
     chosen = choose_measures(names)
     if is_module(model):

@@ -13,7 +13,7 @@ from harness.worker.runtimes import Runtime
 
 
 def answer(runtime: Runtime, question: Question) -> Answer:
-    """Return the rows of measures, or write outputs to the file that the question names and return nothing."""
+    """Return the rows of measures; or write outputs to the file that the question names, and return no rows."""
     with faults_of_the_model():
         model = runtime.load_model(Path(question["model"]))
         if "measures" not in question:

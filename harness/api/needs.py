@@ -2,7 +2,7 @@
 
 The needs of a measure of the library are known before any call. The needs of a participant's file are unknown, because
 the file may do without `model.initial_weights` if they are None. Therefore a run notes that models lack these weights
-only after a call of a file has failed on a None. `pgdl check` always does, because it is a participant's first command.
+only after a call of a file has failed on a None. `pgdl check`, a participant's first command, notes it in any case.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -38,7 +38,7 @@ def failed_for_initial_weights(outcome: str, message: str) -> bool:
 
 
 def find_left_out(submissions: Sequence[Submission], tasks: Sequence[Task]) -> dict[tuple[str, str], str]:
-    """Return (measure, task) -> the reason, for each measure of the library that can work on no model of a task."""
+    """Return (measure, task) -> the reason why this measure of the library cannot work on any model of the task."""
     reasons = {task.name: _lacking(task) for task in tasks}
     return {
         (submission.name, name): lacking[need]
@@ -49,7 +49,7 @@ def find_left_out(submissions: Sequence[Submission], tasks: Sequence[Task]) -> d
 
 
 def _lacking(task: Task) -> "Mapping[Need, str]":
-    """Return input -> the reason, for each input that all models of a task lack. No model lacks data or gradients."""
+    """Return each input that all models of a task lack -> a text that says so. No model lacks data or gradients."""
     from baselines import Need
 
     found = {}

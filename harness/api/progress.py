@@ -10,9 +10,9 @@ from harness.task.task import Task
 
 
 class Progress:
-    """Receives events in the thread of the caller, and shows nothing unless a subclass does.
+    """Receives the events of a function in the thread of its caller. This class ignores them; a subclass shows them.
 
-    An exception from a method, such as `KeyboardInterrupt`, ends the function; finished calls stay recorded.
+    An exception that a method raises, such as `KeyboardInterrupt`, ends the function; finished calls stay recorded.
     """
 
     def note(self, line: str) -> None:
@@ -22,10 +22,10 @@ class Progress:
         """Receive a warning about a fault that the user can mend, or about a wait."""
 
     def step(self, line: str) -> None:
-        """Receive the start of a step that may take a while, such as reading the tasks; it ends with the next event."""
+        """Receive the start of a step that may take a while, such as reading tasks. The next event ends the step."""
 
     def steps(self, name: str, total: int) -> AbstractContextManager[Callable[[], None]]:
-        """Return a context around work of `total` parts; its object is called after each part."""
+        """Return a context for work in `total` parts; its `as` target is a function to call after each part."""
         return nullcontext(lambda: None)
 
     def prepared(self, tasks: Sequence[Task], withheld: Collection[str]) -> None:

@@ -27,14 +27,14 @@ def overfit(
     withhold: str = Withhold.AUTO.value,
     progress: Progress = SILENT,
 ) -> OverfitResult:
-    """Test whether the models of a task have been fitted to its test set: each model, each architecture, and all.
+    """Test whether models have been fitted to their task's test set: one by one, by architecture, and all together.
 
     Finished models are kept in the cache. A withheld task is refused.
 
     Args:
         radii: largest shifts in pixels (epsilon), ascending; empty: 1 to 5, as far as the images allow.
         split: the examples to test, `test` or `train`.
-        generator: target of a correct image: the `strongest` or the `nearest` error.
+        generator: moves a correctly classified image to the error of largest margin (`strongest`) or to the `nearest`.
         edges: filling of the edge that a shift uncovers: `black`, or `wrap` for the pixels pushed out on the other
             side.
 
@@ -67,13 +67,13 @@ def invariance(
     Finished models are kept in the cache. A withheld task is refused.
 
     Args:
-        perturbations: their names; empty: all but mixtures in the first hidden layer.
+        perturbations: names of perturbations; empty: all but mixtures in the first hidden layer.
         ranges: magnitudes of changes of images, as in `rotation=-90..90`; default: those of Schiff et al. (2021).
         n_examples: number of training examples of a curve.
         given: hyperparameters to condition on; empty: all that vary, except the level of augmentation.
         least_accuracy: models with a lower training accuracy, from 0 to 1, are not compared.
-        sensitivity: also score random parts of the data.
-        seed: draws examples, partners and random magnitudes.
+        sensitivity: also compute the scores on random parts of the data.
+        seed: seed of the draws of examples, of their partners in mixtures, and of magnitudes.
 
     Raises:
         UserError: no such task, model or perturbation, TensorFlow is missing, or the models cannot be compared.

@@ -50,7 +50,7 @@ def open_results(
     tasks_dir: str | Path = DEFAULT_DIRECTORY,
     withhold: str = Withhold.AUTO.value,
 ) -> Iterator[RecordedCalls]:
-    """Open the recorded calls, oldest first; of several records with the same key, only the newest.
+    """Return a context with the recorded calls, oldest first; of several records of a call, only the newest.
 
     Records have the columns that `pgdl help records` lists, and are read while the caller iterates over them. Withheld
     records are left out, and counted by outcome.

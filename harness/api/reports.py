@@ -27,11 +27,11 @@ class ReportResult:
 
     board: Board  #: requested rows include the output of their failed calls
     insights: Mapping[int, Mapping[str, Insight]]  #: position of a requested row -> task -> explanation of its score
-    remarks: Sequence[str] = ()  #: on the tasks and on the records behind the requested rows
+    remarks: Sequence[str] = ()  #: remarks on the tasks, and on the records of the requested rows
 
     @cached_property
     def pages(self) -> list[dict[str, Any]]:
-        """The pages of the requested rows, with `label`, `summary`, `advice`, `parts` (a dictionary per task) etc."""
+        """A dictionary per requested row: `label`, `summary`, `advice`, `parts` (a dictionary per task) etc."""
         pages = submission_pages(self.board, self.insights, paths_of(self.board))
         return [page | {"label": page["row"].label, "remarks": self.remarks} for page in pages]
 
@@ -73,8 +73,8 @@ def report(
     """Explain the scores of submissions among all recorded submissions: why they are not higher.
 
     Args:
-        submissions: paths and names as for `run`, for their current version, or names of recorded submissions; empty:
-            all recorded submissions.
+        submissions: paths and measures as for `run`, in their current version, or names of recorded submissions;
+            empty: all recorded submissions.
 
     Raises:
         UserError: tasks or records are missing or invalid.
@@ -108,7 +108,7 @@ def _identity(one: Calls | Row) -> tuple[object, ...]:
 
 
 def _with_outputs(row: Row, calls: Calls, outputs: Mapping[str, str]) -> Row:
-    """Return a row with the records of its calls, and the end of the output of failed calls, on open tasks."""
+    """Return a row with its records on tasks that are not withheld; failed calls have the end of their output."""
     records: dict[str, dict[str, CallRecord]] = {name: {} for name in row.tasks}
     for record in records_of(calls, [name for name, task in row.tasks.items() if not task.withheld], outputs):
         records[record.task][record.model] = record

@@ -58,12 +58,12 @@ def run(
         submissions: paths, names of measures, or Python functions `complexity(model, dataset)`.
         names: names of the submissions that are not measures, in their order. A name that is already recorded makes the
             submission a new version of the recorded submission.
-        repeats: number of repetitions of a quarter of the calls with other seeds; they never change a score.
-        confirm: asks whether a submission is a new version of the recorded submission with its name.
+        repeats: number of times to repeat a quarter of the calls with other seeds; repetitions never change a score.
+        confirm: receives the question whether a submission is a new version of a recorded one, and returns the answer.
 
     Raises:
-        UserError: a task or every submission is missing or invalid, no sandbox works here, a name belongs to another
-            submission, ...
+        UserError: a task or every submission is missing or invalid, no sandbox works here, or a name belongs to another
+            submission.
     """
     progress.step("reading the submissions")
     found, refused = _refuse_flawed(find(submissions, names, progress), progress)

@@ -26,13 +26,13 @@ class Scored(NamedTuple):
 
     submission: str
     score: SubmissionScore
-    own_randomness: OwnRandomness | None = None  #: None without repetitions
-    settings: str = ""  #: settings in which the configuration differs from most recorded submissions
+    own_randomness: OwnRandomness | None = None  #: variation of the score by repetitions; None without repetitions
+    settings: str = ""  #: settings of the configuration that most recorded submissions do not have
     sandboxed: bool = True
 
     @property
     def label(self) -> str:
-        """The submission's name, followed by its differing settings."""
+        """The submission's name, followed by `settings`."""
         return labelled(self.submission, self.settings, sandboxed=self.sandboxed)
 
 
@@ -64,8 +64,8 @@ def score(
     """Return the scores of recorded submissions, or of a directory of `.predict` files.
 
     Args:
-        submissions: paths and names as for `run`, for their current version, or names of recorded submissions, for
-            their most recently requested version; empty: all.
+        submissions: paths and measures as for `run`, in their current version, or names of recorded submissions, in
+            their most recently requested version; empty: all recorded submissions.
         everything: score every version and configuration of a submission.
         reference: directory of the reference data; None: the directory of the tasks.
         predictions: directory of files `TASK.predict`, which are scored instead of records.

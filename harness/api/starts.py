@@ -43,10 +43,10 @@ def demo(directory: str | Path) -> int:
 
 
 def new_leaderboard(directory: str | Path, harness: str) -> list[Path]:
-    """Write a git repository's files for a leaderboard on GitHub to an empty directory, and return its workflows.
+    """Write the files of a git repository with a leaderboard to an empty directory; return its workflows for GitHub.
 
-    Its pull requests are evaluated on GitHub. The other files are a small task, an example of a submission, and a
-    README that names the settings on GitHub.
+    The workflows evaluate pull requests. The other files are a small task, an example of a submission, and a README
+    that names the settings on GitHub.
 
     Args:
         directory: an empty directory, or a directory that does not exist.
@@ -101,7 +101,7 @@ def _readme(name: str, **values: object) -> str:
 
 
 def _workflows(repository: str, commit: str) -> dict[str, str]:
-    """Return path -> content of the harness' own leaderboard workflows, with the harness at a repository's commit."""
+    """Return path -> content of the harness' own workflows, changed to use the harness at `commit` of `repository`."""
     elsewhere = {
         "uses: ./.github/actions/leaderboard": f"uses: {repository}/.github/actions/leaderboard@{commit}",
         "repository: ${{ github.repository }}": f"repository: {repository}",
@@ -124,7 +124,7 @@ def _write(directory: Path, files: Mapping[str, str]) -> None:
 
 @contextmanager
 def _filling(directory: Path, command: str) -> Iterator[None]:
-    """Return a context in which files are written to a directory, which is removed if this fails.
+    """Return a context in which files are written to a directory. After a failure, the directory is removed.
 
     Raise `UserError` if the directory is not empty or a file cannot be written; `command` is the command to repeat with
     another directory.

@@ -17,7 +17,7 @@ from harness.submission import Submission, find_submissions, from_function
 #: A path, the name of a measure, or a Python function `complexity(model, dataset)`.
 Argument = str | Path | Callable[..., Any]
 
-#: A dataset of TensorFlow that never ends: `repeat` without a number.
+#: A call of `repeat` without a number, which makes a dataset of TensorFlow endless.
 _REPEATED = re.compile(r"\.repeat\(\s*(?:(?:count\s*=\s*)?(?:None|-\s*1)\s*)?\)")
 
 #: Returns a user's answer to a question: True for yes, False for no.
@@ -58,8 +58,8 @@ def settle_names(
 ) -> tuple[list[Submission], list[str]]:
     """Find out whether submissions are versions of recorded submissions, and refuse names of other submissions.
 
-    A submission with the files of the last request for its name is the same submission wherever the files are, and
-    keeps its first path. Other files, whether new or of an earlier version, are a version of a recorded name if their
+    A submission with the files of the last request for its name is the same submission; a new path is replaced by the
+    path of that request. Other files, whether new or of an earlier version, are a version of a recorded name if their
     path is recorded, if the user gave them the name (`given`), or if the user confirms that they are a version.
 
     Returns:

@@ -22,7 +22,7 @@ class Tally:
         #: (submission, task) -> number of calls that exceeded their time with less than half of a processor
         self.starved: Counter[tuple[str, str]] = Counter()
         self.machines: Counter[str] = Counter()  #: machine of a cluster -> number of calls that this run made on it
-        self.lacking_initial_weights: set[str] = set()  #: tasks on which a call of this run failed for lack of them
+        self.lacking_initial_weights: set[str] = set()  #: tasks on which a call failed for lack of these weights
 
     def add(self, row: CallSummary) -> None:
         """Count a recorded call."""
@@ -45,7 +45,7 @@ class Tally:
         return any(counts[Outcome.TIMEOUT] for (name, _, _), counts in self.outcomes.items() if name == submission)
 
     def starved_note(self, withheld: Collection[str]) -> str | None:
-        """Return a line on starved calls on tasks that are not `withheld`, with a remedy; None without such calls."""
+        """Return a line with a remedy on the calls of `starved` on tasks not in `withheld`; None without such calls."""
         shown = {place: number for place, number in self.starved.items() if number and place[1] not in withheld}
         if not shown:
             return None

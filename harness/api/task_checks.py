@@ -22,17 +22,17 @@ class Validated:
     """The result of checking a task."""
 
     task: str
-    verdict: str  #: in one line, which ends in `valid` or `invalid`
+    verdict: str  #: a line that ends in `valid` or `invalid`
     problems: Sequence[str]  #: empty if the task is valid
-    notes: Sequence[str]  #: on a valid task
+    notes: Sequence[str]  #: remarks on a valid task; empty if the task is invalid or withheld
 
 
 def validate_tasks(
     tasks_dir: str | Path = DEFAULT_DIRECTORY, task_names: Sequence[str] = (), withhold: str = Withhold.AUTO.value
 ) -> list[Validated]:
-    """Find all problems of tasks; of a withheld task, the result has only their number.
+    """Check tasks, and return a result for each, with all problems; of a withheld task, only with their number.
 
-    The files of a fetched task are compared with their digests at the fetch. If the cache cannot be written, a
+    The files of a fetched task are compared with the digests recorded at the fetch. If the cache cannot be written, a
     temporary cache is used.
 
     Raises:

@@ -14,8 +14,8 @@ from harness.corpus.recipe import Recipe, read_recipe
 from harness.gpus import find_gpus
 from scoring import MINIMUM_HYPERPARAMETERS
 
-#: Returns a context that shows the training of models. Its arguments are the recipe and the number of models; the
-#: context's object is called with each event.
+#: A function of the recipe and the number of models that returns a context, which shows the training of the models.
+#: The `as` target of the context is a function to call with each event.
 ShowTraining = Callable[[Recipe, int], AbstractContextManager[Callable[[Event], None]]]
 
 
@@ -31,12 +31,12 @@ class BuildResult:
 
     @property
     def unreached(self) -> list[int]:
-        """The finished models that did not reach the recipe's criterion."""
+        """The finished models that did not reach the recipe's criterion, such as a cross-entropy (`training.stop`)."""
         return [number for number, record in sorted(self.records.items()) if not record["reached"]]
 
     @property
     def refused(self) -> list[int]:
-        """The models of `unreached` for which the recipe forbids to finish the task."""
+        """The models of `unreached` that the recipe treats as an error: with such models, the task stays unfinished."""
         return [one for one in self.unreached if self.build.recipe.cells[one].training.unreached == "error"]
 
     @property
@@ -82,7 +82,7 @@ def build_task(
         limit: train only this number of models, the first of the grid.
         resume: whether to reuse finished models.
         tell: is called with each note.
-        show: shows the training.
+        show: returns a context that shows the training (`ShowTraining`).
 
     Raises:
         UserError: there is no such recipe, it is invalid, or another process builds the task.
@@ -106,7 +106,7 @@ def _build(
     *,
     resume: bool,
 ) -> BuildResult:
-    """Train the missing models, and finish the task if no model is missing then."""
+    """Train the missing models, finish the task if no model is missing then, and return its state."""
     cells, number = build.recipe.cells, len(build.recipe.grid)
     if number < MINIMUM_HYPERPARAMETERS:
         tell(f"Note: the official score needs {MINIMUM_HYPERPARAMETERS} hyperparameters, this grid has {number}.")

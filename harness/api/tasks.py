@@ -1,4 +1,4 @@
-"""The functions `pgdl.show_tasks` and `hide_task`: describe tasks, also in training, and mark tasks as hidden."""
+"""The functions `pgdl.show_tasks` and `hide_task`: describe finished and unfinished tasks, and mark tasks as hidden."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -74,7 +74,7 @@ def _builds(root: Path) -> "list[Build]":
 
 
 def _for_page(found: list[TaskFiles], unfinished: list[str], withhold: Withhold, html: Path) -> list[TaskFiles]:
-    """Return the tasks of the page. Raise `UserError` without a task; `unfinished` has the commands for a remedy."""
+    """Return the tasks of the page. Raise `UserError` without a task; `unfinished` has commands that finish tasks."""
     whole = [files for files in found if not files.reference_only]
     if not whole:
         kinds = ["reference data"] * bool(found) + ["tasks that are not finished"] * bool(unfinished)

@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TestbedResult:
-    """Error rates of models over size, noise and unseen classes, and the measures that agree with them."""
+    """Error rates of models over size, noise and unseen classes, and how well measures agree with these rates."""
 
-    dataset: "xr.Dataset"  #: error rates and kappas of all cells, as `evaluate_task` returns them
+    dataset: "xr.Dataset"  #: error rates and Cohen's kappas by model, noise, unseen classes and class
     summary: TestbedSummary  #: the trade-off point and the marginals
     consistency: Sequence[Consistency]  #: measures with a value on every probed model, the most consistent first
     failed_calls: int  #: number of calls of measures that returned no value
@@ -52,7 +52,7 @@ class TestbedResult:
 
     @property
     def content(self) -> dict[str, Any]:
-        """The trade-off point, the tables, and the models that could not be probed, as a JSON object."""
+        """A JSON object: the trade-off point, two tables (marginals, consistency), and models that were not probed."""
         marginals = [
             {"dimension": name, "value": value}
             | {one: dimension.marginals[one][at] for one in STATISTICS}
@@ -104,15 +104,15 @@ def testbed(
     execution: Execution = USUAL,
     progress: Progress = SILENT,
 ) -> TestbedResult:
-    """Evaluate the models of a task as frozen backbones of a linear probe, and compare measures with the result.
+    """Evaluate the models of a task as frozen backbones of a linear probe, and how well measures predict the errors.
 
     Finished backbones and calls are kept. The seed of `execution` also draws the noise.
 
     Args:
         data: images of seen and unseen classes: a dataset of recipes, an .npz file, or a directory.
         ssim: structural similarities of the noisy test images, including 1.
-        unseen: numbers of unseen classes, including 0; None: at most six equal steps.
-        weight: weight of the penalty of the trade-off point, at least 0.
+        unseen: numbers of unseen classes, including 0; None: at most six equal steps up to all unseen classes.
+        weight: weight, at least 0, of the penalty in the objective of the trade-off point (`pgdl help testbed`).
         measures: as in `compare`; empty: no measure is called.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Reads the examples of users of PyTorch, and removes temporary paths from messages for them."""
+"""Reads the examples of users of PyTorch, and removes paths of temporary files from messages for these users."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -64,7 +64,7 @@ def _array(values: Any) -> NDArray[Any]:
 
 
 def without_place(line: object, directory: str) -> str:
-    """Return a line without a directory's path, so that `models[0]` is the name of a file of that name in it."""
+    """Return a line without the path of a directory, so that the line calls the directory's files by their names."""
     return str(line).replace(f"{directory}/", "")
 
 

@@ -24,7 +24,7 @@ from harness.torch_import.translate import translate
 
 
 def is_module(model: Any) -> bool:
-    """Whether a model is a `torch.nn.Module`, and no model of Keras, without an import of PyTorch."""
+    """Whether a model is a `torch.nn.Module`, and no model of Keras. PyTorch is not imported to find out."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(model, torch.nn.Module) and not hasattr(model, "get_weights")
 

@@ -32,8 +32,8 @@ class TorchModel:
     module: Any  #: a `torch.nn.Module`
     hyperparameters: Mapping[str, Any]  #: name -> value, the same names for all models
     initial: Mapping[str, Any] | None = None  #: the `state_dict` before training, if it was kept
-    train_accuracy: float | None = None  #: from 0 to 1, if known
-    test_accuracy: float | None = None  #: from 0 to 1, if known
+    train_accuracy: float | None = None  #: from 0 to 1; None if unknown
+    test_accuracy: float | None = None  #: from 0 to 1; None if unknown
 
 
 def import_torch(
@@ -91,7 +91,7 @@ def _model(given: Any, number: int) -> TorchModel:
 def _exported(
     model: TorchModel, number: int, directory: Path, data: Arrays, tell: Callable[[str], None]
 ) -> ImportedRow:
-    """Export a model into files of a directory, and return its row of the table without accuracies."""
+    """Export a model into files of a directory, and return its row for the table of models, without accuracies."""
     where = f"models[{number}]"
     exporter = Exporter(model.module, where, tell)
     file, initial = directory / where, None if model.initial is None else directory / f"{where}.initial"
@@ -114,7 +114,7 @@ def _cell(where: str, name: Any, value: Any) -> str:
 
 
 def _with_accuracies(models: Sequence[TorchModel], rows: Sequence[ImportedRow]) -> list[ImportedRow]:
-    """Return the rows with the stated accuracies, all as rounded as the accuracy with the most digits."""
+    """Return the rows with the accuracies that `models` state, all with the rounding of the longest number."""
     found = list(rows)
     for name in (TRAIN_ACCURACY, TEST_ACCURACY):
         cells = ["" if (value := getattr(model, name)) is None else str(float(value)) for model in models]

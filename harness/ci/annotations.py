@@ -16,10 +16,10 @@ from harness.printing import say
 #: A line of the submission in a traceback; submissions of the competition of 2020 run in a copy, /tmp/program-X.
 FRAME = re.compile(r'File "(?:/job/submission|/tmp/program-\w+)/(?P<file>[^"]+)", line (?P<line>\d{1,9})')
 
-#: Number of lines of a traceback in a report, and of characters of a line: together below `harness.ci.report.MAX_TEXT`.
+#: Most lines of a traceback in a report, and characters of a line: their product is below `harness.ci.report.MAX_TEXT`.
 TRACEBACK_LINES, TRACEBACK_WIDTH = 8, 120
 
-#: Number of annotations of a kind that GitHub shows for a step.
+#: Maximum number of annotations of a level, such as `error`, that GitHub shows for a step.
 SHOWN = 10
 
 
@@ -31,7 +31,7 @@ def annotation(level: str, text: str, file: str = "", line: int | str | None = N
 
 
 def last_frame(output: str) -> tuple[str, str] | None:
-    """Return file and line of the submission's last call in the tracebacks of its output; None without a traceback."""
+    """Return file and line of the last frame in the submission's code in the tracebacks of an output; None without."""
     frames = list(FRAME.finditer(output))
     return (frames[-1]["file"], frames[-1]["line"]) if frames else None
 
@@ -57,7 +57,7 @@ def under_github() -> bool:
 def commands_stopped(stop: bool, *, err: bool = False) -> Iterator[None]:
     """Switch GitHub's commands off within the context if `stop`. After an exception, the commands stay off.
 
-    With `err`, print the switch on standard error: GitHub reads both streams.
+    GitHub reads both streams: with `err`, the lines that switch are printed on standard error.
     """
     if not stop:
         yield

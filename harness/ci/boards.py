@@ -1,4 +1,4 @@
-"""The recorded calls of a git revision: of its submissions, in their versions at this revision."""
+"""Collects the recorded calls of the submissions in a git revision, in their versions at this revision."""
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -19,7 +19,7 @@ Covers = Callable[[Configuration, str | None], bool]
 
 
 def read_versions(repository: Repository, folder: str, entries: Mapping[str, GitEntry]) -> dict[str, Submission]:
-    """Return the submissions in the entries of `folder`, by name. Submissions that cannot be read are left out."""
+    """Return name -> submission, from the entries of `folder`. Submissions that cannot be read are left out."""
     versions = {}
     for name, entry in entries.items():
         with suppress(RefusedError):
@@ -37,7 +37,7 @@ def collect_versions(
     """Return the recorded calls of `versions` and of the library's measures, as far as `covers` accepts them.
 
     A record counts only if its digest equals the digest of the submission of that name in `versions`. So no record of
-    another change, or from another source, can enter the row.
+    other files with this name counts, such as files of another change.
     """
 
     def counts(calls: Calls) -> bool:

@@ -79,14 +79,14 @@ def _renamed(new: Mapping[str, GitEntry], gone: Mapping[str, GitEntry]) -> dict[
 
 
 def _paths(repository: Repository, revision: str, folder: str) -> dict[str, GitEntry]:
-    """Return the submissions of a revision by path in the folder; an empty dictionary without the folder."""
+    """Return path in `folder` -> submission at a revision; an empty dictionary if there is no such folder."""
     tree = repository.folder(revision, folder)
     entries = [] if tree is None else repository.entries(tree, MAX_SUBMISSIONS)
     return {entry.path: entry for entry in entries if _is_submission(entry)}
 
 
 def _is_submission(entry: GitEntry) -> bool:
-    """Return whether an entry is meant as a submission. A link or submodule is, too, and will be refused later."""
+    """Return whether an entry is meant as a submission. Links and submodules count, too; they are refused later."""
     if entry.path.startswith(".") or is_leftover(entry.path):
         return False
     suffix = PurePosixPath(entry.path).suffix
@@ -94,7 +94,7 @@ def _is_submission(entry: GitEntry) -> bool:
 
 
 def _named(paths: Mapping[str, GitEntry], owners: Mapping[str, str]) -> tuple[dict[str, GitEntry], dict[str, str]]:
-    """Return name -> submission, and path -> reason for submissions whose names are not allowed or already taken.
+    """Return name -> submission, and path -> reason for refusal, if the name is not allowed or already taken.
 
     Names that could be mistaken for each other count as the same name. `owners` has the paths of taken names; a new
     name belongs to the first path in alphabetical order.
@@ -126,7 +126,7 @@ def _plain(refused: Mapping[str, str]) -> dict[str, str]:
 
 
 def path_in_repository(folder: str, entry: GitEntry) -> str:
-    """Return the path of a submission of `folder` in the repository, as printable text."""
+    """Return the path in the repository, as printable text, of the submission `entry` of `folder`."""
     return str(PurePosixPath(folder, printable(entry.path)))
 
 
@@ -141,7 +141,7 @@ def _others(
 
 
 def require_folder(text: str) -> str:
-    """Return the path of the submissions folder without a trailing slash. Raise `UserError` outside the repository."""
+    """Return a folder's path without a trailing slash. Raise `UserError` for a path outside the repository."""
     path = PurePosixPath(text)
     if path.is_absolute() or ".." in path.parts:
         raise UserError("--submissions", expected="a folder inside the repository", found=text)

@@ -37,7 +37,7 @@ FOOTER = (
 
 
 def render(report: ChangeReport, links: Mapping[str, str] = MappingProxyType({})) -> str:
-    """Return the comment on a report. The comment ends with `links` (text -> address), which are not of the report."""
+    """Return the comment on a report. It ends with `links` (text -> address), which come from the caller."""
     parts = [MARK, "## Leaderboard", "", *_verdict(report)]
     parts += _section("No ranks: records of these submissions are missing", [*map(code, report.missing)])
     lines, left_out = report.lines[:SHOWN], len(report.lines) - SHOWN
@@ -111,7 +111,7 @@ def _before_and_after(before: str, after: str, line: Line) -> str:
 
 
 def _neighbours(line: Line) -> list[str]:
-    """Return a sentence on the difference from each neighbour on the board that has a p-value."""
+    """Return a sentence on the difference from each neighbour on the board, if the difference has a p-value."""
     pairs = (("below", line.above, line.above_p_value), ("above", line.below, line.below_p_value))
     texts = []
     for side, other, p_value in pairs:

@@ -1,4 +1,4 @@
-"""Reads the objects of a git repository, which may belong to a hostile change.
+"""Reads the objects of a git repository. These objects may belong to a hostile change.
 
 Nothing is checked out, so that no hook, filter, attribute, link or submodule of the change takes effect. Only commands
 that print objects are called, and their output is bounded.
@@ -43,7 +43,7 @@ class GitEntry(NamedTuple):
     path: str  #: relative to the listed folder; bytes that are not UTF-8 are surrogates
     mode: str  #: six digits, such as `FOLDER`
     id: str  #: ID of the object
-    size: int | None = None  #: bytes of a file or link; None for other entries, and unless `files` lists it
+    size: int | None = None  #: bytes of a file or link in the list of `files`; otherwise None
 
 
 class GitError(Exception):
@@ -155,8 +155,8 @@ class Repository:
 def _environment() -> dict[str, str]:
     """Return the environment of git's commands, without variables that redirect git.
 
-    No protocol is allowed, because the option `protocol.allow` does not suffice: settings of the repository override
-    it, and git before 2.39.4 fetches missing objects nevertheless.
+    Variables forbid all protocols, because the option `protocol.allow` alone does not suffice: settings of the
+    repository override it, and git before 2.39.4 fetches missing objects nevertheless.
     """
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "LD_", "PGDL_"))}
     return kept | {
@@ -166,7 +166,7 @@ def _environment() -> dict[str, str]:
 
 
 def _parts(output: IO[bytes]) -> Iterator[bytes]:
-    """Yield the parts of an output that end in a null byte. Raise `GitError` for a part longer than `MAX_ENTRY`."""
+    """Yield the parts of an output; a null byte ends each. Raise `GitError` for a part longer than `MAX_ENTRY`."""
     waiting = b""
     while chunk := output.read1(MAX_ENTRY):  # type: ignore[attr-defined]
         *whole, waiting = (waiting + chunk).split(b"\0")

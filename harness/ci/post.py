@@ -85,7 +85,7 @@ class Github:
 
 
 def find_links(github: Github, job: str) -> dict[str, str]:
-    """Return text -> address for the job, whose files include the board, and for the published board, if any."""
+    """Return text -> address of links to the job, which has the board as a file, and to the published board, if any."""
     page = github.page()
     return {"The board with this change, a file of the job": job} | ({"The published board": page} if page else {})
 
@@ -115,7 +115,7 @@ def _is_own(comment: Any) -> bool:
 
 
 def _report(github: Github, run: str) -> ChangeReport:
-    """Return the report in the newest artifact of a job, which may be forged."""
+    """Return the report in the newest artifact of a job. The artifact may be forged."""
     found = [
         one for one in github.list(f"actions/runs/{run}/artifacts", "artifacts", name=ARTIFACT) if not one["expired"]
     ]

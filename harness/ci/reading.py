@@ -24,7 +24,7 @@ class RefusedError(Exception):
 
 
 def read_submission(repository: Repository, folder: str, entry: GitEntry) -> Submission:
-    """Return the submission in an entry of `folder`, named after the entry, with its path in the repository as source.
+    """Return the submission in an entry of `folder`: `name` is the entry's name, `source` its path in the repository.
 
     Raise `RefusedError` if the submission does not consist of regular files, is too large, or cannot be run.
     """
@@ -89,7 +89,7 @@ def _write(repository: Repository, blob: str, size: int, path: Path) -> None:
 
 @dataclass(frozen=True)
 class Failures:
-    """The failures of a submission that may be published: annotations of files, and the traceback of a call."""
+    """The public parts of a submission's failures: annotations of files, and the traceback of a call."""
 
     annotations: Sequence[str]
     traceback: str = ""
@@ -117,7 +117,7 @@ class Touched:
 
 
 def read_touched(repository: Repository, folder: str, change: Change) -> Touched:
-    """Read the submissions that a change touches, and annotate problems."""
+    """Return the submissions that a change touches, with annotations of their problems."""
     touched = Touched()
     touched.annotations += [annotation("error", why, f"{folder}/{path}") for path, why in change.refused.items()]
     for name in change.touched:

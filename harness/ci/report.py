@@ -33,7 +33,7 @@ class Line:
     score_before: float | None = None  #: score at the base
     rank: int | None = None
     score: float | None = None
-    low: float | None = None  #: lower end of the score's interval; None on hidden tasks, too
+    low: float | None = None  #: lower end of the score's interval; None if it is unknown or withheld
     high: float | None = None  #: upper end
     chance: float | None = None  #: level of chance (pgdl help statistics)
     p_value: float | None = None  #: adjusted p-value of the score

@@ -21,7 +21,7 @@ def lines_of(
 ) -> list[Line]:
     """Return a line for each submission that the change touches or removes.
 
-    `unscored` counts the outcomes on models without reference data, which are on no board, by submission.
+    `unscored` has submission -> outcome -> number of calls on models without reference data. No board has these calls.
     """
     earlier, later = newest_rows(before), newest_rows(after)
     lines = []
@@ -50,7 +50,7 @@ def moved_by(change: Change, before: Board, after: Board) -> list[Moved]:
 
 
 def same_as(touched: Collection[str], shown: Sequence[Calls]) -> list[Same]:
-    """Return the groups of submissions with the same files or values that include a submission of `touched`."""
+    """Return the groups of submissions with the same files or values, if they include a submission of `touched`."""
     groups = [("files", names) for names in same_files(shown)] + [("values", names) for names in same_values(shown)]
     return [Same(what, tuple(names)) for what, names in groups if not set(touched).isdisjoint(names)]
 
@@ -94,7 +94,7 @@ def _after(row: Row) -> dict[str, Any]:
 
 
 def _with(line: Line, unscored: Counter[str]) -> Line:
-    """Return the line with the calls on models without reference data counted, too."""
+    """Return the line with the calls of `unscored` (on models without reference data) added to its counts."""
     return replace(
         line, calls_ok=line.calls_ok + unscored[Outcome.OK], calls_expected=line.calls_expected + unscored.total(),
         machine_failed=line.machine_failed + unscored[Outcome.INFRA_ERROR],
@@ -102,7 +102,7 @@ def _with(line: Line, unscored: Counter[str]) -> Line:
 
 
 def _neighbours(row: Row, board: Board) -> dict[str, Any]:
-    """Return the keys of a line on the next ranked rows above and below, and on the differences from these rows."""
+    """Return field of `Line` -> value, for the next ranked rows above and below, and the differences from them."""
     if row.rank is None:
         return {}
     own = next(n for n, other in enumerate(board.rows) if other is row)

@@ -17,7 +17,7 @@ class Rules:
     """The rules that a change must keep. A submission that cannot be evaluated always breaks a rule."""
 
     require_check: bool = False  #: `pgdl check` passes, and every call returns a number
-    min_score: float | None = None
+    min_score: float | None = None  #: least score of a touched submission; None: no such rule
     at_most: int = AT_MOST  #: maximum number of touched submissions
     only_submissions: bool = False  #: no other file is touched
 
@@ -26,7 +26,7 @@ class Rules:
         return change.base is not None and len(change.touched) > self.at_most
 
     def broken_by_change(self, change: "Change") -> list[str]:
-        """Return a line for each rule about numbers and kinds of files that a change breaks."""
+        """Return a line for each broken rule on the whole change: `at_most` and `only_submissions`."""
         broken = []
         if self.stop(change):
             touched = len(change.touched)
@@ -36,7 +36,7 @@ class Rules:
         return broken
 
     def broken_by(self, line: Line) -> list[str]:
-        """Return a line for each rule that a submission breaks, from its line of the report."""
+        """Return a line for each rule that a submission breaks. `line` is the report's line on the submission."""
         if line.change == "refused":
             return [f"{line.name}: {line.problem}"]
         if line.change == "removed" or not line.calls_expected:

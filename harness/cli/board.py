@@ -33,8 +33,8 @@ def command(
     form: str, columns: tuple[str, ...], wide: bool, explain: bool, output: Path | None, html: Path | None,
     title: str | None, organiser: str | None, **asked: Any,
 ) -> None:  # fmt: skip
-    """Print the leaderboard of all recorded submissions; with --output also write it in every file format, with --html
-    as a static site: the board, a page per submission and task, and the records behind it for `pgdl verify`.
+    """Print the leaderboard of all recorded submissions. --output also writes it in every file format, and --html as
+    a static site: the board, a page per submission and task, and the records for `pgdl verify`.
 
     Needs the reference data of the tasks. A record counts only if the task still has the same model and data. The
     most recently requested version of each submission is shown; all calls of a row share the seed and the limits.

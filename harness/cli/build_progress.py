@@ -16,7 +16,7 @@ from harness.text import counted
 class BuildProgress(Bars):
     """A context that prints a line for each finished model, and shows the progress of models in training.
 
-    On a terminal, a bar shows each model in training, and another bar all models. Elsewhere, a line a minute does.
+    On a terminal, a bar shows each model in training, and another bar all models. Elsewhere, it prints a line a minute.
     """
 
     def __init__(self, recipe: Recipe, total: int, console: Console) -> None:

@@ -7,7 +7,7 @@ import click
 from harness.cli import completion, options
 from harness.printing import put
 
-#: Format -> its function in `harness.api.check_report`. The table is no such format: it is printed as calls end.
+#: Format -> its function in `harness.api.check_report`. The table has none: its rows are printed as calls end.
 WRITERS = {"json": "to_json", "junit": "to_junit", "github": "to_github"}
 
 
@@ -36,9 +36,9 @@ def command(
 
     The sandbox and the limits are those of `pgdl run`; nothing is recorded. One call is made twice, to see
     whether the measure is repeatable. A call that takes longer than 25 s is stopped, and replaced by calls on growing
-    parts of the training data, so that the verdict takes two minutes; the forecast says so. For hidden tasks only
-    counts of outcomes are shown. Exit code 1 if a call failed. The format junit is XML for CI systems; github adds
-    annotations for GitHub Actions to the table.
+    parts of the training data, so that the verdict takes two minutes; a line says so. For hidden tasks only counts of
+    outcomes are shown. Exit code 1 if a call failed. The format junit is XML for CI systems; github adds annotations
+    for GitHub Actions to the table.
 
     Example: pgdl check my_measure.py
     """

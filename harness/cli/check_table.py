@@ -56,7 +56,7 @@ class CallTable:
         self._console.print(row, style=None if result.outcome is Outcome.OK else "red")
 
     def print_outputs(self, *, whole: bool) -> None:
-        """Print the output of the first call and of each different failure; if `whole`, all output of every call."""
+        """Print the last lines of the first call and of each different failure; if `whole`, all lines of all calls."""
         left_out, told = 0, set[tuple[Outcome, str]]()
         for done in self._seen:
             result, is_first = done.result, done is self._seen[0]
@@ -87,14 +87,14 @@ class CallTable:
 
 
 def _printed(result: CallResult) -> str:
-    """Return the output of a call, for a failed call without the traceback at its end."""
+    """Return the output of a call; of a failed call, only the output before its traceback."""
     if result.outcome is Outcome.OK:
         return result.output_tail.strip()
     return result.output_tail.partition(TRACEBACK)[0].strip()
 
 
 class CheckTerminal(Terminal):
-    """Shows a check: the kind of outputs of the tasks' models, the calls, and the current step."""
+    """Shows a check: whether the models' outputs are logits, the calls, and the current step."""
 
     def __init__(self, console: Console, status: Status) -> None:
         super().__init__(console)

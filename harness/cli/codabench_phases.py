@@ -73,11 +73,11 @@ def collect(
 @TOKEN
 @ALLOW_HTTP
 def submissions(output: Path, token_file: Path | None, readable: tuple[str, ...], **asked: Any) -> None:
-    """Download the submission that counts of each participant, and write a table of them, PATH/submissions.csv.
+    """Download each participant's submission that counts, and list these submissions in PATH/submissions.csv.
 
     TOML describes the competition, URL is its page. The submission on the platform's board counts. If there is none,
-    the last submission counts whose file was written before the end of the phase. TOML states this end, since everybody
-    can change it on the platform. The same command continues after an interruption.
+    the last submission counts whose file was written before the end of the phase. TOML states this end: the platform's
+    end does not count, since everybody can change it. The same command continues after an interruption.
 
     Example: pgdl codabench submissions competition.toml https://www.codabench.org/competitions/ID/ --phase Final
     --output final

@@ -51,7 +51,7 @@ def command(
 
     Calls are made and recorded as by pgdl run; repeating the command makes only the missing calls. With
     --output the table is also written in every file format, for instance to PATH.csv, PATH.tex (LaTeX, booktabs) and
-    PATH.parquet (a row per measure and task), and plotted to PATH.png and PATH.svg. Exit code 1 if a call failed, also
+    PATH.parquet (a row per measure and task), and plotted to PATH.png and PATH.svg. Exit code 1 if a call failed, even
     of a measure that --top leaves out. With --recorded no call is made; if a measure is recorded with several settings,
     the settings that were requested last count.
 
@@ -88,7 +88,7 @@ def command(
 
 
 def _best(board: "Board", number: int | None) -> "Board":
-    """Return the board with its first rows, whose ranks and comparisons still refer to all rows."""
+    """Return the board with its first `number` rows. Their ranks and comparisons still refer to all rows."""
     if number is None or number >= len(board.rows):
         return board
     rest = "ranks, p-values and intervals are those among all"

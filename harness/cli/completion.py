@@ -28,7 +28,7 @@ def scored(context: click.Context, parameter: click.Parameter, incomplete: str) 
 
 
 def recorded(context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete the name of a submission recorded in the SQLite file of --results, without the slow SQLAlchemy."""
+    """Complete the name of a submission in the SQLite file of --results, read without SQLAlchemy's slow import."""
     from harness.sqlite import protect, require_sound
 
     results: Address = context.params.get("results") or Address(RESULTS, "--results")
@@ -99,5 +99,5 @@ def tasks(context: click.Context, _parameter: click.Parameter, incomplete: str) 
 
 
 def _items(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
-    """Return the completions among names of strangers, except names with characters that a shell would interpret."""
+    """Return the completions among names that strangers may have chosen, without names that a shell would interpret."""
     return [CompletionItem(name) for name in names if name.startswith(incomplete) and is_name(name)]

@@ -44,7 +44,7 @@ def _parse_columns(text: str) -> tuple[str, ...]:
 
 
 def refuse_names(remedy: str) -> Callable[[Any], Any]:
-    """Add an argument that refuses every value; `{0}` in the remedy stands for the first value."""
+    """Return the decorator that adds an argument which refuses every value; `{0}` in `remedy` is the first value."""
 
     def refuse(context: click.Context, _parameter: click.Parameter, names: tuple[str, ...]) -> None:
         if names and not context.resilient_parsing:
@@ -66,7 +66,7 @@ wide = click.option(
 
 
 def require_directory(output: Path | None, file: str) -> None:
-    """Raise `UserError` if `output` looks like a file, and not like the directory of a `file` in each format."""
+    """Raise `UserError` if `output`, the directory of a `file` in each format, ends in the suffix of a format."""
     if output is None:
         return
     require("--output writes each format", "pyarrow")
@@ -96,14 +96,14 @@ def _name_of(suffix: str) -> str | None:
 
 
 def require_table(form: str, **given: bool) -> None:
-    """Raise `UserError` if an option that shapes only the table is given with another format: name -> whether given."""
+    """Raise `UserError` if an option of the table is `given` (name -> whether it is) with another format."""
     for name, is_given in given.items():
         if is_given and form != TABLE:
             raise UserError(f"--{name}", expected=f"--format {TABLE} with it", found=form, remedy=f"leave --{name} out")
 
 
 def show(board: "Board", form: str, wide: bool, explain: bool = True) -> None:
-    """Print the board; as a table if `wide` with all columns, and if `explain` with explanations of all numbers."""
+    """Print the board in a format. A table has all columns if `wide`, and explanations of its numbers if `explain`."""
     if form != TABLE:
         put(formats.find(form).render(board))
         return

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 def command(least_accuracy: float, output: Path | None, form: str, quiet: bool, **asked: Any) -> int:
     """Perturb the training data of TASK more and more, and follow the accuracy of its networks.
 
-    The Gi-score of such a curve is the area between its cumulative curve and the curve of an always correct network.
+    The Gi-score is the area between the cumulative curve of the accuracies and that of a network that is always right.
     The table shows how well the Gi-score and simpler statistics of the same curve predict the generalization gap
     (Schiff et al. 2021). Finished models are kept: the same command continues. pgdl help invariance explains the
     method and the files of --output.

@@ -1,4 +1,4 @@
-"""Entry point of `pgdl`: imports a command's module only to run it, and prints errors in one line."""
+"""The entry point of `pgdl`. It imports a command's module only to run the command, and prints errors in one line."""
 
 import errno
 import importlib
@@ -53,20 +53,20 @@ BUG = 70
 #: Exit code of a shell for a program that was ended by SIGPIPE.
 BROKEN_PIPE = 128 + 13
 
-#: Variable with the number of threads of a product of matrices, 1 unless the user sets it. Scores compute many small
-#: products in several threads, and OpenBLAS' waiting threads spin: on a busy machine they take ten times the time.
+#: Variable with OpenBLAS' number of threads, 1 unless the user sets it. Scores compute many small products of matrices
+#: in threads of their own. OpenBLAS' waiting threads would spin: on a busy machine, scores would take ten times longer.
 ONE_THREAD = "OPENBLAS_NUM_THREADS"
 
 
 class LazyGroup(click.Group):
-    """A group that imports a command's module only to run that command (`pgdl --help` stays instant)."""
+    """A group of commands. It imports a command's module only to run the command, so that `pgdl --help` is instant."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the commands in the order in which a user needs them."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return the object `command` of the module of a command, which is imported now; None for an unknown name."""
+        """Import the module of a command, and return its object `command`; None for an unknown name."""
         if cmd_name not in COMMANDS:
             return None
         command: click.Command = importlib.import_module(f"harness.cli.{cmd_name}").command
@@ -103,7 +103,7 @@ def cli() -> None:
 
 
 def main() -> NoReturn:
-    """Run the command line, and exit. A `UserError` is printed in one line; other exceptions are bugs."""
+    """Run the command line, and exit. Print a `UserError` in one line, and the traceback of an unexpected exception."""
     _open_closed_streams()
     os.environ.setdefault(ONE_THREAD, "1")  # before anything imports NumPy
     if sys.platform == "win32":
@@ -180,7 +180,7 @@ def _hang_up(terminals: Sequence[int]) -> NoReturn:
 
 
 def _open_closed_streams() -> None:
-    """Open standard streams that the caller has closed on the null device.
+    """Open the null device in place of each standard stream that the caller has closed.
 
     Otherwise the next opened file would get the number of a standard stream, and receive what is printed.
     """

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 HEADINGS = ("measure", "meaning", "cost", "needs", "source")
 
-#: Width of a terminal up to which only the first three columns are shown, and the cost without the work.
+#: Up to this width of a terminal, the list has only the first three columns, and the cost without the work.
 NARROW = 150
 
 OF_PACKAGES = ("installed measure", "package", "meaning")
 
 FORECAST_HEADINGS = ("measure", "a call", "all models", "memory", "cost")
-KEYS = ("smallest_s", "largest_s", "all_s", "memory_bytes")  #: of a forecast in JSON
+KEYS = ("smallest_s", "largest_s", "all_s", "memory_bytes")  #: keys of a forecast in JSON
 
 
 def print_measures(measures: Sequence[Measure], others: Sequence[InstalledMeasure]) -> None:
@@ -50,7 +50,7 @@ def print_measures(measures: Sequence[Measure], others: Sequence[InstalledMeasur
 
 
 def cost_of(measure: Measure) -> str:
-    """Return the measure's cost, followed by its work if it makes passes."""
+    """Return the measure's cost, followed by its work: the passes that it makes, if any."""
     return str(measure.cost) if measure.work == "none" else f"{measure.cost}: {measure.work}"
 
 

@@ -85,7 +85,7 @@ def command(
 
 
 def _named(name: str, family: str | None, cost: str | None) -> "Measure | InstalledMeasure":
-    """Return the measure of a name. Raise `UserError` if there is none, or if options select other measures."""
+    """Return the measure of a name. Raise `UserError` for an unknown name, or if a family or a cost is given, too."""
     import baselines
     from harness.submission.installed import installed_measures
 
@@ -178,9 +178,9 @@ def _as_object(measure: "Measure | InstalledMeasure") -> dict[str, Any]:
 
 
 def explanation(measure: "Measure") -> str:
-    """Return the docstring of a measure without meaning and fields, with an entry for each parameter.
+    """Return the docstring of a measure without its first two paragraphs, and with an entry for each parameter.
 
-    An entry that the docstring lacks comes from the docstring of its module or of `baselines.core.parameters`.
+    An entry that the docstring lacks comes from the measure's module, or from `baselines.core.parameters`.
     """
     from baselines.core import parameters
 

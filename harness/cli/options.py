@@ -1,7 +1,7 @@
 """The options of all commands: an option means the same in every command that has it.
 
-The options of `_option` can also be set by environment variables, such as `--seed` by `PGDL_SEED`. A command gets the
-value of an option under the name of the parameter of its function in `pgdl`, and passes most options on as `**asked`.
+The options of `_option` can also be set by environment variables, such as `--seed` by `PGDL_SEED`. The names of values
+are the names of parameters in `pgdl`, so that a command passes most of them on as `**asked`.
 """
 
 import re
@@ -32,7 +32,7 @@ UNITS_S = {"s": 1, "m": 60, "h": 3600}
 
 
 def parsed(parse: Callable[[str], Any], default: Any = None) -> Callable[..., Any]:
-    """Return the callback of an option whose text is parsed; the result without a text is `default`.
+    """Return an option's callback that returns `parse(text)`, or `default` if the option is not given.
 
     A `ValueError` of `parse`, whose message states what was expected and found, becomes a usage error.
     """
@@ -84,7 +84,7 @@ def parse_seconds(text: str) -> float:
 
 
 def parse_workers(text: str) -> int | None:
-    """Return a number from 1 up, or None for `auto`, by which the executor chooses the number."""
+    """Return a number from 1 up, or None for `auto`: the executor then chooses the number."""
     if text == "auto":
         return None
     if not text.isdecimal() or int(text) < 1:
@@ -234,7 +234,7 @@ def html(written: str) -> Decorator:
 
 
 def execution(command: Any) -> Any:
-    """Add the options of an `Execution` to a command, which gets the object by `with_execution`."""
+    """Add the options of an `Execution` to a command. The command makes the object by `with_execution`."""
     return sandboxed_execution(unsafe(command))
 
 
@@ -293,7 +293,7 @@ def _parameters(option: str, choices: Mapping[str, Any]) -> Iterator[Decorator]:
 
 
 def take_parameters(asked: dict[str, Any], chosen: str, choices: Mapping[str, Any]) -> dict[str, str | None]:
-    """Remove the parameters of all executors or kinds of sandbox from `asked`, and return those of `chosen`."""
+    """Remove the parameters of all `choices` (executors or kinds of sandbox) from `asked`; return those of `chosen`."""
     values = {
         name: {one.name: asked.pop(f"{name}_{one.name}".replace("-", "_")) for one in choice.parameters}
         for name, choice in choices.items()

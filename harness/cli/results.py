@@ -43,7 +43,7 @@ SHOWN = ("submission", "version", "task", "model", "outcome", "value", "seconds"
 )  # fmt: skip
 @click.option("--yes", is_flag=True, help="With --remove: do not ask.")
 def command(results: Address, form: str, remove: str | None, yes: bool, **asked: Any) -> None:
-    """Print a row per recorded call, oldest first; of several records with the same key, only the newest. Records of
+    """Print a row per recorded call, oldest first; of several records of the same call, only the newest. Records of
     hidden tasks are left out, and counted by outcome in a last line.
 
     csv, json (one object per line) and parquet have every column (pgdl help records), including the submission's

@@ -30,8 +30,8 @@ def command(
 ) -> int:  # fmt: skip
     """Call each SUBMISSION, sandboxed and time-limited, on every model of every task.
 
-    A SUBMISSION is a .py file, a directory or a zip with complexity.py, or the name of a baseline, which may
-    have parameters, as in vc_dim:image_side=28. Every call is recorded as it ends; repeating the command makes
+    A SUBMISSION is a .py file, a directory or a zip with complexity.py, or the name of a measure of the library. The
+    name may have parameters, as in vc_dim:image_side=28. Every call is recorded as it ends; repeating the command makes
     only the missing calls. Two concurrent runs on one database share the work. pgdl score and pgdl board show the
     results of --repeat, and name submissions that claim to be deterministic but are not.
 

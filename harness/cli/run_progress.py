@@ -27,9 +27,9 @@ SHOWN_FAILURES = 5
 class RunProgress(Bars):
     """Prints failures as they happen, and shows a bar with the remaining time for each submission on a terminal.
 
-    Equal failures of a submission are printed once, and counted after its last call. Failures on `withheld` tasks are
-    only counted, because the message could reveal facts about a model. So are failures for lack of initial weights,
-    which a note on the task has announced.
+    Equal failures of a submission are printed once, and counted after its last call. Two kinds of failures are only
+    counted: on `withheld` tasks, because the message could reveal facts about a model, and for lack of initial weights,
+    because a note on the task has announced them.
     """
 
     def __init__(self, calls: Sequence[PlannedCall], console: Console, withheld: Collection[str] = ()) -> None:
@@ -61,7 +61,7 @@ class RunProgress(Bars):
         return self
 
     def step(self, line: str) -> None:
-        """Show a step before the first call ends, in place of the name of the bar for all calls."""
+        """Show a step in place of the name of the bar for all calls, until the next call ends."""
         self._bars.update(self._all, description=line)
 
     def seen(self, row: CallSummary) -> None:

@@ -15,7 +15,7 @@ WITHHELD_NOTE = "Withheld on {}: outputs, messages, values, times and memory (pg
 
 
 def print_summary(done: RunResult, console: Console) -> None:
-    """Print a row for each submission and task, and a row for repetitions of its calls."""
+    """Print a row for each submission and task, and another row if calls were repeated."""
     rows = []
     for of in _calls(done):
         seconds = "-" if of["median_seconds"] is None else f"{of['median_seconds']:.2f}"
@@ -44,7 +44,7 @@ def summary_object(done: RunResult) -> dict[str, Any]:
 
 
 def _calls(done: RunResult) -> list[dict[str, Any]]:
-    """Return the outcomes of each submission on each task. Times on withheld tasks may reveal models, and are None."""
+    """Return an object for each submission and task. The times on withheld tasks are None: they may reveal models."""
     calls = []
     for (submission, task, repeated), outcomes in sorted(done.tally.outcomes.items()):
         median = statistics.median(done.tally.seconds[submission, task, repeated])

@@ -26,8 +26,8 @@ def command(what: Address, sha256: str | None, tasks_dir: Path, form: str, quiet
     """Download tasks of a known corpus into the directory of --tasks: pgdl task known lists the corpora.
 
     Only requested files are downloaded. After any interruption the same command continues; with more --models it
-    extends the tasks. Every file is checked against size and CRC-32, and its SHA-256 is kept: pgdl task validate
-    compares.
+    extends the tasks. Every file is checked against size and CRC-32, and its SHA-256 is kept for later checks by pgdl
+    task validate.
 
     With a URL and --sha256 an archive of tasks (tar or zip) is downloaded, its digest verified, and unpacked as the
     directory of --tasks. Links and paths that lead outside are refused in both cases.

@@ -63,7 +63,7 @@ def show_command(
     """Show the tasks in DIR: their models and data, and the gaps for each value of each hyperparameter.
 
     A task in training is shown with its finished models, a hidden task only with the number of its models. The page of
-    --html shows neither.
+    --html shows no task of these two kinds.
     """
     root = directory or tasks_dir
     found = pgdl.show_tasks(root, task_names, withhold, html)
@@ -90,10 +90,10 @@ def validate_command(
 ) -> int:
     """Check the tasks in DIR and print every problem in one line.
 
-    Exit code 2 if there is a problem. A valid task may have notes, for instance on the differences that it can show, or
-    that the official score is not defined on it. A fetched task is compared with the digests of its fetch. Reference
-    data without models are checked as well; they serve for scoring, but not for runs. For hidden tasks, only the number
-    of problems is printed.
+    Exit code 2 if there is a problem. A valid task may have notes, for instance on the smallest difference of scores
+    that it can show, or that the official score is not defined on it. A fetched task is compared with the digests of
+    its fetch. Reference data without models are checked as well; they serve for scoring, but not for runs. For hidden
+    tasks, only the number of problems is printed.
     """
     found = pgdl.validate_tasks(directory or tasks_dir, task_names, withhold)
     if form == as_json.JSON:

@@ -18,7 +18,7 @@ from pgdl import UNSAFE, Progress
 class Terminal(Progress):
     """Shows notes, warnings and the current step on standard error, and the calls of a run on a console.
 
-    When its context is left, no step is shown any more.
+    Leaving the context ends the shown step.
     """
 
     def __init__(self, console: Console | None = None) -> None:
@@ -44,14 +44,14 @@ class Terminal(Progress):
         warn(line)
 
     def step(self, line: str) -> None:
-        """Show the step until the next step begins. During a run on a terminal, the run's bar has its text."""
+        """Show a step until the next step begins; during a run on a terminal, as text of the run's bar."""
         if self._run is not None and self.console.is_terminal:
             self._run.step(line)
         else:
             self._step.begin(line)
 
     def steps(self, name: str, total: int) -> Steps:
-        """Return a context that shows a bar."""
+        """Return a context that shows a bar of the finished parts of `total`."""
         self._step.end()
         return Steps(self.console, name, total)
 

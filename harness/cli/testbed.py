@@ -60,13 +60,13 @@ def command(
 ) -> int:
     """Evaluate the models of TASK as frozen backbones of a linear probe (Huang, Yu and Zhang 2025).
 
-    Cells are all combinations of size, noise (by SSIM) and share of unseen classes: classes of DATA that are not in the
+    A cell is a size of models, a noise (by SSIM) and a share of unseen classes: classes of DATA that are not in the
     task. DATA is digits, mnist, cifar100 or another dataset of recipes, an .npz file
     (x_train, y_train, x_test, y_test), or a directory (train/CLASS, test/CLASS).
 
-    Prints the trade-off point and marginals, and how well measures of the library agree with them. Finished
-    backbones and calls are kept; the same command continues. Exit code 1 if a backbone could not be probed, or a call
-    of a measure failed. pgdl help testbed explains the method.
+    Prints the trade-off point, means over cells (marginals), and how well measures of the library agree with them.
+    Finished backbones and calls are kept; the same command continues. Exit code 1 if a backbone could not be probed, or
+    a call of a measure failed. pgdl help testbed explains the method.
 
     Example: pgdl testbed digits_half --tasks tasks --data digits --output digits_testbed
     """

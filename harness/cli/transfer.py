@@ -13,7 +13,7 @@ from harness.text import size
 
 
 class Transfer(Bars, Watcher):
-    """A context that shows a download: by a bar with the time left on a terminal, by a line a minute elsewhere."""
+    """A context that shows a download: on a terminal by a bar with the remaining time, elsewhere by a line a minute."""
 
     def __init__(self, console: Console) -> None:
         columns = PlainColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn()

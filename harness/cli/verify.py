@@ -14,8 +14,8 @@ from harness.printing import say
 def command(directory: Path, form: str) -> int:
     """Compute every number of the site in DIR again from its records, and compare every byte.
 
-    Needs neither models nor TensorFlow. Exit code 1 if anything differs. The records are not checked: compare the
-    printed digest with the digest that the organiser announced. Neither are rounded results on hidden tasks.
+    Needs neither models nor TensorFlow. Exit code 1 if anything differs. Rounded results on hidden tasks are not
+    checked. The records are not checked: compare the printed digest with the digest that the organiser announced.
     """
     from dataclasses import asdict
 

@@ -67,7 +67,7 @@ def write_bundle(source: Path, out: Path, step: Callable[[str], None] = lambda _
 
 
 def _require_public(competition: CodabenchCompetition, members: Mapping[str, Content], source: Path) -> None:
-    """Raise `UserError` if a member names a hidden task or belongs to it. Keys are the names of members in messages."""
+    """Raise `UserError` if a member names a hidden task or is a file of one. The keys name members in messages."""
     names = competition.hidden_tasks
     found = hidden_in(members, TaskDirectory(Path(competition.tasks)).runnable(names) if names else ())
     if problems := [f"{source}: {line}" for line in found]:

@@ -34,7 +34,7 @@ from pgdl import Execution, Progress
 #: The columns that form the key of a record.
 KEY_PARTS = tuple(signature(call_key).parameters)
 
-#: Maximum size in bytes of a database of records: without calls, and for each call.
+#: Maximum size in bytes of a database of records: the size without calls, and the addition for each call.
 MAX_EMPTY, MAX_CALL = 1024**2, 128 * 1024
 
 #: Beginning of the description of a submission whose calls were not made again.
@@ -79,8 +79,8 @@ def collect(
 
     `directory` has the submissions NAME.zip, and the results results/NAME.zip. A `share` (0 to 1) of the calls of each
     submission is made again, even if the calls are in the database already. A result that cannot be used or proved is
-    left out, with a warning. Raise `UserError` if no result can be used, no call can be made here, or the database has
-    rows that are not proved.
+    left out, with a warning. Raise `UserError` if no result can be used, no call can be made here, or the database
+    already has rows of a result that is left out.
     """
     if not names:
         raise UserError("no submissions", file=directory, expected=f"NAME.zip and {RESULTS}/NAME.zip")
@@ -123,7 +123,7 @@ def _prove(
 ) -> int:
     """Make some calls again, and return their number. Raise `UserError` if a value differs from its record.
 
-    The failure is written to the file `refused`, so that the submission gets no second draw.
+    The failure is written to the file `refused`. While this file exists, the submission is refused without new calls.
     """
     if refused.exists():
         raise UserError("was refused before", file=refused, remedy="remove this file to try again")
@@ -151,10 +151,10 @@ def _found(directory: Path, name: str, owners: dict[str, str], notes: list[str])
 def read_records(
     result: Path, submission: Submission, settings: PhaseSettings, owners: Mapping[str, str]
 ) -> tuple[list[Evaluation], list[Request]]:
-    """Return the records and requests in a result, which may be forged, under the submission's name.
+    """Return the records and requests in a result under the submission's name. The result may be forged.
 
-    Raise `UserError` unless all records are of the files of this submission. `owners` names the participants who handed
-    in other digests.
+    Raise `UserError` unless all records are of the files of this submission. `owners` has digest of files -> name of a
+    submission, for messages.
     """
     try:
         with _records_in(result, settings.planned) as records:
@@ -183,7 +183,7 @@ def read_records(
 
 @contextmanager
 def _records_in(result: Path, calls: int) -> Iterator[Records]:
-    """Open the database in a result. No other file is unpacked, and no more bytes than `calls` calls need."""
+    """Yield the database in a result. No other file is unpacked, and no more bytes than `calls` calls need."""
     with tempfile.TemporaryDirectory() as temporary, open_archive(result) as archive:
         file = Path(temporary, RECORDS)
         with writing(file):
@@ -226,7 +226,7 @@ def made_again(
 def differences(
     rows: Sequence[Evaluation], drawn: Sequence[Evaluation], again: Mapping[tuple[str, str], Evaluation]
 ) -> list[str]:
-    """Return a line for each drawn call whose new record in `again`, by (task, model), does not confirm it.
+    """Return a line for each drawn call that its new record does not confirm. `again` has (task, model) -> new record.
 
     On the same class of machines, values must be equal. On different classes, values may differ by `TOLERANCE`, but
     must have the same order as in `rows`: otherwise a nearly constant measure would confirm any values.

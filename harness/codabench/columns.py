@@ -76,6 +76,6 @@ def scores_of(row: Row, tasks: Mapping[str, str]) -> dict[str, float]:
 
 
 def verdict_of(row: Row) -> dict[str, float]:
-    """Return key of a column -> value for a submission of a hidden phase, which the platform only checks."""
+    """Return key of a column -> value of a submission of a hidden phase: the platform only checks the submission."""
     values = {one.key: one.value(row) for one in (COMPLETE, SECONDS)} | {FINAL: NOT_YET}
     return {key: value for key, value in values.items() if value is not None}

@@ -103,7 +103,7 @@ class Phase(Section):
 
 
 class CodabenchCompetition(Section):
-    """The whole TOML file."""
+    """The description of a competition: the whole TOML file."""
 
     title: str = Field(min_length=1, max_length=256, description="Title of the competition.")
     description: str = Field("", description="What it is about, in a sentence.")

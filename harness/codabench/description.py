@@ -19,7 +19,7 @@ STARTING_KIT, SOLUTION = "starting_kit.zip", "solution.zip"
 
 
 def archive_of(number: int, part: str) -> str:
-    """Return the name of an archive in the bundle: of the phase at position `number`, with the content `part`."""
+    """Return the name in the bundle of the archive with the `part` of the phase at position `number`."""
     return f"phase_{number}_{part}.zip"
 
 
@@ -74,5 +74,5 @@ def _phase(number: int, one: PlannedPhase) -> dict[str, Any]:
 
 
 def _text(moment: datetime) -> str:
-    """Return a time as text: the platform would drop the hours of a date in the format of YAML."""
+    """Return a time as text, for a string in YAML: of a YAML timestamp, the platform would drop the hours."""
     return f"{moment:%Y-%m-%d %H:%M:%S}"

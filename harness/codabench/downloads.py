@@ -1,4 +1,4 @@
-"""Downloads each participant's submission that counts through the platform's API. Files are not downloaded twice.
+"""Downloads, by the platform's API, each participant's submission that counts. Files are not downloaded twice.
 
 Addresses in the platform's storage are signed (utils/data.py:45), so the token is not sent there.
 """
@@ -61,7 +61,7 @@ def download(
     """Download each participant's submission that counts to `directory` as NAME.zip, and write the table.
 
     The submission on the platform's board counts, or else the last submission whose file was written before `end`, the
-    end of the phase in the organiser's description. With results, only submissions with a score count, and
+    end of the phase in the organiser's description. `with_results`: only submissions with a score count, and
     results/NAME.zip is downloaded, too. Return the downloaded submissions, and lines on submissions that are left out.
     Raise `UserError` if the platform cannot be reached, refuses or fails.
     """
@@ -117,7 +117,7 @@ def read_table(directory: Path) -> list[Submitted]:
 
 
 def names_of(owners: Iterable[str]) -> dict[str, str]:
-    """Return participant -> name of the submission, which cannot be mistaken for another name or for a measure."""
+    """Return participant -> name of the submission. No name can be mistaken for another name or for a measure."""
     seen = Counter(alike(clean(owner)) for owner in owners)
 
     def name_of(owner: str) -> str:
@@ -154,7 +154,7 @@ def _fetch(platform: Platform, one: Listed, name: str, directory: Path, *, with_
 def _fetch_file(platform: Platform, named: str | None, place: Path, asked: Address) -> datetime:
     """Download the file at the address `named`, and return the time at which the storage received it.
 
-    `asked` is the address of the answer with `named`, for messages. Raise `UserError` if there is no such file.
+    `asked` is the address of the API that told `named`, for messages. Raise `UserError` if there is no such file.
     """
     if named is None:
         raise UserError("the platform has no such file", file=asked, expected=place.name)

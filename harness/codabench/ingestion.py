@@ -41,7 +41,7 @@ class OutOfTimeError(KeyboardInterrupt):
 
 
 def ingest(program: Path, input_data: Path, submission: Path, output: Path, progress: Progress) -> PhaseResult:
-    """Call a submission on all models of a phase, and write the result. The platform mounts the four directories.
+    """Call a submission on all models of a phase; write and return the result. The platform mounts the directories.
 
     If no call can be made, note the reason in the result, and raise `UserError`.
     """
@@ -110,7 +110,7 @@ class _Saving:
         self._writing = threading.Lock()
 
     def save(self, ended: str, problem: str = "") -> PhaseResult:
-        """Write and return the result, even without any record. `ended` says how the calls ended."""
+        """Write and return the result, even if there is no record yet. `ended` says how the calls ended."""
         with self._writing:
             files: Mapping[str, Path | bytes] = {}
             if self._database.exists():

@@ -93,7 +93,7 @@ def download_submissions(
     organiser: Organiser = USUAL,
     progress: Progress = SILENT,
 ) -> tuple[str, int]:
-    """Download the submission that counts of each participant. Return the phase's name and the number of submissions.
+    """Download each participant's submission that counts. Return the phase's name and the number of submissions.
 
     Raise `UserError` if a file is invalid, or if the platform refuses.
     """

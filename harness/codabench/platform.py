@@ -76,7 +76,7 @@ class Platform:
         self._session.auth = self._authorized  # a header would be replaced by an entry of ~/.netrc
 
     def get(self, path: str, kind: type[Answer]) -> Answer:
-        """Return the answer at a path below /api/, checked as `kind`. Raise `UserError` on failure."""
+        """Return the answer at a path below /api/ as a checked object of `kind`. Raise `UserError` on failure."""
         url = self.url_of(path)
         try:
             return TypeAdapter(kind).validate_python(self._ask("GET", url))
@@ -204,10 +204,10 @@ def open_phase(platform: Platform, number: str, name: str | None) -> OpenedPhase
 
 
 def by_participant(opened: OpenedPhase, status: str | None) -> tuple[dict[str, list[Listed]], list[str]]:
-    """Return participant -> submissions with a status, and a line that counts submissions with another status.
+    """Return participant -> submissions with `status`, and a list: empty, or with a line that counts all others.
 
-    Without `status`, return all submissions. The submission on the board comes first, then the newest by number: the
-    time that the platform stores is chosen by the participant (api/serializers/submissions.py:82).
+    Without `status`, return all submissions. The submission on the board comes first, then the highest number. Times do
+    not count: participants choose the times on the platform (api/serializers/submissions.py:82).
     """
     found: dict[str, list[Listed]] = {}
     for one in sorted(opened.submissions, key=lambda one: (not one.on_leaderboard, -one.id)):

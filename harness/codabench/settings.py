@@ -21,8 +21,8 @@ SETTINGS, COMMAND = "phase.json", "metadata.yaml"
 #: Kind of sandbox of the calls, which works in the platform's containers.
 SANDBOX = "landlock"
 
-#: Seconds before the end of the container in which calls end: the platform starts its clock before the container, and
-#: keeps no output of a container that it ends. At most this share of the container's time.
+#: Calls end this many seconds before the container's time is up, or this share of the time if that is less. The
+#: platform starts its clock before the container, and keeps no output of a container that it kills.
 RESERVE_S, RESERVE_SHARE = 60.0, 0.25
 
 
@@ -73,9 +73,9 @@ class PhaseSettings(BaseModel):
             raise UserError("not the settings of a phase", file=file, remedy="make the bundle again") from error
 
     def require_calls(self, rows: "Iterable[Record]", file: Path | str) -> None:
-        """Raise `UserError` unless all records in `file`, which may be forged, are calls of this phase.
+        """Raise `UserError` unless all records `rows` of a `file` are of calls of this phase. The file may be forged.
 
-        The calls must be of a single submission, and each call must be recorded once.
+        The calls must be of a single submission, and no call may be recorded twice.
         """
         seen, owners = set(), set()
         for row in rows:

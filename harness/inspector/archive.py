@@ -41,7 +41,7 @@ def read_zip(path: str, files: Files) -> None:
 
 
 def _count_entries(stream: BinaryIO, files: Files) -> None:
-    """Count the entries of the central directory, since declared numbers may be false, before `zipfile` reads them."""
+    """Count the central directory's entries before `zipfile` reads them: the number in the zip may be false."""
     size = stream.seek(0, os.SEEK_END)
     stream.seek(max(size - _END_SIZE - _MAX_COMMENT - _END_64_SIZE, 0))
     tail = stream.read()

@@ -21,7 +21,7 @@ class SubmissionError(Exception):
 
 
 class UnreadableError(Exception):
-    """The system refuses to read a file, which the user of the harness can fix.
+    """The system refuses to read a file. The user of the harness can mend this.
 
     `file` is the name of the file in the submission; empty for the submitted folder, zip or single file itself.
     """
@@ -32,7 +32,7 @@ class UnreadableError(Exception):
 
 
 def is_leftover(name: str) -> bool:
-    """Return whether a file or folder is a leftover, by its name without the folders above, and never read."""
+    """Return whether a file or folder is a leftover, which is never read; `name` is its name without a path."""
     return name.lower() in _LEFTOVERS or name.startswith(_RESOURCE_FORK)
 
 
@@ -71,7 +71,7 @@ def only_folder(names: Collection[str]) -> str:
 
 
 def check_name(name: str) -> None:
-    """Raise `SubmissionError` unless every file system supports a file's name, so that no later copy fails."""
+    """Raise `SubmissionError` for a file's name that not every file system supports: a later copy could fail."""
     parts = name.split("/")
     if not name.isprintable() or len(name) > MAX_NAME or any(len(part.encode()) > MAX_PART for part in parts):
         raise SubmissionError(f"{name[:80]}: expected a name of at most {MAX_PART} printable characters")

@@ -31,7 +31,7 @@ def main() -> None:
 
 
 def flaw_of(source: bytes) -> str:
-    """Return the flaw of a source that makes every call fail, or an empty text if no flaw is found."""
+    """Return the flaw in a source by which every call would fail, or an empty text if no flaw is found."""
     try:
         module = ast.parse(source)
     except SyntaxError as error:
@@ -50,7 +50,7 @@ def flaw_of(source: bytes) -> str:
 
 
 def _flaw_of_parameters(parameters: ast.arguments) -> str:
-    """Return a flaw if parameters without defaults do not accept two positional arguments; otherwise an empty text."""
+    """Return the flaw of parameters that do not fit `EXPECTED`; an empty text for others, and for any with defaults."""
     names = [parameter.arg for parameter in parameters.posonlyargs + parameters.args]
     if parameters.vararg or parameters.kwonlyargs or parameters.defaults:
         return ""

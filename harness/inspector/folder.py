@@ -96,7 +96,7 @@ def open_regular(path: str, name: str, folder: Folder | None = None) -> BinaryIO
 
 @contextmanager
 def reading(name: str) -> Iterator[None]:
-    """Raise `UnreadableError` about the file `name`, or the submission if empty, in place of an error of the system."""
+    """Return a context that turns an `OSError` into an `UnreadableError` on the file `name` (empty: the submission)."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""A kind of sandbox for tests: its workers are threads, and the text of a submission says what its call does."""
+"""A kind of sandbox for tests: its workers are threads, and a submission's text, its part, says what its call does."""
 
 import hashlib
 import itertools
@@ -24,7 +24,7 @@ _numbers = itertools.count()
 
 
 class Actors(Kind):
-    """A kind of sandbox whose workers are actors, which are threads. Counts the actors that play at the same time."""
+    """A kind of sandbox whose workers are threads. `most_at_once` is the largest number that played a part at once."""
 
     name = "actors"
     summary = "a thread that plays a part"
@@ -32,8 +32,8 @@ class Actors(Kind):
     isolation = "bubblewrap"
 
     def __init__(self) -> None:
-        self.expected: list[str] = []  #: runtimes
-        self.prepared: list[str] = []  #: runtimes
+        self.expected: list[str] = []  #: runtimes with which `expect` was called
+        self.prepared: list[str] = []  #: runtimes with which `prepare` was called
         self.started: list[Actor] = []
         self.closed = False
         self._changing = threading.Lock()
@@ -74,7 +74,7 @@ class Actors(Kind):
 
 
 class Actor(RunningSandbox):
-    """A worker that is a thread: its frames to the harness follow a part such as `returns 1` or `exits 3`."""
+    """A worker that is a thread. A part, such as `returns 1` or `exits 3`, says which messages it sends."""
 
     def __init__(self, kind: Actors, job: Job, control: int, sink: int) -> None:
         self.job, self.played = job, list[str]()
@@ -167,7 +167,7 @@ def parts(job: Job) -> dict[str, str]:
 
 @dataclass
 class Parts:
-    """The inputs of calls that play parts, by the digests of their texts. Models and data are empty."""
+    """The inputs of calls that play parts: submissions by the digests of their texts, and empty models and data."""
 
     missing: str | None = None  #: digest of a model that cannot be written
     _texts: dict[str, bytes] = field(default_factory=dict)

@@ -22,7 +22,7 @@ class ExecutorContract:
     """The tests of an executor for pytest. A subclass defines `executor`."""
 
     def executor(self, workers: int) -> Executor:
-        """Return an executor with the sandbox `STAGE` and `workers` calls at once. Its context is not entered yet."""
+        """Return an executor with the sandbox `STAGE` that makes `workers` calls at once. Do not enter its context."""
         raise NotImplementedError
 
     def make(self, workers: int, parts: Parts, orders: Sequence[Order]) -> dict[int, FinishedCall[int]]:
@@ -62,7 +62,7 @@ class ExecutorContract:
                 assert done.result.value == value
 
     def test_only_baselines_share_a_sandbox_and_only_on_one_model(self) -> None:
-        """The part `counts` returns the number of parts played in its sandbox. Repetitions never share a sandbox."""
+        """The part `counts` returns how many parts its sandbox has played. Repetitions never share a sandbox."""
         parts = Parts()
         orders = [parts.order("counts") for _ in range(3)]
         orders += [parts.order(f"counts {number}", is_baseline=True) for number in range(3)]
@@ -99,7 +99,7 @@ class ExecutorContract:
             assert result.message.startswith(message), result.message
 
     def test_calls_of_one_budget_share_its_seconds(self) -> None:
-        """Seconds spent by other executors count, too. A call with a used-up budget does not start."""
+        """The seconds that other executors have spent of a budget count, too. A call with none left is not started."""
         parts, meaning = Parts(), "the budget"
         spent = Allowance(1, 5.0, 5.0, meaning)
         shared = [Allowance(2, 0.4, 0.0, meaning)] * 6
@@ -112,7 +112,7 @@ class ExecutorContract:
         assert sum(one.result.message.startswith("exceeded") for one in done.values()) < len(done)
 
     def test_leaving_the_context_ends_what_runs(self, tmp_path: Path) -> None:
-        """The part `beats` writes to a file until it is killed."""
+        """After the context is left, the part `beats`, which writes to a file until it is killed, writes no more."""
         parts, pulse = Parts(), tmp_path / "pulse"
         with self.executor(2) as executor:
             executor.prepare(["tensorflow"])

@@ -9,16 +9,16 @@ from harness.worker.runtimes import DEFAULT
 
 
 class KindContract:
-    """Subclass it as a class of tests for pytest, and define `kind`; it has to work on the machine."""
+    """The tests of a kind of sandbox for pytest. A subclass defines `kind`; that kind has to work on the machine."""
 
-    runtime = DEFAULT  #: in which the calls are made
+    runtime = DEFAULT  #: runtime in which the calls are made
 
     def kind(self) -> Kind:
-        """Return the kind; its context is not entered."""
+        """Return the kind. Do not enter its context."""
         raise NotImplementedError
 
     def test_limits_hold_and_nothing_else_can_be_seen(self) -> None:
-        """The calls of `pgdl doctor`, two at a time; without a sandbox only the clock holds."""
+        """The submissions of `pgdl doctor` that must fail do so, two at a time; without isolation, only some must."""
         with Staging() as staging, self.kind() as kind:
             assert kind.problem() is None
             kind.prepare(kind.trials(staging, [self.runtime]))
@@ -27,7 +27,7 @@ class KindContract:
         assert [trap.name for trap in expected if not trap.caught(results[trap])] == []
 
     def test_a_call_that_is_stopped_leaves_no_process(self) -> None:
-        """Ctrl-C may come at any time."""
+        """A call that is stopped, as by Ctrl-C, is over after `discard`, with no process left."""
         stop = threading.Event()
         with Staging() as staging, self.kind() as kind:
             (job,) = kind.trials(staging, [self.runtime])
@@ -48,7 +48,7 @@ class KindContract:
         assert (isolation if way in WAYS else kind.name_in_records) == kind.isolation
 
     def test_a_kind_says_what_it_shows(self) -> None:
-        """The shown directories include neither staged nor private directories."""
+        """No directory that a kind shows to submissions contains a private staged directory."""
         with Staging() as staging:
             private = staging.stage("private", lambda _: None)
             assert not any(private.is_relative_to(place) for place in self.kind().shown())

@@ -24,7 +24,7 @@ from typing import Any
 
 
 def _read_places() -> dict[str, tuple[str, str]]:
-    """Return the origin of each public name: name -> module and name there, which is empty for the module itself."""
+    """Return public name -> (module, name in this module). The second is empty if the public name is a module."""
     places: dict[str, tuple[str, str]] = {}
     imported: dict[str, tuple[str, str]] = {}
     for line in ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8")).body:

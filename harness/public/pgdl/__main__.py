@@ -1,6 +1,6 @@
 """The command `pgdl`, also as `python -I -m pgdl`.
 
-Before `_require_own` has run, a package such as `harness` on the path may be another project's.
+Our packages are imported only after `_require_own` has run: before, `harness` may be a package of another project.
 """
 
 import importlib.util
@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-#: Our packages whose general names a package of another project on the path may have, too.
+#: Our packages with general names: another project on the path may have packages of these names, too.
 PACKAGES = ("harness", "scoring", "baselines")
 
 _INSTALLED, _, _CHECKOUT = Path(__file__).resolve().parents[1:4]
