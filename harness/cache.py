@@ -79,7 +79,7 @@ def home_needed(variable: str) -> Iterator[None]:
 
 @contextmanager
 def locked(file: Path) -> Iterator[None]:
-    """Hold the lock of a file, which one process at a time can have; the file is created, and remains."""
+    """Hold the lock of a file within the context, alone among all processes. The file is created, and remains."""
     with file.open("wb") as stream:
         lock_descriptor(stream.fileno())
         yield

@@ -50,7 +50,7 @@ class Configuration:
 
     @property
     def settings(self) -> "Configuration":
-        """The user's choices: the configuration with empty versions."""
+        """The configuration with empty versions, so that only the user's choices remain."""
         return replace(self, versions="", harness_version="", loader="")
 
     @property

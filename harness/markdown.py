@@ -16,7 +16,7 @@ _MARKUP = re.compile(
 
 
 def code(text: str, width: int | None = None) -> str:
-    """Return a text as code on one line, which is neither markup, link, formula, HTML, mention nor issue on GitHub.
+    """Return a text as code on one line: GitHub sees no markup, link, formula, HTML, mention or issue in it.
 
     The text is cut to `width` characters. Characters that could end the code, or a cell of a table, are replaced.
     """

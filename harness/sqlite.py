@@ -51,14 +51,14 @@ _PLAIN = re.compile(
 
 
 def beside(file: Path) -> tuple[Path, Path, Path]:
-    """Return the paths of the files that SQLite may keep beside a database: rollback journal, log, and log's index."""
+    """Return the files that SQLite may keep beside a database: rollback journal, write-ahead log, and the log's index."""
     real = file.resolve()
     journal, log, index = (real.with_name(f"{real.name}-{suffix}") for suffix in ("journal", "wal", "shm"))
     return journal, log, index
 
 
 def require_sound(file: Path) -> None:
-    """Raise `UserError` if SQLite must not open a database, which need not exist, or a file `beside` it."""
+    """Raise `UserError` if SQLite must not open a database or a file `beside` it. The database need not exist."""
     with suppress(OSError):  # SQLite reports a file that cannot be opened
         require_regular(file, file.stat())
     for path in beside(file):

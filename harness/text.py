@@ -62,7 +62,7 @@ def _hidden(word: str) -> str:
 
 
 def safe_line(text: str) -> str:
-    """Return the text as one printable line without passwords, which may be printed or published."""
+    """Return the text as one printable line without passwords, so that it can be printed or published."""
     return printable(without_passwords(" ".join(text.expandtabs().splitlines())))
 
 

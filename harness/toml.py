@@ -36,7 +36,7 @@ def read_toml(path: Path) -> tuple[dict[str, Any], str]:
 
 
 def checked(model: type[Found], content: dict[str, Any], where: str, path: Path) -> Found:
-    """Return the section of a `content`, whose key in the file is `where`; raises `UserError` with all problems."""
+    """Return `content` as a section; `where` is its key in the file. Raise `UserError` with all problems."""
     try:
         return model.model_validate(content)
     except ValidationError as error:

@@ -22,7 +22,7 @@ class Allowance:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A call as an executor, perhaps on another machine, learns of it.
+    """A call in the form that an executor gets, perhaps on another machine.
 
     An order holds no path, no reference data and no name of a submission, a task or a model. `Inputs` supplies files.
     """
@@ -43,9 +43,9 @@ class Order:
     def sandbox(self) -> tuple[str, str, str, int] | None:
         """The key of a shared sandbox, equal for calls that may share it; None for a call that must be alone.
 
-        The harness' own baselines on the same model share a sandbox, and so results. Repetitions share it only with
-        repetitions of the same number, because shared results must not carry random draws from a call to its
-        repetition. A participant's submission always has a sandbox of its own.
+        The harness' own baselines on the same model share a sandbox, and with it intermediate results. Repetitions
+        share it only with repetitions of the same number: shared results must not carry random draws from a call to
+        its repetition. A participant's submission always has a sandbox of its own.
         """
         if not self.is_baseline:
             return None

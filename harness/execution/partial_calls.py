@@ -16,7 +16,7 @@ from harness.submission import Submission
 from harness.task.selection import PartOfData, select_examples
 from harness.task.task import Task
 
-#: Time limit in seconds of a call on the first part, which alone suffices for a verdict.
+#: Time limit in seconds of a call on the first part; this call alone suffices for a verdict.
 FIRST_S = 40.0
 
 #: Time limit in seconds of a call on a larger part; a call that is expected to take longer is not made.
@@ -90,7 +90,7 @@ def call_on_parts(
     submission: Submission, calls: Sequence[PlannedCall], stopped: Mapping[Place, float], settings: RunSettings,
     executor: Executor,
 ) -> tuple[dict[Place, CallsOnParts], FinishedCall[PlannedCall]]:  # fmt: skip
-    """Call a submission on growing parts of the data. Return the calls, and a repetition of the first successful call.
+    """Call a submission on growing parts of the data. Return the calls, and a repetition of the first that succeeds.
 
     The calls on parts replace `calls`. `stopped` has the seconds after which calls on all data were stopped, if they
     were made. If the first call on a part does not end in time, no further call is made.

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PlannedCall:
-    """A call of a submission on a model of a task, with all its settings, for the process that plans.
+    """A call of a submission on a model of a task, with all its settings, as the planning process knows it.
 
     Executors receive an `Order` instead.
     """
@@ -39,7 +39,7 @@ class PlannedCall:
     key: str
     limits: Limits
     budget: Budget = field(compare=False)  #: of time
-    withheld: bool  #: whether its record has neither message nor output
+    withheld: bool  #: whether its record omits the call's message and output
     repeat: int  #: 0 for the call that counts, 1 and more for its repetitions, which differ only in the seed
 
     @property
@@ -58,7 +58,7 @@ class PlannedCall:
         return self.runtime == Keras2.name and not self.submission.is_baseline
 
     def order(self, number: int = 0) -> Order:
-        """Return the order of the call; 0 is the number of orders that no executor gets."""
+        """Return the order of the call. An order that no executor gets has the number 0."""
         return Order(
             number=number,
             key=self.key,
@@ -84,8 +84,8 @@ def plan_calls(
 ) -> list[PlannedCall]:
     """Return all calls: submission by submission, task by task, models and repetitions in a secret sequence.
 
-    The sequence is drawn anew for each plan, submission and task. A submission that reads the time must not learn a
-    model, or whether a call is a repetition, from its position. No value depends on the sequence.
+    The sequence is drawn anew for each plan, submission and task. Otherwise, a submission that reads the time
+    could tell models and repetitions by their position. No value depends on the sequence.
 
     Args:
         submissions: the submissions to call.
@@ -93,7 +93,7 @@ def plan_calls(
         settings: limits, seed and runtime.
         executor: makes the calls; its isolation and versions are part of the configuration.
         repeats: number of repetitions of the calls on some models (`harness.execution.repeated_models`).
-        left_out: names of a submission and a task on which it is not called.
+        left_out: pairs of names, a submission and a task on which it is not called.
     """
     calls = []
     for submission in submissions:

@@ -11,7 +11,7 @@ from harness.worker.runtimes import Runtime
 
 
 def describe(runtime: Runtime, architecture: Question) -> Answer:
-    """Return the answer for an architecture. Raise `UserError` if Keras rejects the architecture."""
+    """Return an architecture's weights and output shape. Raise `UserError` if Keras rejects the architecture."""
     # In this scope, Keras allocates no memory for weights.
     with faults_of_the_model(), runtime.keras.StatelessScope(initialize_variables=False):
         model = runtime.build_model(architecture)

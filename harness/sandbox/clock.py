@@ -16,7 +16,7 @@ PAUSE_S = 2.0
 
 
 class Clock:
-    """A countdown of `total_s` seconds, which several calls may share, also calls that run at the same time."""
+    """A countdown of `total_s` seconds. Several calls may share it, even calls that run at the same time."""
 
     def __init__(self, total_s: float, meaning: str) -> None:
         self.meaning = meaning  #: name of the limit, e.g. "the time limit of 300 s"
@@ -32,7 +32,7 @@ class Clock:
         return started
 
     def stop(self, started: float, ended: float | None = None) -> float:
-        """Return the seconds of the call that started at `started` after stopping its time, at `ended` or now."""
+        """Stop the time of the call that began at `started`, at `ended` or now. Return the seconds of the call."""
         used = (time.monotonic() if ended is None else ended) - started
         with self._lock:
             self._running.remove(started)

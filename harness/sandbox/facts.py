@@ -18,7 +18,7 @@ class MachineFacts:
     not_linux: UserError | None  #: why this system's own means cannot sandbox calls; None on Linux
     becomes_others: bool  #: whether workers run as other users than the harness
     cgroup_problem: str | None  #: why the kernel does not limit the memory of calls; None if it does
-    driver_library: Path | None  #: of the GPUs' driver; None if it is not found, or without GPUs
+    driver_library: Path | None  #: library of the GPUs' driver; None if it is not found, or without GPUs
     missing_nodes: tuple[str, ...]  #: paths of the GPUs' device nodes that do not exist
 
 

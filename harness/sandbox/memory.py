@@ -52,7 +52,7 @@ ENDING = threading.Lock()
 
 @dataclass(frozen=True)
 class Usage:
-    """Memory, processor time and number of the processes of a call at one moment."""
+    """Memory, processor time and threads of a call's processes at one moment."""
 
     memory_bytes: int
     cpu_s: float
@@ -229,7 +229,7 @@ def is_exhausted() -> bool:
 
 
 def end_and_measure(end: Callable[[], object]) -> int | None:
-    """End a call and return the bytes that this frees; None, without an end, if the machine has free memory again."""
+    """End a call and return the freed bytes. If the machine has free memory again, only return None."""
     with ENDING:
         if not is_exhausted():
             return None

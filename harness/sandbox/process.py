@@ -59,7 +59,7 @@ class Interrupted(Ended):
 
 
 def read_claim(frame: dict[str, Any]) -> Ended:
-    """Return the end of a call from the frame in which the worker, which is not trusted, reports its result."""
+    """Return the end of a call from the message in which the worker reports it. The worker is not trusted."""
     status, message = frame.get("status"), frame.get("message", "")
     if not isinstance(status, str) or status not in CLAIMABLE or not isinstance(message, str):
         return Ended(Outcome.PROTOCOL, "a result with a status that a worker may not claim")

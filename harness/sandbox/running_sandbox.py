@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from harness.sandbox.processes import Processes
 
-#: Exit status of a worker that SIGKILL ended: 9 on Linux, where containers run, too.
+#: Exit status of a worker that SIGKILL ended. Its number is 9 on Linux, and so in containers.
 KILLED = 128 + 9
 
 
@@ -15,7 +15,7 @@ class StartError(Exception):
 
 
 class LostError(Exception):
-    """The worker has ended because a process of the harness has ended, which the message names."""
+    """The worker has ended because a process of the harness has ended; the message names that process."""
 
 
 @dataclass(frozen=True)

@@ -40,8 +40,8 @@ DENIED_ON_CPU = ("memfd_create", "sysinfo")
 #: could notice each other by `flock` on a shared file, or by `preadv2`, which shows if a file is in the page cache.
 NOT_THERE = ("clone3", "flock", "preadv2", "pwritev2")
 
-#: Numbers of the system calls since Linux 6.5 and of future system calls, equal on every architecture. libseccomp may
-#: not know their names. Some do the same as denied older calls (`setxattrat`, `file_setattr`, `open_tree_attr`).
+#: Numbers of the system calls since Linux 6.5 and of future system calls, equal on every architecture. libseccomp does
+#: not know all their names. Some do the same as denied older calls (`setxattrat`, `file_setattr`, `open_tree_attr`).
 NEWER = range(451, 512)
 
 #: `clone` flags that create namespaces (CLONE_NEWNS, CGROUP, UTS, IPC, USER, PID, NET, TIME), and CLONE_PARENT, with
@@ -85,7 +85,7 @@ DENIED_WITHOUT_NAMESPACES = (
 #: generic, ext4 and XFS (f, v, X), FAT (r), btrfs, bcachefs, f2fs.
 FILE_SYSTEM_REQUESTS = (0x66, 0x76, 0x58, 0x72, 0x94, 0xBC, 0xF5)
 
-#: System calls that change the scheduling or the limits of a process -> the arguments that name the calling process.
+#: System calls that change the scheduling or limits of a process -> their first arguments for the calling process.
 OWN_ONLY = {
     "prlimit64": (0,),
     "sched_setaffinity": (0,),

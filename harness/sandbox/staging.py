@@ -69,7 +69,7 @@ class Staging:
             shutil.rmtree(self._root, ignore_errors=True)
 
     def stage(self, key: str, write: Callable[[Path], None]) -> Path:
-        """Return the directory for `key`, which `write` fills the first time, and which stays until the end of the run.
+        """Return the directory for `key`. `write` fills it the first time; it stays until the end of the run.
 
         The worker may be another user, so every user may read the directory. All its time stamps are 0.
         """
@@ -121,7 +121,7 @@ class Staging:
             shutil.rmtree(self._copies.pop(key).path, ignore_errors=True)
 
     def worker(self) -> Path:
-        """Stage the worker's code, the replacements of files in /proc and the program `ECHO` in one directory."""
+        """Return a staged directory with the worker's code, replacements of files in /proc, and the program `ECHO`."""
         directory = self.stage("worker", _write_worker)
         if sys.platform == "linux":
             (directory / ECHO).chmod(UNREADABLE)

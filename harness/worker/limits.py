@@ -1,4 +1,4 @@
-"""Limits of processes, most of which the worker sets for itself before it loads untrusted code."""
+"""Limits of processes. The worker sets most of them for itself before it loads untrusted code."""
 
 import ctypes
 import os

@@ -109,7 +109,7 @@ class Store:
 
 
 class Supply:
-    """Answers the needs of machines with files, which it writes once, into the cache of the driver."""
+    """Sends the inputs that machines need. Their files are written into the driver's cache before."""
 
     def __init__(self, put: Callable[[Sequence[Any]], Any], kept_bytes: int = KEPT_BYTES) -> None:
         """`put` stores bytes in the engine, and returns the engine's reference."""
@@ -155,5 +155,5 @@ class Supply:
 
 
 def _bytes(file: Path) -> Any:
-    """Return a file's bytes as an array, which is read when it is used."""
+    """Return a file's bytes as an array that is read from the disk only when it is used."""
     return np.memmap(file, np.uint8, mode="r") if file.stat().st_size else np.empty(0, np.uint8)

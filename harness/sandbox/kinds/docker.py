@@ -26,7 +26,7 @@ from harness.shell import typed
 #: The default image.
 IMAGE = f"pgdl-harness:{harness.__version__}"
 
-#: Number of user IDs from FIRST_UID_OF_FEW on, which no account has, that containers use in turn.
+#: Number of user IDs that containers use in turn, from FIRST_UID_OF_FEW on. No account has these IDs.
 UIDS = 1500
 
 #: Search path for the image's Python. The worker gets no variable of the image's environment.
@@ -95,7 +95,7 @@ class Docker(Kind):
     def command(self, job: Job, limits: Limits, slot: int, name: str) -> list[str]:
         """Return the client's arguments that run the worker of a job in a container called `name`.
 
-        `slot` numbers the containers that exist at the same time.
+        `slot` is the number of the container among those that exist at the same time.
         """
         program = self._filter(job.gpu is not None)
         gpu = [] if job.gpu is None else ["--gpus", f"device={job.gpu.uuid}"]

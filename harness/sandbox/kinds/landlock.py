@@ -96,7 +96,7 @@ class Landlock(Kind):
         return _inaccessible() if becomes_others() else None
 
     def expect(self, trials: Sequence[Job]) -> None:
-        """Start a zygote for each trial, without waiting for the seconds that its imports take."""
+        """Start a zygote for each trial, without waiting for its imports."""
         self._zygotes.begin(trials)
 
     def prepare(self, trials: Sequence[Job]) -> None:
@@ -124,7 +124,7 @@ class Landlock(Kind):
 
 
 def make_scratch(staging: Path, uid: int | None) -> Path:
-    """Return a new scratch directory in `staging`, which belongs to the user `uid` unless that is None."""
+    """Return a new scratch directory in `staging`. If `uid` is not None, the directory belongs to this user."""
     scratch = staging / secrets.token_hex(8)
     scratch.mkdir(mode=0o700)
     if uid is not None:
@@ -134,7 +134,7 @@ def make_scratch(staging: Path, uid: int | None) -> Path:
 
 
 def granted_paths(job: Job, scratch: Path) -> dict[str, list[str]]:
-    """Return the right (`harness.worker.landlock.RIGHTS`) -> the existing paths where the worker has it."""
+    """Return right (`harness.worker.landlock.RIGHTS`) -> the existing paths for which the worker has it."""
     kinds = {
         "run": [*SYSTEM, *map(str, bubblewrap.interpreter())],
         "read": [*SETTINGS, *SOURCES, *map(str, job.directories)],
@@ -150,7 +150,7 @@ def granted_paths(job: Job, scratch: Path) -> dict[str, list[str]]:
 
 
 def user_threads() -> int:
-    """Return the number of threads of this user on the whole machine, which the kernel counts for its limit."""
+    """Return the number of threads of this user on the whole machine: the kernel's limit applies to all of them."""
     user, threads = os.getuid(), 0
     for process in psutil.process_iter():
         with suppress(psutil.Error):
@@ -160,7 +160,7 @@ def user_threads() -> int:
 
 
 def _inaccessible() -> UserError | None:
-    """Return an error about a directory that workers of root need but, as other users, cannot enter; None without."""
+    """Return an error about a directory that workers of root need but, as other users, cannot enter; None if none."""
     for path in sorted({*bubblewrap.interpreter(), cache_directory("staged")}):
         for directory in (path, *path.parents):
             if not directory.stat().st_mode & 0o001:
@@ -205,7 +205,7 @@ class SupervisedSandbox(RunningSandbox):
         self.processes = Tree(int(self._report.facts["pid"]))
 
     def storage(self) -> Storage:
-        """Return the usage of the scratch directory; removed files count if the disk has lost much free space."""
+        """Return the usage of the scratch directory, with removed open files if the disk has lost much free space."""
         size, files = measure_directory(str(self._scratch), self._limits.scratch_files)
         with suppress(FileNotFoundError):
             lost = self._free - shutil.disk_usage(self._scratch).free
@@ -223,7 +223,7 @@ class SupervisedSandbox(RunningSandbox):
             self._line.shutdown(socket.SHUT_WR)
 
     def is_gone(self) -> bool:
-        """Return whether the supervisor has reported the end of all processes, which a killed supervisor never does."""
+        """Return whether the supervisor has reported the end of all processes; a killed supervisor never reports it."""
         self._report.read()
         return "gone" in self._report.facts
 

@@ -49,7 +49,7 @@ class Jax(Runtime):
             return super().build_model(architecture)
 
     def load_dataset(self, directory: Path) -> "Samples":
-        """Return the training data without reading them."""
+        """Return the training data; examples are read when they are used."""
         return Samples(*map_arrays(directory))
 
 

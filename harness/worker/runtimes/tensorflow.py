@@ -41,21 +41,21 @@ class TensorFlow(Runtime):
         return importlib.import_module("tensorflow").keras
 
     def prepare_devices(self) -> None:
-        """Let GPU memory grow."""
+        """Make TensorFlow take GPU memory only as it needs it."""
         import tensorflow as tf
 
         for device in tf.config.list_physical_devices("GPU"):
             tf.config.experimental.set_memory_growth(device, True)
 
     def device(self) -> str:
-        """Return the GPU's name as TensorFlow reports it."""
+        """Return the GPU's name as TensorFlow reports it, or `cpu`."""
         import tensorflow as tf
 
         gpus = tf.config.list_physical_devices("GPU")
         return str(tf.config.experimental.get_device_details(gpus[0]).get("device_name", "GPU")) if gpus else "cpu"
 
     def import_libraries(self) -> None:
-        """Also add `model(x, tape)`, which makes the tape watch `x`, and `layer._last_seen_input`."""
+        """Also add `model(x, tape)`, where the tape watches `x`, and `layer._last_seen_input`, a layer's last input."""
         super().import_libraries()
         _fill_registry()
         layer, model = self.keras.layers.Layer, self.keras.Model

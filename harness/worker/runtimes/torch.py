@@ -63,7 +63,7 @@ class Torch(Runtime):
 
 
 def _leave_padding_out_of_means() -> None:
-    """Correct average pooling with `padding="same"`, for which Keras 3.15 may repeat the border in place of zeros."""
+    """Make average pooling with `padding="same"` ignore the padding; Keras 3.15 may average copies of the border."""
     from keras.src.backend.torch import nn
 
     pool = nn.average_pool
