@@ -189,7 +189,7 @@ else:
 
 
 def connect(end: socket.socket, sink: IO[bytes], source: IO[bytes]) -> None:
-    """Copy from a socket to an unbuffered pipe and from another pipe to the socket; threads do so, and close all three."""
+    """Start threads that copy from a socket to an unbuffered pipe, and from another pipe to the socket."""
     _copy(end.recv, sink.write, sink.close)
     _copy(source.read, end.sendall, source.close, lambda: _hang_up(end))
 

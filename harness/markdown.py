@@ -25,7 +25,7 @@ def code(text: str, width: int | None = None) -> str:
 
 
 def block(text: str) -> str:
-    """Return a text of several lines as a block of code, which no line of the text can end."""
+    """Return a text of several lines as a block of code that no line of the text can end."""
     lines = [safe_line(line).replace("`", "'") for line in text.splitlines()]
     return "\n".join(["```text", *lines, "```"])
 

@@ -51,7 +51,7 @@ _PLAIN = re.compile(
 
 
 def beside(file: Path) -> tuple[Path, Path, Path]:
-    """Return the files that SQLite may keep beside a database: rollback journal, write-ahead log, and the log's index."""
+    """Return the paths at which SQLite may keep files beside a database: rollback journal, write-ahead log, index."""
     real = file.resolve()
     journal, log, index = (real.with_name(f"{real.name}-{suffix}") for suffix in ("journal", "wal", "shm"))
     return journal, log, index

@@ -60,7 +60,7 @@ class Trial:
 
     @property
     def repeatable(self) -> bool:
-        """Whether the repetition returned the same value."""
+        """Whether `again` returned the same value as `first`."""
         return self.first.result.value == self.again.result.value
 
 

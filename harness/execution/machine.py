@@ -97,7 +97,7 @@ def plan_lanes(workers: int | None, memory_bytes: int) -> Lanes:
 
 
 def machine_class() -> str:
-    """Return number of cores, processor and GPUs as text. Machines that differ may give other values and times."""
+    """Return number of cores, processor and GPUs as text. Machines of different classes may give different values."""
     gpus = "".join(f", {gpu.model}" for gpu in find_gpus())
     return f"{available_cores()} x {_processor()}{gpus}"
 

@@ -1,4 +1,4 @@
-"""The orders that an executor gets and the finished calls that it returns, both of which may leave this machine."""
+"""The orders that an executor gets and the finished calls that it returns. Both may leave this machine."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -82,7 +82,7 @@ class CallsOnParts:
 
 
 def place_of(call: PlannedCall) -> Place:
-    """Return the task and the model of a call."""
+    """Return the name of the task and the ID of the model of a call."""
     return call.task.name, call.model.id
 
 
@@ -126,7 +126,7 @@ def call_on_parts(
 
 
 def _with_part_named(done: FinishedCall[PlannedCall]) -> FinishedCall[PlannedCall]:
-    """Return a call; the message of a failed call names the part of the data."""
+    """Return a finished call. If the call failed, the message names the part of the data."""
     data, result = done.call.task.data, done.result
     if result.outcome is Outcome.OK or not isinstance(data, PartOfData):
         return done

@@ -144,7 +144,7 @@ def runtime_of(submission: Submission, settings: RunSettings) -> str:
 
 
 def _in_secret_order(task: Task, run_seed: int, repeats: int) -> list[tuple[Model, int]]:
-    """Return pairs of a model and a number of a repetition, or 0, in random sequence."""
+    """Return (model, repeat) of all calls on a task in random sequence; `repeat` is as in `PlannedCall`."""
     repeated = choose_repeated(task.models, run_seed, task.name) if repeats else []
     calls = [(model, 0) for model in task.models]
     calls += [(model, repeat) for repeat in range(1, repeats + 1) for model in repeated]

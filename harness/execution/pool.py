@@ -155,7 +155,7 @@ class Pool(Executor):
                 self._end(order, result, started_at, gpu)
 
     def _refuse(self, order: Order) -> bool:
-        """Return whether the clock of an order has no time left; its call then ends without a start."""
+        """Return whether an order's clock has no time left. If so, the call ends with `TIMEOUT`, without a start."""
         clock = self._clocks.of(order)
         if clock.left() > 0:
             return False

@@ -23,7 +23,7 @@ def describe(runtime: Runtime, architecture: Question) -> Answer:
 
 
 def _weights(layer: Any) -> list[dict[str, Any]]:
-    """Return the names, as in Keras 3 (`kernel`, or `query/kernel`), and shapes of a layer's weights."""
+    """Return the name, as in Keras 3 (`kernel`, `query/kernel`), and the shape of each weight of a layer."""
     return [
         {"name": _path(weight).rpartition(f"{layer.name}/")[2], "shape": [int(n) for n in weight.shape]}
         for weight in layer.weights

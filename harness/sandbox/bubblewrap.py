@@ -1,4 +1,4 @@
-"""The options of bubblewrap, which create namespaces and mounts for one worker.
+"""The options by which bubblewrap creates namespaces and mounts for one worker.
 
 docs/security.md lists the guarantees. The harness passes the options through a file descriptor and leaves bubblewrap's
 environment empty, because a submission could read arguments and environment in /proc/1.
@@ -144,7 +144,7 @@ def _system_mounts() -> list[str]:
 
 
 def _scratch(limits: Limits) -> list[str]:
-    """Return options for the writable file systems, which are in memory and bounded in size."""
+    """Return options for the writable file systems: they are in memory, and bounded in size."""
     return [
         "--size", str(limits.shared_memory_bytes), "--perms", "1777", "--tmpfs", "/dev/shm",
         "--size", str(limits.scratch_bytes), "--perms", "1777", "--tmpfs", "/tmp",
@@ -154,7 +154,7 @@ def _scratch(limits: Limits) -> list[str]:
 def interpreter() -> set[Path]:
     """Return the directories of the Python environment that runs the harness, often below a home directory.
 
-    Directories of another environment that a `.pth` file adds are among them. Packages of the user
+    If a `.pth` file adds another environment, its directories are included. The packages of the user
     (`pip install --user`, PYTHONPATH) are not, because workers do not import them.
     """
     prefixes = {Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable).resolve().parent.parent}

@@ -44,7 +44,7 @@ HARMLESS = {Outcome.OK, Outcome.EXCEPTION, Outcome.BAD_VALUE}
 class Call:
     """A call on a started worker; `run` or `discard` kills the worker.
 
-    The harness' own baselines may share a worker: the caller runs each with `keep` until `is_over`.
+    The harness' own baselines may share a worker: the caller calls `run` for each, with `keep`, until `is_over`.
     """
 
     def __init__(self, worker: WorkerProcess, limits: Limits, stopping: Callable[[], bool]) -> None:
@@ -258,7 +258,7 @@ class Call:
         raise Ended(Outcome.INFRA_ERROR, f"the machine has less than 5 % of its memory left, not by this call {used}")
 
     def _killed_by_kernel(self) -> Ended:
-        """Return the end of a call whose worker the kernel killed for lack of memory, perhaps by its own fault."""
+        """Return the end of a call whose worker the kernel killed for lack of memory: `MEMORY` if it is to blame."""
         limit, memory = self._limits.memory_bytes, usable_memory()
         used = f"(limit {limit // MIB} MiB, used {self._peak // MIB} MiB when last measured)"
         end = f"the kernel ended the worker when {memory.whose} {memory.total // MIB} MiB were used up"
@@ -274,7 +274,7 @@ class Call:
             self._peak = max(self._peak, self._usage.memory_bytes)
 
     def _deadline_passed(self) -> bool:
-        """Return whether the deadline has passed, after which the worker is killed and cannot be measured."""
+        """Return whether the deadline has passed. The worker is then killed, and cannot be measured."""
         return self._deadline is not None and self._deadline.passed_at is not None
 
     def _timeout(self, exceeded: str | None) -> Ended:

@@ -131,7 +131,7 @@ def _changing() -> Iterator[None]:
 
 
 def _create(parent: Path) -> tuple[Path, int]:
-    """Return the path of a new group of a run below `parent`, and the descriptor that holds its lock."""
+    """Create the group of a run below `parent`. Return its path, and the descriptor that holds its lock."""
     remove_abandoned(parent)
     path = parent / f"{PREFIX}{secrets.token_hex(8)}"
     try:

@@ -25,7 +25,7 @@ class Clock:
         self._lock = threading.Lock()
 
     def start(self) -> float:
-        """Start the time of a call. Return the start as monotonic time, which `stop` needs."""
+        """Start the time of a call. Return the start as monotonic time, for `stop`."""
         started = time.monotonic()
         with self._lock:
             self._running.append(started)
@@ -54,7 +54,7 @@ class Clock:
 class Deadline:
     """A thread that calls `end` after `seconds`; leaving the context cancels it.
 
-    The thread also calls `end` if the harness itself was stopped meanwhile, which spoils the measured time of the call.
+    The thread also calls `end` if the harness itself was stopped meanwhile: that spoils the measured time of the call.
     """
 
     def __init__(self, seconds: float, end: Callable[[], None]) -> None:

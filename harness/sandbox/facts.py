@@ -13,9 +13,9 @@ from harness.sandbox.devices import driver_library, gpu_nodes
 
 @dataclass(frozen=True)
 class MachineFacts:
-    """The means of this machine for sandboxes."""
+    """What this machine has and lacks for sandboxes."""
 
-    not_linux: UserError | None  #: why this system's own means cannot sandbox calls; None on Linux
+    not_linux: UserError | None  #: why only a container engine can sandbox calls; None on Linux
     becomes_others: bool  #: whether workers run as other users than the harness
     cgroup_problem: str | None  #: why the kernel does not limit the memory of calls; None if it does
     driver_library: Path | None  #: library of the GPUs' driver; None if it is not found, or without GPUs
@@ -36,7 +36,7 @@ def examine_machine() -> MachineFacts:
 
 
 def not_linux() -> UserError | None:
-    """Return why this system's own means cannot sandbox calls; None on Linux."""
+    """Return why only a container engine can sandbox calls on this system; None on Linux."""
     if (system := platform.system()) == "Linux":
         return None
     remedy = "with a Docker engine, --sandbox docker; for your own code only, --unsafe-no-sandbox (pgdl help systems)"

@@ -142,8 +142,8 @@ def _memory(entry: str) -> _Memory | None:
 def _proportional_size(memory: _Memory) -> int:
     """Return the bytes of a process, of which pages shared by n processes count 1/n.
 
-    Shared pages count in full if the kernel denies access, and before Linux 5.4, which does not tell files from other
-    pages.
+    Shared pages count in full if the kernel denies access. They also do before Linux 5.4, because older kernels do not
+    tell pages of files from other pages.
     """
     try:
         shares = _bytes(SHARES, _read(f"{memory.thread}/smaps_rollup"))
@@ -153,9 +153,9 @@ def _proportional_size(memory: _Memory) -> int:
 
 
 def _shares_memory(entry: str, memory: _Memory, memories: dict[str, _Memory], numbers: dict[str, int]) -> bool:
-    """Return whether a process still shares its parent's address space, as after vfork(2), and must not count twice.
+    """Return whether a process still shares its parent's address space, as after vfork(2), and so must not count.
 
-    Return False if the kernel cannot compare, or if a first thread has ended, for which kcmp(2) would be wrong.
+    Return False if the kernel cannot compare, or if the first thread of either process has ended.
     """
     parent = memories.get(memory.parent)
     if parent is None or parent.thread != memory.parent or memory.thread != entry:

@@ -1,4 +1,4 @@
-"""The harness' end of the conversation with a worker: frames, claims of results, output, and the kill."""
+"""The harness' end of the conversation with a worker: messages, claims of results, output, and the kill."""
 
 import json
 import math
@@ -81,7 +81,7 @@ def printable(text: str) -> str:
 
 
 class ProtocolError(Exception):
-    """The worker sent bytes that are not a frame."""
+    """The worker sent bytes that are no message."""
 
 
 class WorkerProcess:
@@ -114,7 +114,7 @@ class WorkerProcess:
             never_wait(stream)
 
     def send(self, **fields: Any) -> None:
-        """Send a frame to the worker; if the worker has ended, the next `poll` notices."""
+        """Send a message to the worker; if the worker has ended, the next `poll` notices."""
         with suppress(OSError):
             self._control.sendall(json.dumps(fields).encode() + b"\n")
 
@@ -130,7 +130,7 @@ class WorkerProcess:
                     self._receive_output()
 
     def frame(self) -> dict[str, Any] | None:
-        """Return the next message, None if it is incomplete. Raise `ProtocolError` if it is no JSON object."""
+        """Return the next message; None if it is incomplete. Raise `ProtocolError` if it is no JSON object."""
         line, newline, rest = self._frames.partition(b"\n")
         if len(line) >= MAX_FRAME:
             raise ProtocolError(f"a frame of over {MAX_FRAME} bytes")

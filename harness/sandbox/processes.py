@@ -123,6 +123,6 @@ def progress(entries: Iterable[str]) -> KillProgress:
 
 
 def stat_fields(entry: str) -> list[str]:
-    """Return the fields of /proc/PID/stat from the state on: field 0; processor times 11 to 14; threads 17."""
+    """Return the fields of /proc/PID/stat from the state on: 0 is the state, 11 to 14 are times, 17 is the number of threads."""
     with open(f"{entry}/stat", "rb", buffering=0) as file:  # noqa: PTH123
         return file.read(4096).rpartition(b")")[2].decode().split()

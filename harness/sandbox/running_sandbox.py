@@ -33,7 +33,7 @@ class RunningSandbox(ABC):
     processes: Processes  #: all processes of the call
 
     def storage(self) -> Storage | None:
-        """Return what the call uses; zeros if the sandbox itself bounds it; None until the sandbox can be inspected."""
+        """Return the storage in use; zeros if the sandbox itself bounds it; None until the sandbox can be inspected."""
         return Storage()
 
     @abstractmethod

@@ -1,4 +1,4 @@
-"""Copies models, data and submissions into directories with random names, which sandboxes mount.
+"""Copies models, data and submissions into directories with random names, for sandboxes to mount.
 
 Original directories are never mounted, because a submission can read the source path of a mount.
 """

@@ -64,7 +64,7 @@ class Fleet:
 
     @property
     def ready(self) -> list[ReadyMachine]:
-        """The machines that have chosen a sandbox, as they describe themselves."""
+        """The properties of the machines that have chosen a sandbox."""
         return [member.ready for member in self.members if member.ready is not None]
 
     @property

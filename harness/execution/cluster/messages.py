@@ -19,7 +19,7 @@ InputKind = Literal["submission", "model", "data"]
 
 
 class OrderNeed(NamedTuple):
-    """An input of a call, which a machine may lack."""
+    """An input of a call that a machine may lack."""
 
     kind: InputKind
     digest: str
@@ -112,4 +112,4 @@ class Engine(Protocol):
         """Kill a `Machine` and its descendants for good."""
 
     def close(self) -> None:
-        """Disconnect from the cluster, which ends all processes that this engine has started."""
+        """Disconnect from the cluster, and so end all processes that this engine has started."""

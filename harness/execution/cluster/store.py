@@ -24,7 +24,7 @@ KEPT_BYTES = 4 * GIB
 
 
 class Store:
-    """The inputs of calls on a machine: the threads of a pool wait for inputs, which `supply` stores."""
+    """The inputs of calls on a machine: `supply` stores them, and the threads of a pool wait for them."""
 
     def __init__(self, cache: Cache, fetch: Callable[[Any], Sequence[bytes]]) -> None:
         """`fetch` returns the bytes behind the reference of a bundle."""
@@ -119,7 +119,7 @@ class Supply:
         self._bundles: OrderedDict[OrderNeed, tuple[Bundle, int]] = OrderedDict()  #: in the order of their last use
 
     def add(self, orders: Sequence[Order], inputs: Inputs) -> None:
-        """Note from which `inputs` the inputs of orders come."""
+        """Note that the inputs of these orders are in `inputs`."""
         self._sources |= {need: inputs for order in orders for need in needs_of(order)}
 
     def answer(self, needs: Sequence[OrderNeed]) -> Supplies:

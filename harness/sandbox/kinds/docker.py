@@ -1,4 +1,4 @@
-"""The kind in which a container engine creates a container for each call.
+"""The kind of sandbox in which a container engine creates a container for each call.
 
 The control channel is the container's standard input and output, because a container cannot inherit other
 descriptors. docs/containers.md gives the purpose of each option, and the engines that were tried.
@@ -207,8 +207,8 @@ def _base_options(limits: Limits, slot: int, name: str) -> list[str]:
 def _scratch(path: str, size: int) -> str:
     """Return the value of `--tmpfs` for in-memory scratch space of at most `size` bytes.
 
-    Programs in it may run, as in other kinds. The engine counts the kernel memory of each file, which bounds their
-    number.
+    Programs in this space can be run, as in other kinds. The number of files is bounded, because the engine counts
+    the kernel memory of each file.
     """
     return f"{path}:rw,exec,nosuid,nodev,size={size},mode=1777"
 

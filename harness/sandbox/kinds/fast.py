@@ -105,7 +105,7 @@ class Placeholder(Enclosure):
                 raise StartError("the sandbox ended before it was ready")
 
     def close(self) -> None:
-        """Also close the placeholder's input; at its end, a placeholder that was not killed ends."""
+        """Close the sandbox and the placeholder's input. At the end of its input, a living placeholder ends."""
         self._line.close()
         super().close()
 
@@ -154,6 +154,6 @@ class ForkedSandbox(Placeholder):
         return self._report.ended and super().is_gone()
 
     def close(self) -> None:
-        """Also close the pipe from the worker's parent."""
+        """Close the sandbox, and the pipe from the worker's parent."""
         os.close(self._source)
         super().close()

@@ -60,7 +60,7 @@ def use_legacy_optimizers() -> None:
 
 
 class _Finder(MetaPathFinder, Loader):
-    """Finds modules by their names of today, and imports the existing module instead of a copy."""
+    """Finds modules that code of 2020 names, by their names of today; imports the existing module, not a copy."""
 
     def __init__(self, packages: Packages) -> None:
         self.packages = packages

@@ -25,7 +25,7 @@ class TensorFlow(Runtime):
     extra = "tensorflow"
 
     def environment(self, threads: int, *, gpu: bool) -> dict[str, str]:
-        """Return the settings of Keras, kernels, messages, threads and GPU memory."""
+        """Return the environment variables for Keras, kernels, messages, threads and GPU memory."""
         return super().environment(threads, gpu=gpu) | {
             "TF_USE_LEGACY_KERAS": "0",
             "TF_ENABLE_ONEDNN_OPTS": "1",  # otherwise only some processors get oneDNN's faster kernels
@@ -55,7 +55,7 @@ class TensorFlow(Runtime):
         return str(tf.config.experimental.get_device_details(gpus[0]).get("device_name", "GPU")) if gpus else "cpu"
 
     def import_libraries(self) -> None:
-        """Also add `model(x, tape)`, where the tape watches `x`, and `layer._last_seen_input`, a layer's last input."""
+        """Import the libraries. Add `model(x, tape)`, where the tape watches `x`, and `layer._last_seen_input`."""
         super().import_libraries()
         _fill_registry()
         layer, model = self.keras.layers.Layer, self.keras.Model
@@ -83,7 +83,7 @@ class TensorFlow(Runtime):
             legacy.refuse_what_is_ignored()
 
     def advice(self, error: BaseException, submission: Path) -> str:
-        """Return advice on an unsupported use of a data set, or the advice of every runtime."""
+        """Return advice on an unsupported use of a data set, or else the advice of every runtime."""
         return dataset_advice(error) or super().advice(error, submission)
 
     def load_dataset(self, directory: Path) -> Any:
