@@ -55,7 +55,7 @@ def _name_cache(directory: str | None) -> None:
 def cache_root() -> Path:
     """Return the path of the cache: `VARIABLE`, by default `pgdl-harness` in the user's cache directory.
 
-    An empty variable counts as unset, since the current directory may be untrusted.
+    An empty variable counts as unset: it would stand for the current directory, which may be untrusted.
     """
     if named := os.environ.get(VARIABLE):
         return Path(named).absolute()

@@ -105,7 +105,7 @@ def refuse_link(path: Path) -> None:
 
 
 def own_path(path: Path) -> Path:
-    """Return the absolute path of a file: links among its directories are resolved, but not the file itself."""
+    """Return the absolute path of a file: links among its directories are resolved, a link at its end is not."""
     return path.resolve() if path.name in ("", "..") else path.parent.resolve() / path.name
 
 

@@ -69,7 +69,7 @@ def print_table(
     wrap: Collection[str] = (),
     styles: Sequence[str | None] = (),
 ) -> None:
-    """Print a table by `print_columns`; `left` and `wrap` are headings of columns, which must differ."""
+    """Print a table by `print_columns`. `left` and `wrap` have headings of columns; all headings must differ."""
     wraps = [heading in wrap for heading in headings]
     lefts = [heading in left or heading in wrap for heading in headings]
     print_columns(console, headings, rows, left=lefts, wrap=wraps, styles=styles)

@@ -39,7 +39,7 @@ def is_text(text: str) -> bool:
 
 
 def printable_lines(text: str) -> str:
-    """Return the text like `printable`, but with line breaks and tabs."""
+    """Return the text as `printable` does, but keep line breaks and tabs."""
     return "".join(one if one.isprintable() or one in "\n\t" else "?" for one in text)
 
 

@@ -52,7 +52,7 @@ class Executor(ABC):
     @property
     @abstractmethod
     def workers(self) -> int:
-        """Number of concurrent calls, which changes with the number of machines."""
+        """Number of concurrent calls; it changes with the number of machines."""
 
     @abstractmethod
     def versions(self, runtime: str) -> str:

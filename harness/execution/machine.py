@@ -45,7 +45,7 @@ class Lanes:
 
 
 class Cores:
-    """A counting semaphore of cores, of which a caller takes several at once."""
+    """A counting semaphore of cores; a caller takes several at once."""
 
     def __init__(self, number: int) -> None:
         self._free = number

@@ -7,7 +7,7 @@ step for all tasks would not: every fourth model of a 2 x 2 x 2 x 2 x 2 grid has
 
 The step is therefore about 0.618 times the number of models, its golden section, because multiples of this ratio spread
 most evenly around a circle. It has no common divisor with the number, so that no model comes twice. On full grids of
-more than 36 models with at most 5 values of a hyperparameter, it covers every value (tests/execution/test_repetitions.py).
+more than 36 models with at most 5 values of a hyperparameter, all are covered (tests/execution/test_repetitions.py).
 """
 
 import hashlib

@@ -65,7 +65,7 @@ class CallGroup:
 
     @property
     def entrance(self) -> list[str]:
-        """The words before a command that let it run in the group."""
+        """The words that, put before a command, make it run in the group."""
         return ["/bin/sh", "-c", ENTER, str(self._path / "cgroup.procs")]
 
     def open_entrance(self) -> int:
@@ -160,7 +160,7 @@ def _remove(parent: Path, path: Path) -> None:
 
 
 def remove_abandoned(parent: Path) -> None:
-    """Remove the groups of killed runs below `parent`. Their locks are free."""
+    """Remove the groups of killed runs below `parent`: those whose locks are free."""
     for path in parent.glob(f"{PREFIX}*"):
         descriptor = os.open(path, os.O_RDONLY)
         try:

@@ -86,7 +86,7 @@ class Namespace:
 
 
 def _own_root(pid: int) -> int | None:
-    """Return a descriptor of a process' root directory; None if its /proc is the machine's."""
+    """Return a descriptor of a process' root directory; None if the process still has the machine's /proc."""
     root = os.open(f"/proc/{pid}/root", os.O_PATH | os.O_DIRECTORY)
     try:
         if os.stat("proc", dir_fd=root).st_dev != os.stat("/proc").st_dev:  # noqa: PTH116
@@ -123,6 +123,6 @@ def progress(entries: Iterable[str]) -> KillProgress:
 
 
 def stat_fields(entry: str) -> list[str]:
-    """Return the fields of /proc/PID/stat from the state on: 0 is the state, 11 to 14 are times, 17 is the number of threads."""
+    """Return the fields of /proc/PID/stat from the state on: 0 state, 11 to 14 processor times, 17 threads."""
     with open(f"{entry}/stat", "rb", buffering=0) as file:  # noqa: PTH123
         return file.read(4096).rpartition(b")")[2].decode().split()

@@ -87,7 +87,7 @@ class RayEngine:
         return actor.remote(_fetch)
 
     def machine(self) -> type:
-        """Return the class of the actors, which tests replace."""
+        """Return the class of the actors; tests override this method."""
         from harness.execution.cluster.machine import Machine  # here, because the module imports a sibling of this one
 
         return Machine

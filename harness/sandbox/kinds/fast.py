@@ -47,7 +47,7 @@ class Fast(Fresh):
         return cls(instead=warn)
 
     def expect(self, trials: Sequence[Job]) -> None:
-        """Start a zygote for each trial, without waiting for its imports."""
+        """Start a zygote (`harness.sandbox.zygote`) for each trial, without waiting for its imports."""
         super().prepare(trials)
         self._zygotes.begin(trials)
 

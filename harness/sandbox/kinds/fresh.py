@@ -197,7 +197,7 @@ class Enclosure(RunningSandbox):
         return self.group is not None and self.group.ran_out_of_memory()
 
     def kill(self) -> None:
-        """Kill PID 1 of the sandbox, upon which the kernel kills all other processes of its PID namespace."""
+        """Kill PID 1 of the sandbox; the kernel then kills all other processes of the PID namespace."""
         with suppress(ProcessLookupError):
             signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
 

@@ -1,7 +1,7 @@
-"""The kind for machines that refuse user namespaces: Landlock rules, a system-call filter, a supervisor per call.
+"""The kind of sandbox for machines without user namespaces: Landlock, a system-call filter, a supervisor per call.
 
-Every worker is a fork of a zygote. The worker's parent is its supervisor, the ancestor of all processes of the call,
-which kills them on request or when the harness ends (`harness.worker.supervisor`).
+Every worker is a fork of a zygote. The worker's parent is its supervisor: the ancestor of all processes of the call.
+It kills them on request, or when the harness ends (`harness.worker.supervisor`).
 """
 
 import os
@@ -79,7 +79,7 @@ class Landlock(Kind):
         self._zygotes = Zygotes()
 
     def problem(self) -> UserError | None:
-        """Return why the kernel's Landlock does not suffice; `prepare` then tries a call of known value."""
+        """Return why the kernel's Landlock does not suffice; None if it does. Only `prepare` tries a call."""
         try:
             filter_program(gpu=False, namespaces=False)
             import landlockpy  # here: it exists only for Linux
@@ -96,7 +96,7 @@ class Landlock(Kind):
         return _inaccessible() if becomes_others() else None
 
     def expect(self, trials: Sequence[Job]) -> None:
-        """Start a zygote for each trial, without waiting for its imports."""
+        """Start a zygote (`harness.sandbox.zygote`) for each trial, without waiting for its imports."""
         self._zygotes.begin(trials)
 
     def prepare(self, trials: Sequence[Job]) -> None:
@@ -239,7 +239,7 @@ class SupervisedSandbox(RunningSandbox):
 def measure_directory(directory: str, most_files: int) -> tuple[int, int]:
     """Return the bytes on the disk and the number of files of a directory to which processes are writing.
 
-    The number is at most `most_files` + 1, which is also the result if a directory inside cannot be listed.
+    The number is at most `most_files` + 1. It also has this value if a directory inside cannot be listed.
     """
     size, files, pending = 0, 0, [directory]
     while pending:

@@ -1,4 +1,4 @@
-"""Accepts settings of threads and devices in code of 2020, which TensorFlow refuses after its first operation."""
+"""Accepts settings of threads and devices in code of 2020: TensorFlow refuses them after its first operation."""
 
 import functools
 import importlib
