@@ -14,7 +14,7 @@ MIB, GIB = 1024**2, 1024**3
 #: Ways to start a worker: suffixes of the name of a sandbox in records. No value depends on the way.
 WAYS = ("fast", "fresh")
 
-#: The isolation of calls without a sandbox, whose results never rank.
+#: The isolation of calls without a sandbox. Their results never rank.
 UNSANDBOXED = "none"
 
 #: Upper bound of a time limit: 30 days, in seconds.

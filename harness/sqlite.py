@@ -28,7 +28,7 @@ LOOK, MOST, MOST_PER_BYTE = 10_000, 2_000_000, 5
 #: Maximum processor time of a statement, in seconds.
 DEADLINE_S = 300.0
 
-#: The last bytes of a journal that names another file, which SQLite deletes when it applies the journal.
+#: The last bytes of a journal that names another file; SQLite deletes that file when it applies the journal.
 _NAMES_ANOTHER = bytes.fromhex("d9d505f920a163d7")
 
 # Repetitions are possessive, and no text matches in two ways, so that no text takes long to match.

@@ -19,7 +19,7 @@ def make_batches(orders: Sequence[Order]) -> list[Batch]:
 
 
 def grouped(items: Sequence[T], sandbox: Callable[[T], Hashable | None]) -> list[list[T]]:
-    """Group items with equal `sandbox(item)`, in the sequence of their first items. An item with None is alone."""
+    """Group items with equal `sandbox(item)`, in the sequence of their first items. An item with None is a group."""
     groups: dict[Hashable, list[T]] = {}
     for position, item in enumerate(items):
         shared = sandbox(item)
@@ -37,8 +37,8 @@ def _without_repeats(group: list[Order]) -> list[Batch]:
 def modules(batch: Batch) -> dict[int, str]:
     """Return number of an order -> name of its module, as `write_batch` writes it.
 
-    A participant's module is called `complexity`, a baseline's module never: by the name, the worker decides whether
-    the code may date from 2020 (`harness.worker.runtimes.keras2`).
+    A participant's module is called `complexity`, a baseline's module is not. From the name, the worker decides
+    whether the code may date from 2020 (`harness.worker.runtimes.keras2`).
     """
     return {
         order.number: f"baseline_{position}" if order.is_baseline else "complexity"

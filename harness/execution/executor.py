@@ -22,7 +22,7 @@ class Executor(ABC):
     summary: ClassVar[str]  #: one phrase for `--help`
     parameters: ClassVar[tuple[Parameter, ...]] = ()
 
-    limits: Limits  #: of a call
+    limits: Limits  #: limits of a call
     isolation: str  #: isolation of calls, as a configuration names it
     is_sandboxed: bool  #: whether submissions are isolated from the machines that run them
     shown: frozenset[Path]  #: directories that every sandbox shows besides the call's own, with links resolved

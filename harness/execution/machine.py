@@ -15,7 +15,7 @@ from harness.gpus import Gpu, find_gpus
 from harness.machine_memory import usable_memory
 from harness.sandbox import Limits
 
-#: Minimum memory limit of a call in bytes, which the import of a framework needs.
+#: Minimum memory limit of a call in bytes: the import of a framework needs it.
 LEAST_MEMORY = 256 * MIB
 
 #: Maximum number of concurrent calls per core.

@@ -31,8 +31,8 @@ class Order:
     key: str  #: cache key of the call
     submission: str  #: digest of the submission's files
     is_baseline: bool
-    model: str  #: digest
-    data: str  #: digest
+    model: str  #: digest of the model
+    data: str  #: digest of the training data
     runtime: str
     seed: int
     repeat: int  #: 0 for the call that counts, 1 and more for its repetitions

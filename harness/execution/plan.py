@@ -38,7 +38,7 @@ class PlannedCall:
     seed: int
     key: str
     limits: Limits
-    budget: Budget = field(compare=False)  #: of time
+    budget: Budget = field(compare=False)  #: budget of time
     withheld: bool  #: whether its record omits the call's message and output
     repeat: int  #: 0 for the call that counts, 1 and more for its repetitions, which differ only in the seed
 

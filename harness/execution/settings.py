@@ -27,7 +27,7 @@ class RunSettings:
     limits: Limits
     time_limit_s: float = 300.0
     time_budget: TimeBudget = TimeBudget.EACH
-    seed: int = 0  #: of the run, from which the seed of each call derives
+    seed: int = 0  #: seed of the run; the seed of each call derives from it
     runtime: str | None = None  #: overrides the runtime that submissions name
     withhold: Withhold = Withhold.AUTO  #: tasks whose messages and outputs are not recorded
 

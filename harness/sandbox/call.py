@@ -57,7 +57,7 @@ class Call:
         self._kills = memory_kills()
         self._cpu_before = 0.0  #: processor seconds used before the current measure, loading included
         self._phase = " before the measure was called"  #: suffix of messages; empty once the measure is called
-        self._deadline: Deadline | None = None  #: of the newest measure
+        self._deadline: Deadline | None = None  #: deadline of the newest measure
         self._place = ""  #: path of the submission's directory inside the sandbox
         self._result = CallResult(Outcome.INFRA_ERROR)
         self.is_over = False

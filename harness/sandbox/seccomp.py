@@ -49,7 +49,7 @@ NEWER = range(451, 512)
 CLONE_FLAGS = (0x20000, 0x2000000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000, 0x80, 0x8000)
 
 #: `mmap` flags of shared memory without a file (MAP_SHARED, MAP_ANONYMOUS), and the mask for comparing them. The kernel
-#: keeps such memory when no page table refers to it, where the memory watch cannot see it.
+#: keeps such memory when no page table refers to it; the memory watch cannot see it then.
 SHARED_ANONYMOUS, KIND_OF_MAPPING = 0x21, 0x2F
 
 #: `madvise` values that change the page cache of files shared by calls (MADV_COLD, PAGEOUT, COLLAPSE), or let calls

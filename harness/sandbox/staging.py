@@ -22,8 +22,8 @@ from harness.configuration import GIB
 from harness.errors import UserError
 from harness.sandbox.proc import write_copies
 
-#: The program of the placeholder process (`harness.sandbox.kinds.fast`), which echoes its input, and its mode. Other
-#: processes of the same user cannot access a process whose program they may not read.
+#: The program of the placeholder process (`harness.sandbox.kinds.fast`), which echoes its input, and the mode of its
+#: file. Other processes of the same user cannot access a process whose program they are not allowed to read.
 ECHO, UNREADABLE = "cat", 0o111
 
 #: Name of the file that a run locks while it uses its directory.
@@ -35,10 +35,10 @@ KEPT_BYTES = 4 * GIB
 
 @dataclass
 class Copy:
-    """A staged directory."""
+    """A staged directory, with its size and the number of its users."""
 
     path: Path
-    own_bytes: int  #: size of its files without hard links
+    own_bytes: int  #: size of its files that have no other hard link
     users: int = 0
 
 

@@ -147,7 +147,7 @@ class Zygotes:
     def __init__(self) -> None:
         self._by_runtime: dict[str, Zygote] = {}
         self._changing = threading.Lock()
-        self._started_again: set[str] = set()  #: runtimes
+        self._started_again: set[str] = set()  #: runtimes whose zygote was started again
         self._are_given_up = False
 
     def begin(self, trials: Sequence[Job]) -> None:

@@ -80,7 +80,7 @@ def serve(
 
 
 def _call(name: str, model: Any, dataset: Any, submission: Path, runtime: Runtime) -> dict[str, str]:
-    """Import the module `name` and call its measure. Return the fields of the message `result`."""
+    """Import the module `name` and call its measure. Return the result: `status`, with `value` or `message`."""
     try:
         module = importlib.import_module(name)
         measure = getattr(module, "complexity", None)

@@ -69,7 +69,7 @@ class Fleet:
 
     @property
     def common(self) -> CommonSetup:
-        """The setup that the machines share, which exists after `begin`."""
+        """The setup that the machines with calls have in common. It exists after `begin`."""
         if self._common is None:
             raise RuntimeError("the machines have not begun")
         return self._common

@@ -50,7 +50,7 @@ class MachineDescription:
     harness: str  #: version of the harness
     loaders: Mapping[str, str]  #: by runtime: digest of the code that loads models and calls measures
     installed: Mapping[str, str]  #: name -> digest of each installed measure of another package
-    default_memory_bytes: int  #: per call
+    default_memory_bytes: int  #: default memory limit of a call
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ CONNECT_S = 5.0
 #: Ray's own name for the cluster of which this machine is a part.
 AUTO = "auto"
 
-#: The form of an address, which has no room for a password.
+#: The form of an address; it has no room for a password.
 _HOST_AND_PORT = re.compile(r"(?P<host>[A-Za-z0-9._-]+|\[?[0-9A-Fa-f:]+\]?):(?P<port>\d{1,5})")
 
 _MORE_ROOM = "give it more memory or disk, then run the same command again"

@@ -21,8 +21,8 @@ class SandboxChoice:
     AUTO: ClassVar[str] = "auto"  #: the name that leaves the choice to each machine
     TRIED: ClassVar[tuple[str, ...]] = ("fast", "fresh", "landlock")  #: the kinds that `auto` tries, in this order
 
-    name: str = AUTO  #: of a kind, or `auto`
-    parameters: Mapping[str, str | None] = field(default_factory=dict)  #: of the kind's constructor
+    name: str = AUTO  #: name of a kind, or `auto`
+    parameters: Mapping[str, str | None] = field(default_factory=dict)  #: arguments of the kind's constructor
     may_promise_less: bool = True  #: whether `auto` may choose weaker isolation
 
     def kind(self, warn: Warn) -> Kind:

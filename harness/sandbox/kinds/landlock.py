@@ -28,7 +28,7 @@ from harness.sandbox.seccomp import filter_program
 from harness.sandbox.zygote import WorkerReport, Zygote, Zygotes
 from harness.worker.scratch import remove
 
-#: The first version of Landlock that can scope signals, with which a supervisor contains a call (Linux 6.12).
+#: The first version of Landlock that can scope signals (Linux 6.12); a supervisor contains a call by that.
 NEEDED = 6
 
 #: Parts of the system that a worker may read and run, if they exist.
@@ -205,7 +205,7 @@ class SupervisedSandbox(RunningSandbox):
         self.processes = Tree(int(self._report.facts["pid"]))
 
     def storage(self) -> Storage:
-        """Return the usage of the scratch directory, with removed open files if the disk has lost much free space."""
+        """Return the usage of the scratch directory. If the disk has lost much space, open files that were removed count."""
         size, files = measure_directory(str(self._scratch), self._limits.scratch_files)
         with suppress(FileNotFoundError):
             lost = self._free - shutil.disk_usage(self._scratch).free

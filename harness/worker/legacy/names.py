@@ -44,7 +44,7 @@ RENAMED = {
     "row_stack": "vstack", "sometrue": "any", "trapz": "trapezoid",
 }  # fmt: skip
 
-#: numpy -> numpy.exceptions.
+#: Names that have moved from numpy to numpy.exceptions.
 EXCEPTIONS = (
     "AxisError", "ComplexWarning", "ModuleDeprecationWarning", "RankWarning", "TooHardError",
     "VisibleDeprecationWarning",

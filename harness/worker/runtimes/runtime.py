@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar, NoReturn
 
-#: The modules of all frameworks. Calls cannot import other frameworks, which would need a seed, threads and GPU memory.
+#: The modules of all frameworks. Calls cannot import other frameworks: these would need a seed, threads and GPU memory.
 FRAMEWORKS = ("tensorflow", "jax", "torch")
 
 #: Name of a submission's module; the modules of the harness' own measures have other names.
@@ -43,7 +43,7 @@ class Runtime(ABC):
     #: The values of settings with which Keras computes the same as on TensorFlow. Other values are refused, because on
     #: this framework Keras would silently compute something else.
     alike: ClassVar[Alike] = {}
-    versions: dict[str, str]  #: of Python, `distributions` and NumPy; exists after `import_libraries`
+    versions: dict[str, str]  #: versions of Python, `distributions` and NumPy; exists after `import_libraries`
 
     def environment(self, threads: int, *, gpu: bool) -> dict[str, str]:
         """Return the framework's environment variables for calls with `threads` cores.

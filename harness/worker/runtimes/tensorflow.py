@@ -113,7 +113,7 @@ class TensorFlow(Runtime):
 
 
 def _fill_registry() -> None:
-    """Make TensorFlow list all operations before the fork, by a question for an unknown operation."""
+    """Make TensorFlow list all its operations before the fork; asking for an unknown operation does so."""
     from tensorflow.python.framework import op_def_registry
 
     op_def_registry.get("no such operation")
