@@ -92,8 +92,8 @@ def call_on_parts(
 ) -> tuple[dict[Place, CallsOnParts], FinishedCall[PlannedCall]]:  # fmt: skip
     """Call a submission on growing parts of the data. Return the calls, and a repetition of the first that succeeds.
 
-    The calls on parts replace `calls`. `stopped` has the seconds after which calls on all data were stopped, if they
-    were made. If the first call on a part does not end in time, no further call is made.
+    They replace `calls`, the calls on all data. `stopped` has the seconds after which some of `calls` were stopped.
+    If the first call on a part does not end in time, no further call is made.
     """
     tasks = {call.task.name: call.task for call in calls}
     found: dict[Place, list[CallOnPart]] = {place_of(call): [] for call in calls}

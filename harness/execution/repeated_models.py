@@ -37,6 +37,6 @@ def choose_repeated(models: Sequence[T], run_seed: int, task: str) -> list[T]:
 
 
 def _step(number: int) -> int:
-    """Return the number nearest to the golden section of `number` that has no common divisor with it."""
+    """Return the number nearest to 0.618 times `number`, among those without a common divisor with `number`."""
     coprime = (step for step in range(1, number + 1) if math.gcd(step, number) == 1)
     return min(coprime, key=lambda step: abs(step - GOLDEN_SECTION * number))

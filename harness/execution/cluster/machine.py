@@ -28,7 +28,7 @@ class Machine:
     """
 
     def __init__(self, fetch: Callable[[Any], Sequence[bytes]]) -> None:
-        """`fetch` returns the bytes behind a reference of the engine."""
+        """`fetch` returns the bytes to which a reference of the engine points."""
         self._fetch = fetch
         self._incarnation = ""
         self._local: Local | None = None

@@ -27,7 +27,7 @@ class Store:
     """The inputs of calls on a machine: `supply` stores them, and the threads of a pool wait for them."""
 
     def __init__(self, cache: Cache, fetch: Callable[[Any], Sequence[bytes]]) -> None:
-        """`fetch` returns the bytes behind the reference of a bundle."""
+        """`fetch` returns the bytes to which the reference in a bundle points."""
         self._cache, self._fetch = cache, fetch
         self._submissions: dict[str, Mapping[str, bytes]] = {}
         self._bundles: dict[OrderNeed, Bundle] = {}

@@ -205,7 +205,7 @@ class SupervisedSandbox(RunningSandbox):
         self.processes = Tree(int(self._report.facts["pid"]))
 
     def storage(self) -> Storage:
-        """Return the usage of the scratch directory. If the disk has lost much space, open files that were removed count."""
+        """Return the usage of the scratch directory. If the disk has lost much space, removed open files count."""
         size, files = measure_directory(str(self._scratch), self._limits.scratch_files)
         with suppress(FileNotFoundError):
             lost = self._free - shutil.disk_usage(self._scratch).free
