@@ -72,7 +72,7 @@ def may_wrap(line: str) -> bool:
 
 
 def wrapped(line: str, width: int) -> list[str]:
-    """Return a line broken to lines of at most `width` characters with the same indent; a longer word is not broken."""
+    """Break a line into lines of at most `width` characters with its indent, except longer words; return the lines."""
     indent = " " * (len(line) - len(line.lstrip(" ")))
     found = textwrap.wrap(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
     return found if may_wrap(line) and found else [line]

@@ -19,7 +19,7 @@ def make_batches(orders: Sequence[Order]) -> list[Batch]:
 
 
 def grouped(items: Sequence[T], sandbox: Callable[[T], Hashable | None]) -> list[list[T]]:
-    """Group items with equal `sandbox(item)`, in the sequence of their first items. An item with None is a group."""
+    """Group items with equal `sandbox(item)`, in the sequence of their first items; an item with None is a group."""
     groups: dict[Hashable, list[T]] = {}
     for position, item in enumerate(items):
         shared = sandbox(item)

@@ -92,7 +92,7 @@ def call_on_parts(
 ) -> tuple[dict[Place, CallsOnParts], FinishedCall[PlannedCall]]:  # fmt: skip
     """Call a submission on growing parts of the data. Return the calls, and a repetition of the first that succeeds.
 
-    They replace `calls`, the calls on all data. `stopped` has the seconds after which some of `calls` were stopped.
+    The calls on parts replace `calls`, which are on all data. `stopped` has the seconds of those that were stopped.
     If the first call on a part does not end in time, no further call is made.
     """
     tasks = {call.task.name: call.task for call in calls}

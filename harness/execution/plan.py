@@ -54,7 +54,7 @@ class PlannedCall:
 
     @property
     def is_of_2020(self) -> bool:
-        """Whether the worker restores names of 2020 for the submission (`harness.worker.legacy`)."""
+        """Whether the worker gives the submission the names that libraries had in 2020 (`harness.worker.legacy`)."""
         return self.runtime == Keras2.name and not self.submission.is_baseline
 
     def order(self, number: int = 0) -> Order:
@@ -93,7 +93,7 @@ def plan_calls(
         settings: limits, seed and runtime.
         executor: makes the calls; its isolation and versions are part of the configuration.
         repeats: number of repetitions of the calls on some models (`harness.execution.repeated_models`).
-        left_out: pairs of names, a submission and a task on which it is not called.
+        left_out: (name of a submission, name of a task) without calls.
     """
     calls = []
     for submission in submissions:

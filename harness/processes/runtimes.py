@@ -28,7 +28,7 @@ def installed_runtime(preferred: Sequence[str]) -> Runtime:
 
 
 def require_runtime(name: str, purpose: str) -> Runtime:
-    """Return a runtime by name. Raise `UserError`, which begins with `purpose`, if it is not installed."""
+    """Return a runtime by name. Raise `UserError` if it is not installed; the message begins with `purpose`."""
     runtime = RUNTIMES[name]
     if missing := runtime.missing():
         raise UserError(f"{purpose}; not installed: {', '.join(missing)}", remedy=install(runtime.extra))

@@ -140,7 +140,7 @@ def _memory(entry: str) -> _Memory | None:
 
 
 def _proportional_size(memory: _Memory) -> int:
-    """Return the bytes of a process, of which pages shared by n processes count 1/n.
+    """Return the bytes of a process. A page that n processes share counts 1/n.
 
     Shared pages count in full if the kernel denies access. They also do before Linux 5.4, because older kernels do not
     tell pages of files from other pages.

@@ -33,7 +33,7 @@ def describe(error: BaseException) -> str:
 def advise(error: BaseException, runtime: Runtime, submission: Path) -> str:
     """Return one line with the error, and a remedy if the worker knows one.
 
-    `submission` is the directory of the submission that raised the error. If a method of the error raises, too, there is no remedy.
+    `submission` is the directory of the submission that raised the error. An error may raise when it is inspected.
     """
     try:
         missing = NOT_INSTALLED if _is_not_installed(error) else ""

@@ -1,6 +1,6 @@
 """The worker's main program: imports libraries, loads the model, and only then imports the submission.
 
-Messages up to `loaded` are trusted. After the import of the submission, no message is trusted: the harness validates
+Messages up to the message `loaded` are trusted. After the import of the submission, no message is trusted: the harness validates
 each, and measures time and memory from outside.
 """
 
