@@ -1,6 +1,6 @@
 """The worker's main program: imports libraries, loads the model, and only then imports the submission.
 
-Messages up to the message `loaded` are trusted. After the import of the submission, no message is trusted: the harness validates
+Messages up to `loaded` are trusted. After the import of the submission, no message is trusted: the harness validates
 each, and measures time and memory from outside.
 """
 
@@ -47,7 +47,7 @@ def serve(
 ) -> NoReturn:
     """Load model and data, and make the calls that the harness sends, until the harness kills the worker.
 
-    `other_processes` is the number of the user's processes outside the call; the kernel counts them, too.
+    The limit on processes is raised by `other_processes`, the number of the user's processes outside the call.
     """
     channel.close_others()
     try:

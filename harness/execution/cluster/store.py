@@ -109,7 +109,7 @@ class Store:
 
 
 class Supply:
-    """Sends the inputs that machines need. Their files are written into the driver's cache before."""
+    """Sends the inputs that machines need, after writing their files into the driver's cache."""
 
     def __init__(self, put: Callable[[Sequence[Any]], Any], kept_bytes: int = KEPT_BYTES) -> None:
         """`put` stores bytes in the engine, and returns the engine's reference."""
