@@ -63,7 +63,7 @@ def ask(question: str) -> bool:
 
 
 def say_usage(error: click.ClickException) -> None:
-    """Print the message of click on wrong arguments, which may quote any text."""
+    """Print the message of click on wrong arguments; the message may quote any text."""
     said = io.StringIO()
     error.show(said)
     say(*said.getvalue().splitlines(), err=True)

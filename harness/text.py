@@ -72,7 +72,7 @@ def may_wrap(line: str) -> bool:
 
 
 def wrapped(line: str, width: int) -> list[str]:
-    """Return a line broken between words into lines of at most `width` characters, all with the same indent."""
+    """Return a line broken into lines of at most `width` characters with equal indent; longer words stay whole."""
     indent = " " * (len(line) - len(line.lstrip(" ")))
     found = textwrap.wrap(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
     return found if may_wrap(line) and found else [line]

@@ -45,7 +45,7 @@ def checked(model: type[Found], content: dict[str, Any], where: str, path: Path)
 
 
 def require(condition: bool, key: str, expected: str) -> None:
-    """Raise `ValueError` in a validator of a section, with the key and the expected value, unless `condition`."""
+    """Raise `ValueError` with the key and the expected value unless `condition` holds, in a validator of a section."""
     if not condition:
         raise ValueError(f"{key}: expected {expected}")
 

@@ -23,7 +23,7 @@ class MachineFacts:
 
 
 def examine_machine() -> MachineFacts:
-    """Return the facts; on Linux this creates a control group and removes it again."""
+    """Return the facts about this machine; on Linux, create a control group and remove it again."""
     elsewhere, gpus = not_linux(), find_gpus()
     nodes = {node for gpu in gpus for node in gpu_nodes(gpu)}
     return MachineFacts(

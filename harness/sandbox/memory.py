@@ -153,7 +153,7 @@ def _proportional_size(memory: _Memory) -> int:
 
 
 def _shares_memory(entry: str, memory: _Memory, memories: dict[str, _Memory], numbers: dict[str, int]) -> bool:
-    """Return whether a process still shares its parent's address space, as after vfork(2), and so must not count.
+    """Return whether a process still shares its parent's address space, as after vfork(2). It must not count again.
 
     Return False if the kernel cannot compare, or if the first thread of either process has ended.
     """

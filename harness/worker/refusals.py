@@ -22,7 +22,7 @@ _NO_PROGRAM = (126, 127)
 
 
 def refusal(error: BaseException, submission: Path) -> str:
-    """Return the explanation as the end of a line; empty without a sandbox, or if another cause is likely."""
+    """Return the explanation as the end of a line; empty if no sandbox caused the error."""
     if not _is_confined():
         return ""
     sentences = (_sentence(one, submission) for one in _chain(error))

@@ -61,7 +61,7 @@ def loader_digests() -> dict[str, str]:
 
 @functools.cache
 def installed_digests() -> dict[str, str]:
-    """Return name -> digest of the measures from other packages, whose files orders do not hold."""
+    """Return name -> digest of the measures that other packages install; orders do not hold their files."""
     usable = [one.name for one in installed_measures() if one.problem is None]
     return {name: found.digest for name in usable if (found := find_installed(name)) is not None}
 
