@@ -64,7 +64,7 @@ def cache_root() -> Path:
 
 
 def runs_programs() -> bool:
-    """Whether the file system of the cache allows the execution of programs, which the sandbox `fast` needs."""
+    """Whether programs may run from the file system of the cache; the sandbox `fast` needs that."""
     return not os.statvfs(cache_root()).f_flag & os.ST_NOEXEC
 
 

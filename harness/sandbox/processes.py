@@ -98,7 +98,7 @@ def _own_root(pid: int) -> int | None:
 
 
 def _inner_number(pid: int) -> str:
-    """Return the ID of a process in its own PID namespace, which its status lists after the IDs in outer namespaces."""
+    """Return the ID of a process in its own PID namespace, the last of the IDs that its status lists."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     return next(line for line in lines if line.startswith("NSpid:")).split()[-1]
 
