@@ -13,7 +13,7 @@ LONGEST = {"team": 80, "description": 500, "paper": 300}
 
 @dataclass(frozen=True)
 class About:
-    """Texts of a participant with any content, but printable, of one line, and not too long."""
+    """Texts of a participant: each is printable, on one line, and at most as long as `LONGEST` allows."""
 
     team: str = ""
     description: str = ""
@@ -27,7 +27,7 @@ class About:
 
     @property
     def link(self) -> str:
-        """The address of the paper on the web; empty if `paper` is no address, but a title, for instance."""
+        """The address of the paper on the web; empty if `paper` is something else, such as a title."""
         return self.paper if _is_address(self.paper) else ""
 
 

@@ -55,7 +55,7 @@ def _name_cache(directory: str | None) -> None:
 def cache_root() -> Path:
     """Return the path of the cache: `VARIABLE`, by default `pgdl-harness` in the user's cache directory.
 
-    An empty variable counts as unset, since the current directory may be untrusted.
+    An empty variable counts as unset: it would stand for the current directory, which may be untrusted.
     """
     if named := os.environ.get(VARIABLE):
         return Path(named).absolute()
@@ -64,7 +64,7 @@ def cache_root() -> Path:
 
 
 def runs_programs() -> bool:
-    """Whether the file system of the cache allows the execution of programs, which the sandbox `fast` needs."""
+    """Whether programs may run from the file system of the cache; the sandbox `fast` needs that."""
     return not os.statvfs(cache_root()).f_flag & os.ST_NOEXEC
 
 
@@ -79,7 +79,7 @@ def home_needed(variable: str) -> Iterator[None]:
 
 @contextmanager
 def locked(file: Path) -> Iterator[None]:
-    """Hold the lock of a file, which one process at a time can have; the file is created, and remains."""
+    """Hold the lock of a file within the context, alone among all processes. The file is created, and remains."""
     with file.open("wb") as stream:
         lock_descriptor(stream.fileno())
         yield

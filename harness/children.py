@@ -66,7 +66,7 @@ def harness_interpreter(program: str, *arguments: str, options: Sequence[str] = 
 def user_environment(*, downloads: bool) -> dict[str, str]:
     """Return the user's environment variables that cannot change a value, run code, or hold a password.
 
-    With `downloads`, proxies are included, which may hold a password.
+    With `downloads`, addresses of proxies are included, even with a password.
     """
     names = _KEPT | _KEPT_PROXIES if downloads else _KEPT
     kept = {name: value for name, value in os.environ.items() if name.upper() in names}
@@ -189,7 +189,7 @@ else:
 
 
 def connect(end: socket.socket, sink: IO[bytes], source: IO[bytes]) -> None:
-    """Copy from a socket to an unbuffered pipe, and from another pipe to the socket, in threads which close them."""
+    """Start threads that copy from a socket to an unbuffered pipe, and from another pipe to the socket."""
     _copy(end.recv, sink.write, sink.close)
     _copy(source.read, end.sendall, source.close, lambda: _hang_up(end))
 

@@ -14,7 +14,7 @@ MIB, GIB = 1024**2, 1024**3
 #: Ways to start a worker: suffixes of the name of a sandbox in records. No value depends on the way.
 WAYS = ("fast", "fresh")
 
-#: The isolation of calls without a sandbox, whose results never rank.
+#: The isolation of calls without a sandbox. Their results never rank.
 UNSANDBOXED = "none"
 
 #: Upper bound of a time limit: 30 days, in seconds.
@@ -50,7 +50,7 @@ class Configuration:
 
     @property
     def settings(self) -> "Configuration":
-        """The user's choices: the configuration with empty versions."""
+        """The configuration with empty versions, so that only the user's choices remain."""
         return replace(self, versions="", harness_version="", loader="")
 
     @property

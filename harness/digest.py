@@ -40,7 +40,7 @@ def digest_of_code(*packages: Path) -> str:
 
 @cache
 def code_of(source: bytes) -> bytes:
-    """Return a digest of Python code that ignores comments, docstrings and layout; other content unchanged.
+    """Return a digest of Python code without comments, docstrings and layout; return other content unchanged.
 
     The digest covers the syntax tree. It is the same in every version of Python, because the fields that a newer
     version adds to the tree are empty for older code.

@@ -14,8 +14,7 @@ class UserError(Exception):
     """An error that the user can fix; any other exception is a bug and keeps its traceback.
 
     The message is one line, ``FILE: WHAT: expected EXPECTED, found FOUND; REMEDY``, without the parts that do not
-    apply. The message is printable whatever text it quotes, and shows no password of an address. Any other exception is
-    a bug, and keeps its traceback.
+    apply. The message is printable whatever text it quotes, and shows no password of an address.
     """
 
     def __init__(

@@ -33,7 +33,7 @@ OF_ANY_FRAMEWORK = ", or with [cpu], [jax] or [torch] in place of [tensorflow]"
 
 
 def require(purpose: str, *modules: str) -> None:
-    """Raise `UserError`, which begins with `purpose`, if a module of `EXTRA_OF` is not installed."""
+    """Raise `UserError` if a module of `EXTRA_OF` is not installed. Its message begins with `purpose`."""
     if missing := [module for module in modules if find_spec(module) is None]:
         raise UserError(f"{purpose}; not installed: {', '.join(missing)}", remedy=_install(missing))
 

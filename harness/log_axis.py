@@ -1,4 +1,4 @@
-"""Logarithmic axes of Matplotlib with ticks at 1, 2 and 5 times powers of ten, as many as their labels have room."""
+"""Logarithmic axes of Matplotlib. Ticks are 1, 2 and 5 times powers of ten, as many as there is room for."""
 
 import math
 from collections.abc import Iterator

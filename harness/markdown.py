@@ -16,7 +16,7 @@ _MARKUP = re.compile(
 
 
 def code(text: str, width: int | None = None) -> str:
-    """Return a text as code on one line, which is neither markup, link, formula, HTML, mention nor issue on GitHub.
+    """Return a text as code on one line: GitHub sees no markup, link, formula, HTML, mention or issue in it.
 
     The text is cut to `width` characters. Characters that could end the code, or a cell of a table, are replaced.
     """
@@ -25,7 +25,7 @@ def code(text: str, width: int | None = None) -> str:
 
 
 def block(text: str) -> str:
-    """Return a text of several lines as a block of code, which no line of the text can end."""
+    """Return a text of several lines as a block of code that no line of the text can end."""
     lines = [safe_line(line).replace("`", "'") for line in text.splitlines()]
     return "\n".join(["```text", *lines, "```"])
 

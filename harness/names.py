@@ -22,8 +22,8 @@ LOOK_ALIKE = str.maketrans("oil", "011")
 def alike(name: str) -> str:
     """Return a key that is equal for names that readers could mistake for each other.
 
-    The key ignores case, and punctuation except between digits (1.1 is not 11), and replaces letters by the digits
-    that they resemble.
+    The key ignores case. It ignores punctuation, except between digits: 1.1 is not 11. In place of a letter that
+    resembles a digit, it has the digit.
     """
     seen = re.sub(r"(?<=\d)[^a-z0-9]+(?=\d)", "_", name.lower())
     return re.sub(r"[^a-z0-9_]+|(?<!\d)_+|_+(?!\d)", "", seen).translate(LOOK_ALIKE)

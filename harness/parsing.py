@@ -15,7 +15,7 @@ BOM = "\ufeff"
 #: Maximum nesting, and maximum number of values, each of which takes about 100 bytes of memory.
 MAX_DEPTH, MAX_VALUES = 200, 3_000_000
 
-#: Maximum number of parts of a key in TOML, of which Python's parser takes quadratic time.
+#: Maximum number of parts of a key in TOML. The time of Python's parser grows with the square of their number.
 MAX_PARTS = 100
 
 _PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""

@@ -15,7 +15,7 @@ _TEXT, _MERGE = "tag:yaml.org,2002:str", "tag:yaml.org,2002:merge"
 
 
 def parse_yaml(content: bytes) -> Any:
-    """Return the content of YAML in UTF-8; raises `ValueError` for refused features, other text, beyond the bounds."""
+    """Return the content of YAML in UTF-8; raises `ValueError` for other text, refused features, exceeded bounds."""
     try:
         return yaml.load(content.decode(), Loader=_Loader)
     except (yaml.YAMLError, RecursionError) as error:

@@ -81,7 +81,7 @@ def svg_file(figure: Figure) -> str:
 
 
 def write_figure(figure: Figure, path: Path) -> Path:
-    """Write a figure in the format of the path's suffix, such as `.svg`, and return the path; raises `UserError`."""
+    """Write a figure in the format of the path's suffix, and return the path. Raise `UserError` on failure."""
     with writing(path):
         if path.suffix == ".svg":
             path.write_bytes(svg_file(figure).encode())
@@ -91,7 +91,7 @@ def write_figure(figure: Figure, path: Path) -> Path:
 
 
 def write_pictures(figure: Figure, stem: Path) -> list[Path]:
-    """Write a figure to `stem` with the suffixes `.svg` and `.png`, and return the paths; raises `UserError`."""
+    """Write a figure to `stem` with suffix `.svg` and `.png`, and return the paths. Raise `UserError` on failure."""
     return [write_figure(figure, stem.with_name(stem.name + suffix)) for suffix in (".svg", ".png")]
 
 

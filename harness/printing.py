@@ -46,7 +46,7 @@ def put(content: str | bytes) -> None:
 
 @contextmanager
 def output() -> Iterator[BinaryIO]:
-    """Provide a stream to standard output for content as of `put`; a terminal shows it at the end of the context."""
+    """Provide a stream to standard output for content as in `put`. A terminal shows the content after the context."""
     if not sys.stdout.isatty():
         sys.stdout.flush()
         yield sys.stdout.buffer
@@ -63,7 +63,7 @@ def ask(question: str) -> bool:
 
 
 def say_usage(error: click.ClickException) -> None:
-    """Print the message of click on wrong arguments, which may quote any text."""
+    """Print the message of click on wrong arguments; the message may quote any text."""
     said = io.StringIO()
     error.show(said)
     say(*said.getvalue().splitlines(), err=True)

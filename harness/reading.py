@@ -27,7 +27,7 @@ def open_regular(path: Path, *, links: bool) -> io.BufferedReader:
     """Open a regular file for reading bytes; `links` says whether the path itself may be a symbolic link.
 
     The type of the file is checked before, since opening a device may have an effect, and afterwards, since the file
-    may have been replaced. Raises `UserError` if the file is missing, no regular file, or the system does not open it.
+    may have been replaced. Raises `UserError` if the file is missing, is no regular file, or cannot be opened.
     """
     try:
         require_regular(path, path.stat(follow_symlinks=links))
@@ -105,7 +105,7 @@ def refuse_link(path: Path) -> None:
 
 
 def own_path(path: Path) -> Path:
-    """Return the absolute path of a file: links among its directories are resolved, but not the file itself."""
+    """Return the absolute path of a file: links among its directories are resolved, a link at its end is not."""
     return path.resolve() if path.name in ("", "..") else path.parent.resolve() / path.name
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of an entry's constructor, which the command line shows as `--ENTRY-NAME`."""
+    """A parameter of an entry's constructor. The command line shows the parameter as `--ENTRY-NAME`."""
 
     name: str
     metavar: str

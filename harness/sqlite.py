@@ -28,7 +28,7 @@ LOOK, MOST, MOST_PER_BYTE = 10_000, 2_000_000, 5
 #: Maximum processor time of a statement, in seconds.
 DEADLINE_S = 300.0
 
-#: The last bytes of a journal that names another file, which SQLite deletes when it applies the journal.
+#: The last bytes of a journal that names another file; SQLite deletes that file when it applies the journal.
 _NAMES_ANOTHER = bytes.fromhex("d9d505f920a163d7")
 
 # Repetitions are possessive, and no text matches in two ways, so that no text takes long to match.
@@ -51,14 +51,14 @@ _PLAIN = re.compile(
 
 
 def beside(file: Path) -> tuple[Path, Path, Path]:
-    """Return the paths of the files that SQLite may keep beside a database: rollback journal, log, and log's index."""
+    """Return the paths at which SQLite may keep files beside a database: rollback journal, write-ahead log, index."""
     real = file.resolve()
     journal, log, index = (real.with_name(f"{real.name}-{suffix}") for suffix in ("journal", "wal", "shm"))
     return journal, log, index
 
 
 def require_sound(file: Path) -> None:
-    """Raise `UserError` if SQLite must not open a database, which need not exist, or a file `beside` it."""
+    """Raise `UserError` if SQLite must not open a database or a file `beside` it. The database need not exist."""
     with suppress(OSError):  # SQLite reports a file that cannot be opened
         require_regular(file, file.stat())
     for path in beside(file):

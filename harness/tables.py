@@ -1,4 +1,4 @@
-"""Consoles and tables for output, whose content cannot control the terminal, and in which nothing is truncated."""
+"""Consoles and tables for output. Their content cannot control the terminal, and nothing is truncated."""
 
 import re
 from collections.abc import Collection, Iterable, Sequence
@@ -69,7 +69,7 @@ def print_table(
     wrap: Collection[str] = (),
     styles: Sequence[str | None] = (),
 ) -> None:
-    """Print a table by `print_columns`; `left` and `wrap` are headings of columns, which must differ."""
+    """Print a table by `print_columns`. `left` and `wrap` have headings of columns; all headings must differ."""
     wraps = [heading in wrap for heading in headings]
     lefts = [heading in left or heading in wrap for heading in headings]
     print_columns(console, headings, rows, left=lefts, wrap=wraps, styles=styles)
@@ -84,7 +84,7 @@ def print_columns(
     wrap: Sequence[bool],
     styles: Sequence[str | None] = (),
 ) -> None:
-    """Print a table, whose headings may be equal; `styles` has a style of rich for each row, or is empty.
+    """Print a table; its headings may be equal. `styles` has a style of rich for each row, or is empty.
 
     Columns that are not `left` are aligned to the right. On a narrow terminal, headings are broken at `_`, and cells of
     columns that `wrap` at spaces; if this is not enough, lines are longer than the terminal is wide.

@@ -39,7 +39,7 @@ def is_text(text: str) -> bool:
 
 
 def printable_lines(text: str) -> str:
-    """Return the text like `printable`, but with line breaks and tabs."""
+    """Return the text as `printable` does, but keep line breaks and tabs."""
     return "".join(one if one.isprintable() or one in "\n\t" else "?" for one in text)
 
 
@@ -62,7 +62,7 @@ def _hidden(word: str) -> str:
 
 
 def safe_line(text: str) -> str:
-    """Return the text as one printable line without passwords, which may be printed or published."""
+    """Return the text as one printable line without passwords, so that it can be printed or published."""
     return printable(without_passwords(" ".join(text.expandtabs().splitlines())))
 
 
@@ -72,7 +72,7 @@ def may_wrap(line: str) -> bool:
 
 
 def wrapped(line: str, width: int) -> list[str]:
-    """Return a line broken to lines of at most `width` characters with the same indent; a longer word is not broken."""
+    """Return a line broken into lines of at most `width` characters with equal indent; longer words stay whole."""
     indent = " " * (len(line) - len(line.lstrip(" ")))
     found = textwrap.wrap(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
     return found if may_wrap(line) and found else [line]

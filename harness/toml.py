@@ -36,7 +36,7 @@ def read_toml(path: Path) -> tuple[dict[str, Any], str]:
 
 
 def checked(model: type[Found], content: dict[str, Any], where: str, path: Path) -> Found:
-    """Return the section of a `content`, whose key in the file is `where`; raises `UserError` with all problems."""
+    """Return `content` as a section; `where` is its key in the file. Raise `UserError` with all problems."""
     try:
         return model.model_validate(content)
     except ValidationError as error:
@@ -45,7 +45,7 @@ def checked(model: type[Found], content: dict[str, Any], where: str, path: Path)
 
 
 def require(condition: bool, key: str, expected: str) -> None:
-    """Raise `ValueError` in a validator of a section, with the key and the expected value, unless `condition`."""
+    """Raise `ValueError` with the key and the expected value unless `condition` holds, in a validator of a section."""
     if not condition:
         raise ValueError(f"{key}: expected {expected}")
 

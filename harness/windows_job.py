@@ -15,7 +15,7 @@ if sys.platform == "win32":
     LIMITS, SIZE, FLAGS, KILL_ON_CLOSE = 9, 144, 16, 0x2000
 
     class WindowsJob:
-        """A process and its descendants. Windows kills them, too, when this process ends."""
+        """A process and its descendants. Windows also kills them when the harness ends."""
 
         def __init__(self, process: subprocess.Popen[bytes]) -> None:
             self._handle = ctypes.c_void_p(_kernel.CreateJobObjectW(None, None))

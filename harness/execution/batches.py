@@ -19,7 +19,7 @@ def make_batches(orders: Sequence[Order]) -> list[Batch]:
 
 
 def grouped(items: Sequence[T], sandbox: Callable[[T], Hashable | None]) -> list[list[T]]:
-    """Return groups of items with equal `sandbox(item)`, in the sequence of their first items; None groups no items."""
+    """Group items with equal `sandbox(item)`, in the sequence of their first items; an item with None is a group."""
     groups: dict[Hashable, list[T]] = {}
     for position, item in enumerate(items):
         shared = sandbox(item)
@@ -28,7 +28,7 @@ def grouped(items: Sequence[T], sandbox: Callable[[T], Hashable | None]) -> list
 
 
 def _without_repeats(group: list[Order]) -> list[Batch]:
-    """Return a group as a batch; if it holds a call twice, return batches of one order, each with its own sandbox."""
+    """Return a group as one batch; if two of its orders have the same key, return a batch for each order."""
     if len({order.key for order in group}) == len(group):
         return [tuple(group)]
     return [(order,) for order in group]
@@ -37,8 +37,8 @@ def _without_repeats(group: list[Order]) -> list[Batch]:
 def modules(batch: Batch) -> dict[int, str]:
     """Return number of an order -> name of its module, as `write_batch` writes it.
 
-    A participant's module is called `complexity`, a baseline's module never: by the name, the worker decides whether
-    the code may date from 2020 (`harness.worker.runtimes.keras2`).
+    A participant's module is called `complexity`, a baseline's module is not. From the name, the worker decides
+    whether the code may date from 2020 (`harness.worker.runtimes.keras2`).
     """
     return {
         order.number: f"baseline_{position}" if order.is_baseline else "complexity"
@@ -47,7 +47,7 @@ def modules(batch: Batch) -> dict[int, str]:
 
 
 def write_batch(batch: Batch, files: Callable[[str], Mapping[str, bytes]], directory: Path) -> None:
-    """Write the files of a batch's submissions, which may share files, but differ in complexity.py."""
+    """Write the files of a batch's submissions into a directory; each complexity.py is named as in `modules`."""
     together: dict[str, bytes] = {}
     names = modules(batch)
     for order in batch:

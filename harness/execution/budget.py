@@ -18,7 +18,7 @@ class TimeBudget(StrEnum):
 
 
 class Budget:
-    """The seconds that the calls of a submission on a task may take, for the process that plans.
+    """The seconds that the calls of a submission on a task may take, as the planning process knows them.
 
     The clocks run where the calls are made (`Clocks`).
     """
@@ -34,7 +34,7 @@ class Budget:
 
     @property
     def allowance(self) -> Allowance:
-        """The content of the budget that an order carries to an executor."""
+        """The budget in the form in which an order carries it to an executor."""
         return Allowance(self._number, self._total_s, self._spent_s, self._meaning)
 
     def spend(self, seconds: float) -> None:
@@ -48,10 +48,10 @@ class Clocks:
 
     def __init__(self) -> None:
         self._shared: dict[int, Clock] = {}
-        self._spent_s: dict[int, float] = {}  #: by budget: seconds outside, according to the newest order
+        self._spent_s: dict[int, float] = {}  #: by budget: seconds outside this executor, as of the newest order
 
     def update(self, orders: Iterable[Order]) -> None:
-        """Deduct the seconds of calls outside the executor, according to new orders."""
+        """Deduct from the shared clocks the seconds that calls outside the executor took, as new orders state them."""
         for allowance in (order.allowance for order in orders):
             number = allowance.budget
             if number is None:

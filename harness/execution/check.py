@@ -60,7 +60,7 @@ class Trial:
 
     @property
     def repeatable(self) -> bool:
-        """Whether the repetition returned the same value."""
+        """Whether `again` returned the same value as `first`."""
         return self.first.result.value == self.again.result.value
 
 
@@ -74,7 +74,7 @@ def try_submission(
     say: Callable[[str], None] = lambda _: None,
     seen: Seen = lambda _: None,
 ) -> Trial:
-    """Call a submission on the models of each task that `select_models` chooses, the smallest model first.
+    """Call a submission on the models that `select_models` chooses in each task, the smallest first. Return the trial.
 
     If the time limit is longer than `patience_s`, calls are stopped after `patience_s` seconds and replaced by calls on
     parts of the data. `say` receives each step of the trial, and `seen` each finished call.
@@ -121,7 +121,7 @@ class _Made:
         self.stopped: dict[Place, float] = {}  #: seconds after which each stopped call was stopped
 
     def add_until(self, moment: float, calls: Sequence[PlannedCall]) -> None:
-        """Make calls, the first twice, but start no call after `moment`, nor on a task on which a call was stopped.
+        """Make calls, the first twice. No call starts after `moment`, or on a task with a stopped call.
 
         If the first call was stopped, no further call starts.
         """

@@ -11,9 +11,9 @@ from harness.worker.runtimes import RUNTIMES
 
 
 def to_evaluation(done: FinishedCall[PlannedCall]) -> Evaluation:
-    """Return the record of a call; a withheld record has neither message nor output, which submissions can choose."""
+    """Return the record of a call. A withheld record omits the call's message and output: submissions choose both."""
     planned, result = done.call, done.result
-    given = {"names_of": "2020"} if planned.is_of_2020 and result.environment else {}  # of `harness.worker.legacy`
+    given = {"names_of": "2020"} if planned.is_of_2020 and result.environment else {}  # from `harness.worker.legacy`
     return Evaluation(
         key=planned.key,
         submission=planned.submission.name,

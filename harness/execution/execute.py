@@ -31,7 +31,7 @@ def execute(
     """Make the missing calls of a plan, and yield each once it is recorded.
 
     Several runs share the work, because a run claims calls only when its executor has room. In the end, this run waits
-    for claimed calls of other runs, and makes the calls that these abandon. `warn` receives a line about such a wait,
+    for claimed calls of other runs, and makes abandoned calls itself. `warn` receives a line about such a wait,
     about each runtime whose calls do not use their GPU, and about each interrupted call. `step` receives the steps
     before the first call ends. Raise `UserError` if the executor can make no further calls.
     """

@@ -22,8 +22,8 @@ class Executor(ABC):
     summary: ClassVar[str]  #: one phrase for `--help`
     parameters: ClassVar[tuple[Parameter, ...]] = ()
 
-    limits: Limits  #: of a call
-    isolation: str  #: of calls, as in a configuration
+    limits: Limits  #: limits of a call
+    isolation: str  #: isolation of calls, as a configuration names it
     is_sandboxed: bool  #: whether submissions are isolated from the machines that run them
     shown: frozenset[Path]  #: directories that every sandbox shows besides the call's own, with links resolved
 
@@ -52,14 +52,14 @@ class Executor(ABC):
     @property
     @abstractmethod
     def workers(self) -> int:
-        """Number of concurrent calls, which changes with the number of machines."""
+        """Number of concurrent calls; it changes with the number of machines."""
 
     @abstractmethod
     def versions(self, runtime: str) -> str:
         """Return the versions of the libraries that calls in a runtime use. Raise `UserError` if they are missing."""
 
     def expect(self, runtimes: Collection[str]) -> None:  # noqa: B027 - optional
-        """Begin the slow part of `prepare` for these runtimes, without waiting and without errors."""
+        """Begin the slow part of `prepare` for these runtimes in the background. Only `prepare` raises its errors."""
 
     @abstractmethod
     def prepare(self, runtimes: Collection[str]) -> None:
@@ -67,7 +67,7 @@ class Executor(ABC):
 
     @abstractmethod
     def add(self, orders: Sequence[Order], inputs: Inputs) -> None:
-        """Queue orders without waiting for their calls, which are made roughly in this sequence."""
+        """Queue orders and return at once. Their calls are made roughly in this sequence."""
 
     @abstractmethod
     def next(self, timeout_s: float) -> FinishedCall[int] | None:
@@ -79,10 +79,10 @@ class Executor(ABC):
     @property
     @abstractmethod
     def wanted(self) -> int:
-        """Number of further orders that keep all sandboxes busy; 0 if enough orders wait."""
+        """Number of further batches that keep all sandboxes busy; 0 if enough batches wait."""
 
     def require_unseen(self, paths: Iterable[Path]) -> None:
-        """Raise `UserError` if a submission could read a path, because sandboxes show a directory around it."""
+        """Raise `UserError` if a path is in a directory of `shown`, where submissions could read it."""
         for path in paths:
             inside = next((directory for directory in self.shown if path.resolve().is_relative_to(directory)), None)
             if inside is not None:

@@ -29,8 +29,8 @@ class Forecast:
 def forecast(trial: Trial, settings: RunSettings, workers: int) -> Forecast:
     """Return the forecast: the times of calls are interpolated over the models' numbers of parameters, by task.
 
-    The overhead of a call, estimated from the duration of the trial, includes other load on the machine. It is left out
-    after calls on parts of the data, which are many.
+    The overhead of a call, estimated from the duration of the trial, includes other load on the machine. If calls were
+    made on parts of the data, the overhead is left out, because such a trial makes many more calls.
     """
     seconds, least = _call_times(trial, 1), _call_times(trial, 0)
     made = [*trial.done, trial.again]
@@ -43,7 +43,7 @@ def forecast(trial: Trial, settings: RunSettings, workers: int) -> Forecast:
 
 
 def _call_times(trial: Trial, end: int) -> list[float]:
-    """Return the expected seconds of the calls on all models; `end` is the index in `CallsOnParts.seconds`."""
+    """Return the expected seconds of the calls on all models; `end` 0 gives lower bounds, 1 extrapolations."""
     found: list[float] = []
     for task in {call.task.name: call.task for call in trial.calls}.values():
         of_task = [done for done in trial.done if done.call.task.name == task.name]

@@ -15,7 +15,7 @@ from harness.gpus import Gpu, find_gpus
 from harness.machine_memory import usable_memory
 from harness.sandbox import Limits
 
-#: Minimum memory limit of a call in bytes, which the import of a framework needs.
+#: Minimum memory limit of a call in bytes: the import of a framework needs it.
 LEAST_MEMORY = 256 * MIB
 
 #: Maximum number of concurrent calls per core.
@@ -26,17 +26,17 @@ PER_CORE = 4
 class Lanes:
     """The cores and GPUs of concurrent calls.
 
-    A call under the clock has `threads` cores to itself. Workers are started in advance only on other cores.
+    A call has `threads` cores to itself while its clock runs. Workers are started in advance only on other cores.
     """
 
-    workers: int  #: number of concurrent calls under the clock
+    workers: int  #: number of calls whose clocks run at the same time
     threads: int  #: cores per call
     cores: int  #: cores that this process may use
     gpus: tuple[Gpu, ...]  #: GPUs, assigned to sandboxes in turn
 
     @property
     def sandboxes(self) -> int:
-        """Maximum number of sandboxes at the same time, under the clock or started in advance.
+        """Maximum number of sandboxes at the same time, including those that are started in advance.
 
         At least one sandbox may be started in advance, because the cores of a killed sandbox are free before its end.
         """
@@ -45,7 +45,7 @@ class Lanes:
 
 
 class Cores:
-    """A counting semaphore of cores, of which a caller takes several at once."""
+    """A counting semaphore of cores; a caller takes several at once."""
 
     def __init__(self, number: int) -> None:
         self._free = number
@@ -82,7 +82,7 @@ def memory_for(memory_bytes: int | None, warn: Warn = lambda _: None) -> int:
 def plan_lanes(workers: int | None, memory_bytes: int) -> Lanes:
     """Return the layout for `workers` concurrent calls; None: one per GPU, or without GPUs one per core.
 
-    If their memory limits do not fit the machine, None gives fewer calls. Raise `UserError` if `workers` are too many.
+    Without GPUs, None gives fewer calls if memory is too small. Raise `UserError` if `workers` are too many.
     """
     cores, gpus = available_cores(), tuple(find_gpus())
     if workers is not None and not gpus and workers > PER_CORE * cores:
@@ -97,7 +97,7 @@ def plan_lanes(workers: int | None, memory_bytes: int) -> Lanes:
 
 
 def machine_class() -> str:
-    """Return number of cores, processor and GPUs as text. Machines that differ may give other values and times."""
+    """Return number of cores, processor and GPUs as text. Machines of different classes may give different values."""
     gpus = "".join(f", {gpu.model}" for gpu in find_gpus())
     return f"{available_cores()} x {_processor()}{gpus}"
 

@@ -1,4 +1,4 @@
-"""The orders that an executor gets and the finished calls that it returns, both of which may leave this machine."""
+"""The orders that an executor gets and the finished calls that it returns. Both may leave this machine."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class Allowance:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A call as an executor, perhaps on another machine, learns of it.
+    """A call in the form that an executor gets, perhaps on another machine.
 
     An order holds no path, no reference data and no name of a submission, a task or a model. `Inputs` supplies files.
     """
@@ -31,8 +31,8 @@ class Order:
     key: str  #: cache key of the call
     submission: str  #: digest of the submission's files
     is_baseline: bool
-    model: str  #: digest
-    data: str  #: digest
+    model: str  #: digest of the model
+    data: str  #: digest of the training data
     runtime: str
     seed: int
     repeat: int  #: 0 for the call that counts, 1 and more for its repetitions
@@ -43,9 +43,9 @@ class Order:
     def sandbox(self) -> tuple[str, str, str, int] | None:
         """The key of a shared sandbox, equal for calls that may share it; None for a call that must be alone.
 
-        The harness' own baselines on the same model share a sandbox, and so results. Repetitions share it only with
-        repetitions of the same number, because shared results must not carry random draws from a call to its
-        repetition. A participant's submission always has a sandbox of its own.
+        The harness' own baselines on the same model share a sandbox, and with it intermediate results. Repetitions
+        share it only with repetitions of the same number: shared results must not carry random draws from a call to
+        its repetition. A participant's submission always has a sandbox of its own.
         """
         if not self.is_baseline:
             return None

@@ -16,7 +16,7 @@ from harness.submission import Submission
 from harness.task.selection import PartOfData, select_examples
 from harness.task.task import Task
 
-#: Time limit in seconds of a call on the first part, which alone suffices for a verdict.
+#: Time limit in seconds of a call on the first part; this call alone suffices for a verdict.
 FIRST_S = 40.0
 
 #: Time limit in seconds of a call on a larger part; a call that is expected to take longer is not made.
@@ -82,7 +82,7 @@ class CallsOnParts:
 
 
 def place_of(call: PlannedCall) -> Place:
-    """Return the task and the model of a call."""
+    """Return the name of the task and the ID of the model of a call."""
     return call.task.name, call.model.id
 
 
@@ -90,10 +90,10 @@ def call_on_parts(
     submission: Submission, calls: Sequence[PlannedCall], stopped: Mapping[Place, float], settings: RunSettings,
     executor: Executor,
 ) -> tuple[dict[Place, CallsOnParts], FinishedCall[PlannedCall]]:  # fmt: skip
-    """Call a submission on growing parts of the data. Return the calls, and a repetition of the first successful call.
+    """Call a submission on growing parts of the data. Return the calls, and a repetition of the first that succeeds.
 
-    The calls on parts replace `calls`. `stopped` has the seconds after which calls on all data were stopped, if they
-    were made. If the first call on a part does not end in time, no further call is made.
+    The calls on parts replace `calls`, which are on all data. `stopped` has the seconds of those that were stopped.
+    If the first call on a part does not end in time, no further call is made.
     """
     tasks = {call.task.name: call.task for call in calls}
     found: dict[Place, list[CallOnPart]] = {place_of(call): [] for call in calls}
@@ -126,7 +126,7 @@ def call_on_parts(
 
 
 def _with_part_named(done: FinishedCall[PlannedCall]) -> FinishedCall[PlannedCall]:
-    """Return a call; the message of a failed call names the part of the data."""
+    """Return a finished call. If the call failed, the message names the part of the data."""
     data, result = done.call.task.data, done.result
     if result.outcome is Outcome.OK or not isinstance(data, PartOfData):
         return done

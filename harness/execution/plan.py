@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PlannedCall:
-    """A call of a submission on a model of a task, with all its settings, for the process that plans.
+    """A call of a submission on a model of a task, with all its settings, as the planning process knows it.
 
     Executors receive an `Order` instead.
     """
@@ -38,8 +38,8 @@ class PlannedCall:
     seed: int
     key: str
     limits: Limits
-    budget: Budget = field(compare=False)  #: of time
-    withheld: bool  #: whether its record has neither message nor output
+    budget: Budget = field(compare=False)  #: budget of time
+    withheld: bool  #: whether its record omits the call's message and output
     repeat: int  #: 0 for the call that counts, 1 and more for its repetitions, which differ only in the seed
 
     @property
@@ -54,11 +54,11 @@ class PlannedCall:
 
     @property
     def is_of_2020(self) -> bool:
-        """Whether the worker restores names of 2020 for the submission (`harness.worker.legacy`)."""
+        """Whether the worker gives the submission the names that libraries had in 2020 (`harness.worker.legacy`)."""
         return self.runtime == Keras2.name and not self.submission.is_baseline
 
     def order(self, number: int = 0) -> Order:
-        """Return the order of the call; 0 is the number of orders that no executor gets."""
+        """Return the order of the call. An order that no executor gets has the number 0."""
         return Order(
             number=number,
             key=self.key,
@@ -84,8 +84,8 @@ def plan_calls(
 ) -> list[PlannedCall]:
     """Return all calls: submission by submission, task by task, models and repetitions in a secret sequence.
 
-    The sequence is drawn anew for each plan, submission and task. A submission that reads the time must not learn a
-    model, or whether a call is a repetition, from its position. No value depends on the sequence.
+    The sequence is drawn anew for each plan, submission and task. Otherwise, a submission that reads the time
+    could tell models and repetitions by their position. No value depends on the sequence.
 
     Args:
         submissions: the submissions to call.
@@ -93,7 +93,7 @@ def plan_calls(
         settings: limits, seed and runtime.
         executor: makes the calls; its isolation and versions are part of the configuration.
         repeats: number of repetitions of the calls on some models (`harness.execution.repeated_models`).
-        left_out: names of a submission and a task on which it is not called.
+        left_out: (name of a submission, name of a task) without calls.
     """
     calls = []
     for submission in submissions:
@@ -144,7 +144,7 @@ def runtime_of(submission: Submission, settings: RunSettings) -> str:
 
 
 def _in_secret_order(task: Task, run_seed: int, repeats: int) -> list[tuple[Model, int]]:
-    """Return pairs of a model and a number of a repetition, or 0, in random sequence."""
+    """Return (model, repeat) of all calls on a task in random sequence; `repeat` is as in `PlannedCall`."""
     repeated = choose_repeated(task.models, run_seed, task.name) if repeats else []
     calls = [(model, 0) for model in task.models]
     calls += [(model, repeat) for repeat in range(1, repeats + 1) for model in repeated]

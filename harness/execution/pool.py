@@ -27,7 +27,7 @@ class Pool(Executor):
         self._machine = describe_machine() | {"threads": str(lanes.threads)}
         self._stopping = threading.Event()
         self._cores = Cores(lanes.cores)
-        #: Permits for calls under the clock: a semaphore for each GPU in use, or one semaphore without GPUs.
+        #: Permits for calls whose clocks run: a semaphore for each GPU in use, or one semaphore without GPUs.
         permits = [threading.Semaphore(1) for _ in lanes.gpus] or [threading.Semaphore(lanes.workers)]
         self._permits = permits[: lanes.workers]
         self._clocks = Clocks()
@@ -49,7 +49,7 @@ class Pool(Executor):
 
     @property
     def workers(self) -> int:
-        """Number of concurrent calls under the clock."""
+        """Number of calls whose clocks run at the same time."""
         return self._lanes.workers
 
     def add(self, orders: Sequence[Order], inputs: Inputs) -> None:
@@ -117,7 +117,7 @@ class Pool(Executor):
             return None if self._stopping.is_set() else self._waiting.popleft()
 
     def _run(self, batch: Batch, inputs: Inputs, slot: int) -> None:
-        """Make the calls of a batch in a sandbox. If it ends early, queue the remaining calls as another batch."""
+        """Make the calls of a batch in a sandbox. If the sandbox ends early, queue the remaining calls as a batch."""
         waiting = deque(order for order in batch if not self._refuse(order))
         if not waiting:
             return
@@ -155,7 +155,7 @@ class Pool(Executor):
                 self._end(order, result, started_at, gpu)
 
     def _refuse(self, order: Order) -> bool:
-        """Return whether the clock of an order has no time left; its call then ends without a start."""
+        """Return whether an order's clock has no time left. If so, the call ends with `TIMEOUT`, without a start."""
         clock = self._clocks.of(order)
         if clock.left() > 0:
             return False

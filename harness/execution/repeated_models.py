@@ -1,13 +1,13 @@
 """The models that `pgdl run --repeat` calls again, with other seeds.
 
 The repetitions show how a score depends on a measure's random draws. The sample of repeated models has to cover every
-value of every hyperparameter, but without reference data, which a participant may not have. The natural order of the
-models usually enumerates the grid of hyperparameters, so steps of constant size through it can cover the grid. A fixed
-step would not: every fourth model of a 2 x 2 x 2 x 2 x 2 grid has the same values of two hyperparameters.
+value of every hyperparameter, but must be drawn without reference data, because participants often have none. The
+natural order of the models usually enumerates the grid of hyperparameters, so steps of constant size can cover it. One
+step for all tasks would not: every fourth model of a 2 x 2 x 2 x 2 x 2 grid has the same values of two hyperparameters.
 
-The step is therefore the golden section of the number of models, about 0.618, whose multiples spread most evenly around
-a circle. It has no common divisor with the number, so that no model comes twice. On full grids of more than 36 models
-with at most 5 values of a hyperparameter, the sample covers every value (tests/execution/test_repetitions.py).
+The step is therefore about 0.618 times the number of models, its golden section, because multiples of this ratio spread
+most evenly around a circle. It has no common divisor with the number, so that no model comes twice. On full grids of
+more than 36 models with at most 5 values of a hyperparameter, all are covered (tests/execution/test_repetitions.py).
 """
 
 import hashlib
@@ -37,6 +37,6 @@ def choose_repeated(models: Sequence[T], run_seed: int, task: str) -> list[T]:
 
 
 def _step(number: int) -> int:
-    """Return the number nearest to the golden section of `number` that has no common divisor with it."""
+    """Return the number nearest to 0.618 times `number`, among those without a common divisor with `number`."""
     coprime = (step for step in range(1, number + 1) if math.gcd(step, number) == 1)
     return min(coprime, key=lambda step: abs(step - GOLDEN_SECTION * number))

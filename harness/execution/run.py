@@ -94,7 +94,7 @@ def requests_of(calls: Sequence[PlannedCall]) -> list[Request]:
 
 
 def recorded(calls: Iterable[PlannedCall], records: Records, retry_timeouts: bool) -> list[CallSummary]:
-    """Return the calls with a record of any run that counts, after deducting their seconds from their budgets."""
+    """Return the calls with a record that counts (`make_plan`), and deduct their seconds from their budgets."""
     planned = {call.key: call for call in calls}
     ended = (
         CallSummary(planned[row.key], row.outcome, row.call_wall_s, row.call_cpu_s) for row in records.ended(planned)

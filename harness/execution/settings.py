@@ -27,7 +27,7 @@ class RunSettings:
     limits: Limits
     time_limit_s: float = 300.0
     time_budget: TimeBudget = TimeBudget.EACH
-    seed: int = 0  #: of the run, from which the seed of each call derives
+    seed: int = 0  #: seed of the run; the seed of each call derives from it
     runtime: str | None = None  #: overrides the runtime that submissions name
     withhold: Withhold = Withhold.AUTO  #: tasks whose messages and outputs are not recorded
 
@@ -54,7 +54,7 @@ def loader_digest(runtime: str) -> str:
 
 
 def _sources(runtime: str) -> Iterator[Path]:
-    """Yield the files of `SOURCES`, without the files of runtimes from which this runtime does not inherit."""
+    """Yield the files of `SOURCES`; of the runtimes' files, only those of this runtime and its base classes."""
     every = {type(one).__module__ for one in RUNTIMES.values()}
     foreign = every - {kind.__module__ for kind in type(RUNTIMES[runtime]).__mro__}
     modules = {_HARNESS.parent.joinpath(*name.split(".")).with_suffix(".py") for name in foreign}

@@ -1,4 +1,4 @@
-"""Runs models in processes of the harness: a client asks questions, which a program in the process answers.
+"""Runs models in processes of the harness: a client asks questions, and a program in the process answers.
 
 A program is a module with a function `prepare` (`harness.processes.service`).
 """

@@ -18,7 +18,7 @@ from harness.processes.models import Answer, Question, Say
 from harness.processes.runtimes import environment
 from harness.worker.runtimes import Runtime
 
-#: Program of the interpreter. Its arguments are the answering module, the runtime, and arguments of the module.
+#: Python code of the process. Its arguments are the answering module, the runtime, and arguments of the module.
 SERVICE = "from harness.processes.service import main; main()"
 
 #: Share of the machine's memory that a process may use for models of unknown origin.

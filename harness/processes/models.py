@@ -18,7 +18,7 @@ Program = Callable[[Question, Say], Answer]
 #: Maximum number of array elements of a batch's inputs, and maximum number of its examples.
 BATCH_NUMBERS, BATCH = 2**22, 512
 
-#: Number of questions after which earlier models are freed, which takes longer than building a model.
+#: Number of questions after which earlier models are freed. Freeing takes longer than building a model.
 CLEAR = 8
 
 
@@ -45,7 +45,7 @@ def of_models(answer: Callable[[Runtime, Question], Answer]) -> Callable[[str], 
 
 
 def plain(answer: Callable[[Question], Answer]) -> Callable[[str], Program]:
-    """Return the function `prepare` of a program without a runtime and without events."""
+    """Return the function `prepare` of a program that uses no runtime and reports no events."""
     return lambda _runtime: lambda question, _say: answer(question)
 
 
@@ -65,5 +65,5 @@ def faults_of_the_model() -> Iterator[None]:
 
 
 def batch_size(input_shape: tuple[int, ...]) -> int:
-    """Return the number of examples of a batch, whose inputs have this shape without the batch axis."""
+    """Return the number of examples of a batch. `input_shape` is the shape of one example."""
     return max(1, min(BATCH, BATCH_NUMBERS // math.prod(input_shape)))

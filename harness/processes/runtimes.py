@@ -28,7 +28,7 @@ def installed_runtime(preferred: Sequence[str]) -> Runtime:
 
 
 def require_runtime(name: str, purpose: str) -> Runtime:
-    """Return a runtime by name. Raise `UserError`, which begins with `purpose`, if it is not installed."""
+    """Return a runtime by name. Raise `UserError` if it is not installed; the message begins with `purpose`."""
     runtime = RUNTIMES[name]
     if missing := runtime.missing():
         raise UserError(f"{purpose}; not installed: {', '.join(missing)}", remedy=install(runtime.extra))
@@ -39,7 +39,7 @@ def environment(runtime: Runtime, threads: int, gpu: bool | str, *, own_data: bo
     """Return the environment variables of a process with `threads` cores.
 
     `gpu` is False for no GPU, the UUID of one GPU, or True for all GPUs that this process sees. With `own_data`, the
-    process also gets the directory of Keras' datasets and the password of a proxy.
+    process also gets the directory of Keras' datasets, and addresses of proxies, even with a password.
     """
     seen = {} if gpu is True else {"CUDA_VISIBLE_DEVICES": gpu or "-1"}
     framework = runtime.environment(threads, gpu=bool(gpu))

@@ -1,4 +1,4 @@
-"""The main program of a process that answers questions, whose arguments are PROGRAM RUNTIME [ARGUMENT ...].
+"""The main program of a process that answers questions. Its arguments are PROGRAM RUNTIME [ARGUMENT ...].
 
 PROGRAM is a module with a function `prepare(runtime, *arguments)`, which gets the name of a runtime and returns a
 function `answer(question, say)`. Questions come over the socket at standard input. The process answers each by

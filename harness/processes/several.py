@@ -86,5 +86,5 @@ def ask_all(program: str, runtime: Runtime, questions: Questions) -> Generator[t
 
 
 def cannot_be_run(error: NoAnswerError) -> UserError:
-    """Return the error for the user about a question on a model that has no answer."""
+    """Return the error for the user that a model cannot be run, with the reason."""
     return UserError("cannot be run", found=error)

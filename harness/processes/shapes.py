@@ -11,7 +11,7 @@ from harness.worker.runtimes import Runtime
 
 
 def describe(runtime: Runtime, architecture: Question) -> Answer:
-    """Return the answer for an architecture. Raise `UserError` if Keras rejects the architecture."""
+    """Return an architecture's weights and output shape. Raise `UserError` if Keras rejects the architecture."""
     # In this scope, Keras allocates no memory for weights.
     with faults_of_the_model(), runtime.keras.StatelessScope(initialize_variables=False):
         model = runtime.build_model(architecture)
@@ -23,7 +23,7 @@ def describe(runtime: Runtime, architecture: Question) -> Answer:
 
 
 def _weights(layer: Any) -> list[dict[str, Any]]:
-    """Return the names, as in Keras 3 (`kernel`, or `query/kernel`), and shapes of a layer's weights."""
+    """Return the name, as in Keras 3 (`kernel`, `query/kernel`), and the shape of each weight of a layer."""
     return [
         {"name": _path(weight).rpartition(f"{layer.name}/")[2], "shape": [int(n) for n in weight.shape]}
         for weight in layer.weights

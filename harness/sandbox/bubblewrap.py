@@ -1,4 +1,4 @@
-"""The options of bubblewrap, which create namespaces and mounts for one worker.
+"""The options by which bubblewrap creates namespaces and mounts for one worker.
 
 docs/security.md lists the guarantees. The harness passes the options through a file descriptor and leaves bubblewrap's
 environment empty, because a submission could read arguments and environment in /proc/1.
@@ -22,7 +22,7 @@ from harness.sandbox.proc import hide, show
 NEEDED = 1 << 0 | 1 << 6 | 1 << 7
 
 #: First user ID for workers when root runs the harness. The kernel counts a user's processes over the whole
-#: machine, so no two workers may share a user, not even workers of two harnesses that run concurrently.
+#: machine, so two workers must never share a user, even if they belong to two harnesses.
 FIRST_UID = 1 << 30
 
 #: First user ID for workers inside a container whose user namespace maps few IDs.
@@ -41,7 +41,7 @@ SCRATCH = ("/tmp", "/dev/shm")
 def sandbox(job: Job, limits: Limits, slot: int) -> tuple[list[str], list[str]]:
     """Return bubblewrap's options for `job`, and the beginning of the command that runs in the sandbox.
 
-    `slot` numbers the sandboxes that exist at the same time.
+    `slot` is the number of the sandbox among those that exist at the same time.
     """
     options = [*_base_options(limits, job.gpu, job.worker), "--dir", "/job"]
     for source, target in zip(job.directories, JOB_DIRECTORIES, strict=True):
@@ -58,7 +58,7 @@ def worker(runtime: str) -> list[str]:
 
 
 def trial() -> tuple[list[str], list[str]]:
-    """Return the same as `sandbox` without a job, to test whether sandboxes work here."""
+    """Return what `sandbox` returns, but without a job, to test whether sandboxes work here."""
     return [*_base_options(Limits(), gpu=None, worker=None), *_SEAL], _drop_root(slot=0)
 
 
@@ -67,7 +67,7 @@ _SEAL = ("--remount-ro", "/", "--chdir", "/tmp", "--clearenv")
 
 
 def _base_options(limits: Limits, gpu: Gpu | None, worker: Path | None) -> list[str]:
-    """Return the options that do not depend on the job's files; `worker` is the staged directory of its code."""
+    """Return the options that do not depend on the job's files; `worker` is the directory of the worker's code."""
     files = [] if gpu is None else gpu_files(gpu)
     if gpu is None:  # mounted nodev, so that no worker can open it: its shared mappings escape the memory watch
         nodes = ["--ro-bind", "/dev/zero", "/dev/zero"]
@@ -98,7 +98,7 @@ def _namespaces() -> list[str]:
 
 
 def becomes_others() -> bool:
-    """Return whether workers run as other users: if the harness is root with the `NEEDED` capabilities."""
+    """Return whether each worker runs as a user of its own: if the harness is root with the `NEEDED` capabilities."""
     return os.geteuid() == 0 and _capabilities() & NEEDED == NEEDED
 
 
@@ -144,7 +144,7 @@ def _system_mounts() -> list[str]:
 
 
 def _scratch(limits: Limits) -> list[str]:
-    """Return options for the writable file systems, which are in memory and bounded in size."""
+    """Return options for the writable file systems: they are in memory, and bounded in size."""
     return [
         "--size", str(limits.shared_memory_bytes), "--perms", "1777", "--tmpfs", "/dev/shm",
         "--size", str(limits.scratch_bytes), "--perms", "1777", "--tmpfs", "/tmp",
@@ -154,7 +154,7 @@ def _scratch(limits: Limits) -> list[str]:
 def interpreter() -> set[Path]:
     """Return the directories of the Python environment that runs the harness, often below a home directory.
 
-    A `.pth` file may add packages of another environment, which are included. Packages of the user
+    If a `.pth` file adds another environment, its directories are included. The packages of the user
     (`pip install --user`, PYTHONPATH) are not, because workers do not import them.
     """
     prefixes = {Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable).resolve().parent.parent}

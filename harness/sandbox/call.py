@@ -23,8 +23,8 @@ from harness.sandbox.process import (
 from harness.sandbox.running_sandbox import KILLED, LostError, StartError
 from harness.sandbox.stack import place_in, without_worker
 
-#: Multiple of the limit on processes and threads above which a call is ended if the kernel did not refuse them: the
-#: kernel does not bound root without capabilities, and counts all processes of an ordinary user together.
+#: A call with more than this multiple of its limit on processes and threads is ended. The kernel enforces the limit
+#: only roughly: not for root without capabilities, and for all processes of an ordinary user together.
 WATCHED = 2
 
 #: Minimum processor time of a measured call in seconds: 0 means that the time could not be measured.
@@ -42,9 +42,9 @@ HARMLESS = {Outcome.OK, Outcome.EXCEPTION, Outcome.BAD_VALUE}
 
 
 class Call:
-    """A call on a started worker, which `run` or `discard` kills.
+    """A call on a started worker; `run` or `discard` kills the worker.
 
-    The harness' own baselines may share a worker: the caller runs each with `keep` until `is_over`.
+    The harness' own baselines may share a worker: the caller calls `run` for each, with `keep`, until `is_over`.
     """
 
     def __init__(self, worker: WorkerProcess, limits: Limits, stopping: Callable[[], bool]) -> None:
@@ -57,7 +57,7 @@ class Call:
         self._kills = memory_kills()
         self._cpu_before = 0.0  #: processor seconds used before the current measure, loading included
         self._phase = " before the measure was called"  #: suffix of messages; empty once the measure is called
-        self._deadline: Deadline | None = None  #: of the newest measure
+        self._deadline: Deadline | None = None  #: deadline of the newest measure
         self._place = ""  #: path of the submission's directory inside the sandbox
         self._result = CallResult(Outcome.INFRA_ERROR)
         self.is_over = False
@@ -98,7 +98,7 @@ class Call:
         self, seed: int, clock: Clock, module: str = "complexity", *, keep: bool = False,
         killed: Callable[[], None] = lambda: None,
     ) -> CallResult:  # fmt: skip
-        """Load the model, start the clock and call the measure of `module`.
+        """Load the model, start the clock, call the measure of `module`, and return the result.
 
         With `keep`, a worker that is still intact lives on for another measure. `killed` is called between the kill
         of the sandbox and the wait for its end. Raise `StoppedError` once the run is being stopped.
@@ -196,7 +196,7 @@ class Call:
         return ended
 
     def _expect(self, event: str, left: Callable[[], float], *, exceeded: str | None = None) -> dict[str, Any]:
-        """Return the worker's frame `event`. Raise `Ended` if a limit is exceeded or the worker ends before.
+        """Return the worker's message `event`. Raise `Ended` if a limit is exceeded, or if the worker ends before.
 
         `exceeded` names the time limit of a measure; with None, the worker runs trusted code only. Raise
         `StoppedError` once the run is being stopped.
@@ -246,7 +246,7 @@ class Call:
             self._relieve_machine()
 
     def _relieve_machine(self) -> None:
-        """End this call unless the machine has free memory again. Raise `Ended`, which says whether it is to blame."""
+        """End this call if the machine still lacks memory. Raise `Ended`, which says whether the call is to blame."""
         freed = end_and_measure(self._worker.end)
         if freed is None:
             return
@@ -258,7 +258,7 @@ class Call:
         raise Ended(Outcome.INFRA_ERROR, f"the machine has less than 5 % of its memory left, not by this call {used}")
 
     def _killed_by_kernel(self) -> Ended:
-        """Return the end of a call whose worker the kernel killed for lack of memory, perhaps by its own fault."""
+        """Return the end of a call whose worker the kernel killed for lack of memory: `MEMORY` if it is to blame."""
         limit, memory = self._limits.memory_bytes, usable_memory()
         used = f"(limit {limit // MIB} MiB, used {self._peak // MIB} MiB when last measured)"
         end = f"the kernel ended the worker when {memory.whose} {memory.total // MIB} MiB were used up"
@@ -274,7 +274,7 @@ class Call:
             self._peak = max(self._peak, self._usage.memory_bytes)
 
     def _deadline_passed(self) -> bool:
-        """Return whether the deadline has passed, after which the worker is killed and cannot be measured."""
+        """Return whether the deadline has passed. The worker is then killed, and cannot be measured."""
         return self._deadline is not None and self._deadline.passed_at is not None
 
     def _timeout(self, exceeded: str | None) -> Ended:

@@ -42,7 +42,7 @@ CONTROLLERS = frozenset({"memory", "pids"})
 #: Name of the leaf group for the processes of a group that must not contain processes itself.
 LEAF = "pgdl-leaf"
 
-#: Attempts to move processes that were created while others were being moved.
+#: Maximum number of attempts to move all processes, because others may be created meanwhile.
 ROUNDS = 10
 
 
@@ -65,7 +65,7 @@ class CallGroup:
 
     @property
     def entrance(self) -> list[str]:
-        """Prefix of a command that runs in the group."""
+        """The words that, put before a command, make it run in the group."""
         return ["/bin/sh", "-c", ENTER, str(self._path / "cgroup.procs")]
 
     def open_entrance(self) -> int:
@@ -90,7 +90,7 @@ class RunGroup:
     """
 
     def __init__(self) -> None:
-        """Create the group, and let a process join a child group. Raise `NoCgroupError` if that fails."""
+        """Create the group, and try to move a process into a child group. Raise `NoCgroupError` if that fails."""
         problem = ""
         for parent in find_parents():
             try:
@@ -131,7 +131,7 @@ def _changing() -> Iterator[None]:
 
 
 def _create(parent: Path) -> tuple[Path, int]:
-    """Return the path of a new group of a run below `parent`, and the descriptor that holds its lock."""
+    """Create the group of a run below `parent`. Return its path, and the descriptor that holds its lock."""
     remove_abandoned(parent)
     path = parent / f"{PREFIX}{secrets.token_hex(8)}"
     try:
@@ -160,7 +160,7 @@ def _remove(parent: Path, path: Path) -> None:
 
 
 def remove_abandoned(parent: Path) -> None:
-    """Remove the groups below `parent` whose runs were killed, which their free locks show."""
+    """Remove the groups of killed runs below `parent`: those whose locks are free."""
     for path in parent.glob(f"{PREFIX}*"):
         descriptor = os.open(path, os.O_RDONLY)
         try:
@@ -196,7 +196,7 @@ class NoCgroupError(Exception):
 
 
 def find_parents(proc: Path = Path("/proc/self")) -> list[Path]:
-    """Return the possible parents of groups with limits; a parent that its processes must leave first is the last.
+    """Return the possible parents of groups with limits; a parent whose processes would have to leave it is the last.
 
     `proc` is this process' directory in /proc. Raise `NoCgroupError` if no parent exists.
     """
@@ -241,7 +241,7 @@ def members(group: Path) -> list[int]:
 
 
 def allow_limits(group: Path) -> None:
-    """Enable the controllers for the children of `group`, whose processes move to a leaf if the kernel requires it.
+    """Enable the controllers for the children of `group`. If necessary, first move the group's processes to a leaf.
 
     Raise `OSError` if the kernel refuses.
     """

@@ -16,7 +16,7 @@ PAUSE_S = 2.0
 
 
 class Clock:
-    """A countdown of `total_s` seconds, which several calls may share, also calls that run at the same time."""
+    """A countdown of `total_s` seconds. Several calls may share it, even calls that run at the same time."""
 
     def __init__(self, total_s: float, meaning: str) -> None:
         self.meaning = meaning  #: name of the limit, e.g. "the time limit of 300 s"
@@ -25,14 +25,14 @@ class Clock:
         self._lock = threading.Lock()
 
     def start(self) -> float:
-        """Start the time of a call. Return the start as monotonic time, which `stop` needs."""
+        """Start the time of a call. Return the start as monotonic time, for `stop`."""
         started = time.monotonic()
         with self._lock:
             self._running.append(started)
         return started
 
     def stop(self, started: float, ended: float | None = None) -> float:
-        """Return the seconds of the call that started at `started` after stopping its time, at `ended` or now."""
+        """Stop the time of the call that began at `started`, at `ended` or now. Return the seconds of the call."""
         used = (time.monotonic() if ended is None else ended) - started
         with self._lock:
             self._running.remove(started)
@@ -54,7 +54,7 @@ class Clock:
 class Deadline:
     """A thread that calls `end` after `seconds`; leaving the context cancels it.
 
-    The thread also calls `end` if the harness itself was stopped meanwhile, which spoils the measured time of the call.
+    The thread also calls `end` if the harness itself was stopped meanwhile: that spoils the measured time of the call.
     """
 
     def __init__(self, seconds: float, end: Callable[[], None]) -> None:

@@ -63,7 +63,7 @@ LIBRARY = "libcuda.so.1"
 #: Directories of the driver that the loader does not know on some systems: containers of some clouds, WSL, NixOS.
 USUAL = ("/usr/local/nvidia/lib64", "/usr/local/nvidia/lib", "/usr/lib/wsl/lib", "/run/opengl-driver/lib")
 
-#: Program that loads the library, which initialises nothing, and prints its path.
+#: Program that loads the library, without starting the driver, and prints the memory map, which holds its path.
 LOAD = f"import ctypes; ctypes.CDLL({LIBRARY!r}); print(*open('/proc/self/maps'))"
 
 
@@ -96,7 +96,7 @@ def _search_path(given: str) -> tuple[Path, ...]:
 
 @cache
 def _known_to_loader() -> Path | None:
-    """Return the path of the library that the loader finds without LD_LIBRARY_PATH, links resolved; None without it."""
+    """Return the path of the library that the loader finds without LD_LIBRARY_PATH, links resolved; None if none."""
     without = {name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"}
     done = children.run(children.interpreter(LOAD, options=("-S",)), without, seconds=60)
     paths = (line.split(maxsplit=5)[-1] for line in os.fsdecode(done.stdout).splitlines() if "/libcuda.so" in line)

@@ -13,17 +13,17 @@ from harness.sandbox.devices import driver_library, gpu_nodes
 
 @dataclass(frozen=True)
 class MachineFacts:
-    """The means of this machine for sandboxes."""
+    """What this machine has and lacks for sandboxes."""
 
-    not_linux: UserError | None  #: why this system's own means cannot sandbox calls; None on Linux
+    not_linux: UserError | None  #: why only a container engine can sandbox calls; None on Linux
     becomes_others: bool  #: whether workers run as other users than the harness
     cgroup_problem: str | None  #: why the kernel does not limit the memory of calls; None if it does
-    driver_library: Path | None  #: of the GPUs' driver; None if it is not found, or without GPUs
+    driver_library: Path | None  #: library of the GPUs' driver; None if it is not found, or without GPUs
     missing_nodes: tuple[str, ...]  #: paths of the GPUs' device nodes that do not exist
 
 
 def examine_machine() -> MachineFacts:
-    """Return the facts; on Linux this creates a control group and removes it again."""
+    """Return the facts about this machine; on Linux, create a control group and remove it again."""
     elsewhere, gpus = not_linux(), find_gpus()
     nodes = {node for gpu in gpus for node in gpu_nodes(gpu)}
     return MachineFacts(
@@ -36,7 +36,7 @@ def examine_machine() -> MachineFacts:
 
 
 def not_linux() -> UserError | None:
-    """Return why this system's own means cannot sandbox calls; None on Linux."""
+    """Return why only a container engine can sandbox calls on this system; None on Linux."""
     if (system := platform.system()) == "Linux":
         return None
     remedy = "with a Docker engine, --sandbox docker; for your own code only, --unsafe-no-sandbox (pgdl help systems)"

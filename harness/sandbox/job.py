@@ -83,7 +83,7 @@ class Limits:
 
     @staticmethod
     def default_memory_bytes(n_gpus: int, warn: Callable[[str], object] = lambda _: None) -> int:
-        """Return 4 GiB, or 16 GiB on a machine with GPUs; at most 60 % of the memory; a multiple of 256 MiB.
+        """Return the default memory limit: 4 GiB, or 16 GiB with GPUs; at most 60 % of memory; a multiple of 256 MiB.
 
         `warn` receives a line if the memory of the machine lowers the limit.
         """

@@ -52,7 +52,7 @@ ENDING = threading.Lock()
 
 @dataclass(frozen=True)
 class Usage:
-    """Memory, processor time and number of the processes of a call at one moment."""
+    """Memory, processor time and threads of a call's processes at one moment."""
 
     memory_bytes: int
     cpu_s: float
@@ -140,10 +140,10 @@ def _memory(entry: str) -> _Memory | None:
 
 
 def _proportional_size(memory: _Memory) -> int:
-    """Return the bytes of a process, of which pages shared by n processes count 1/n.
+    """Return the bytes of a process. A page that n processes share counts 1/n.
 
-    Shared pages count in full if the kernel denies access, and before Linux 5.4, which does not tell files from other
-    pages.
+    Shared pages count in full if the kernel denies access. They also do before Linux 5.4, because older kernels do not
+    tell pages of files from other pages.
     """
     try:
         shares = _bytes(SHARES, _read(f"{memory.thread}/smaps_rollup"))
@@ -153,9 +153,9 @@ def _proportional_size(memory: _Memory) -> int:
 
 
 def _shares_memory(entry: str, memory: _Memory, memories: dict[str, _Memory], numbers: dict[str, int]) -> bool:
-    """Return whether a process still shares its parent's address space, as after vfork(2), and must not count twice.
+    """Return whether a process still shares its parent's address space, as after vfork(2). It must not count again.
 
-    Return False if the kernel cannot compare, or if a first thread has ended, for which kcmp(2) would be wrong.
+    Return False if the kernel cannot compare, or if the first thread of either process has ended.
     """
     parent = memories.get(memory.parent)
     if parent is None or parent.thread != memory.parent or memory.thread != entry:
@@ -229,7 +229,7 @@ def is_exhausted() -> bool:
 
 
 def end_and_measure(end: Callable[[], object]) -> int | None:
-    """End a call and return the bytes that this frees; None, without an end, if the machine has free memory again."""
+    """End a call and return the freed bytes. If the machine has free memory again, only return None."""
     with ENDING:
         if not is_exhausted():
             return None

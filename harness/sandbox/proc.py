@@ -77,7 +77,7 @@ def write_copies(worker: Path) -> None:
 
 
 def _all_free(meminfo: str) -> str:
-    """Return the text `meminfo` with the sizes of memory and pages, and 0 for all memory in use."""
+    """Return the content `meminfo` of /proc/meminfo with its sizes of memory and pages, but no memory in use."""
     amounts = dict(line.split(":", 1) for line in meminfo.splitlines())
     fixed = dict.fromkeys(("MemTotal", "MemFree", "MemAvailable"), amounts["MemTotal"])
     fixed |= {name: amount for name, amount in amounts.items() if name == "Hugepagesize"}
@@ -86,7 +86,7 @@ def _all_free(meminfo: str) -> str:
 
 
 def _all_idle(stat: str) -> str:
-    """Return the text `stat` with the processors and the boot time, and 0 for all activity."""
+    """Return the content `stat` of /proc/stat with its processors and boot time, but 0 for all activity."""
     lines = [line.split() for line in stat.splitlines()]
     still = [[name, *rest] if name == "btime" else [name, *("0" for _ in rest)] for name, *rest in lines]
     return "".join(f"{' '.join(words)}\n" for words in still)

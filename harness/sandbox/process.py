@@ -1,4 +1,4 @@
-"""The harness' end of the conversation with a worker: frames, claims of results, output, and the kill."""
+"""The harness' end of the conversation with a worker: messages, claims of results, output, and the kill."""
 
 import json
 import math
@@ -59,7 +59,7 @@ class Interrupted(Ended):
 
 
 def read_claim(frame: dict[str, Any]) -> Ended:
-    """Return the end of a call from the frame in which the worker, which is not trusted, reports its result."""
+    """Return the end of a call from the message in which the worker reports it. The worker is not trusted."""
     status, message = frame.get("status"), frame.get("message", "")
     if not isinstance(status, str) or status not in CLAIMABLE or not isinstance(message, str):
         return Ended(Outcome.PROTOCOL, "a result with a status that a worker may not claim")
@@ -81,7 +81,7 @@ def printable(text: str) -> str:
 
 
 class ProtocolError(Exception):
-    """The worker sent bytes that are not a frame."""
+    """The worker sent bytes that are no message."""
 
 
 class WorkerProcess:
@@ -114,7 +114,7 @@ class WorkerProcess:
             never_wait(stream)
 
     def send(self, **fields: Any) -> None:
-        """Send a frame to the worker; if the worker has ended, the next `poll` notices."""
+        """Send a message to the worker; if the worker has ended, the next `poll` notices."""
         with suppress(OSError):
             self._control.sendall(json.dumps(fields).encode() + b"\n")
 
@@ -130,7 +130,7 @@ class WorkerProcess:
                     self._receive_output()
 
     def frame(self) -> dict[str, Any] | None:
-        """Return the next message, None if it is incomplete. Raise `ProtocolError` if it is no JSON object."""
+        """Return the next message; None if it is incomplete. Raise `ProtocolError` if it is no JSON object."""
         line, newline, rest = self._frames.partition(b"\n")
         if len(line) >= MAX_FRAME:
             raise ProtocolError(f"a frame of over {MAX_FRAME} bytes")

@@ -86,7 +86,7 @@ class Namespace:
 
 
 def _own_root(pid: int) -> int | None:
-    """Return a descriptor of a process' root directory; None if its /proc is the machine's."""
+    """Return a descriptor of a process' root directory; None if the process still has the machine's /proc."""
     root = os.open(f"/proc/{pid}/root", os.O_PATH | os.O_DIRECTORY)
     try:
         if os.stat("proc", dir_fd=root).st_dev != os.stat("/proc").st_dev:  # noqa: PTH116
@@ -98,7 +98,7 @@ def _own_root(pid: int) -> int | None:
 
 
 def _inner_number(pid: int) -> str:
-    """Return the ID of a process in its own PID namespace, which its status lists after the IDs in outer namespaces."""
+    """Return the ID of a process in its own PID namespace, the last of the IDs that its status lists."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     return next(line for line in lines if line.startswith("NSpid:")).split()[-1]
 
@@ -123,6 +123,6 @@ def progress(entries: Iterable[str]) -> KillProgress:
 
 
 def stat_fields(entry: str) -> list[str]:
-    """Return the fields of /proc/PID/stat from the state on: field 0; processor times 11 to 14; threads 17."""
+    """Return the fields of /proc/PID/stat from the state on: 0 state, 11 to 14 processor times, 17 threads."""
     with open(f"{entry}/stat", "rb", buffering=0) as file:  # noqa: PTH123
         return file.read(4096).rpartition(b")")[2].decode().split()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from harness.sandbox.processes import Processes
 
-#: Exit status of a worker that SIGKILL ended: 9 on Linux, where containers run, too.
+#: Exit status of a worker that SIGKILL ended. Its number is 9 on Linux, and so in containers.
 KILLED = 128 + 9
 
 
@@ -15,7 +15,7 @@ class StartError(Exception):
 
 
 class LostError(Exception):
-    """The worker has ended because a process of the harness has ended, which the message names."""
+    """The worker has ended because a process of the harness has ended; the message names that process."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class RunningSandbox(ABC):
     processes: Processes  #: all processes of the call
 
     def storage(self) -> Storage | None:
-        """Return what the call uses; zeros if the sandbox itself bounds it; None until the sandbox can be inspected."""
+        """Return the storage in use; zeros if the sandbox itself bounds it; None until the sandbox can be inspected."""
         return Storage()
 
     @abstractmethod

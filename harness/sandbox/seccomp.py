@@ -40,8 +40,8 @@ DENIED_ON_CPU = ("memfd_create", "sysinfo")
 #: could notice each other by `flock` on a shared file, or by `preadv2`, which shows if a file is in the page cache.
 NOT_THERE = ("clone3", "flock", "preadv2", "pwritev2")
 
-#: Numbers of the system calls since Linux 6.5 and of future system calls, equal on every architecture. libseccomp may
-#: not know their names. Some do the same as denied older calls (`setxattrat`, `file_setattr`, `open_tree_attr`).
+#: Numbers of the system calls since Linux 6.5 and of future system calls, equal on every architecture. libseccomp does
+#: not know all their names. Some do the same as denied older calls (`setxattrat`, `file_setattr`, `open_tree_attr`).
 NEWER = range(451, 512)
 
 #: `clone` flags that create namespaces (CLONE_NEWNS, CGROUP, UTS, IPC, USER, PID, NET, TIME), and CLONE_PARENT, with
@@ -49,7 +49,7 @@ NEWER = range(451, 512)
 CLONE_FLAGS = (0x20000, 0x2000000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000, 0x80, 0x8000)
 
 #: `mmap` flags of shared memory without a file (MAP_SHARED, MAP_ANONYMOUS), and the mask for comparing them. The kernel
-#: keeps such memory when no page table refers to it, where the memory watch cannot see it.
+#: keeps such memory when no page table refers to it; the memory watch cannot see it then.
 SHARED_ANONYMOUS, KIND_OF_MAPPING = 0x21, 0x2F
 
 #: `madvise` values that change the page cache of files shared by calls (MADV_COLD, PAGEOUT, COLLAPSE), or let calls
@@ -85,7 +85,7 @@ DENIED_WITHOUT_NAMESPACES = (
 #: generic, ext4 and XFS (f, v, X), FAT (r), btrfs, bcachefs, f2fs.
 FILE_SYSTEM_REQUESTS = (0x66, 0x76, 0x58, 0x72, 0x94, 0xBC, 0xF5)
 
-#: System calls that change the scheduling or the limits of a process -> the arguments that name the calling process.
+#: System calls that change the scheduling or limits of a process -> their first arguments for the calling process.
 OWN_ONLY = {
     "prlimit64": (0,),
     "sched_setaffinity": (0,),

@@ -1,4 +1,4 @@
-"""Small submissions with known outcomes, which test whether a sandbox works on this machine and enforces its limits."""
+"""Small submissions with known outcomes. They test whether a sandbox works on this machine and enforces its limits."""
 
 import json
 import tempfile
@@ -77,7 +77,7 @@ def run_traps(
 def trial_job(
     staging: Staging, trap: Trap, *, canary: str = "", runtime: str = DEFAULT, threads: int = 1, gpu: Gpu | None = None
 ) -> Job:
-    """Return the job of a trap on a tiny model and eight examples, after staging all of them."""
+    """Stage the submission of a trap, a tiny model and eight examples. Return the job with these inputs."""
     source = f"def complexity(model, dataset):\n    {trap.statements.replace(CANARY, canary)}\n"
     submission = staging.stage(f"trap {source}", lambda directory: _write(directory, source))
     model, data = staging.stage("trial model", _write_model), staging.stage("trial data", _write_data)

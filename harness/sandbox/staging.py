@@ -1,4 +1,4 @@
-"""Copies models, data and submissions into directories with random names, which sandboxes mount.
+"""Copies models, data and submissions into directories with random names, for sandboxes to mount.
 
 Original directories are never mounted, because a submission can read the source path of a mount.
 """
@@ -22,8 +22,8 @@ from harness.configuration import GIB
 from harness.errors import UserError
 from harness.sandbox.proc import write_copies
 
-#: The program of the placeholder process (`harness.sandbox.kinds.fast`), which echoes its input, and its mode. Other
-#: processes of the same user cannot access a process whose program they may not read.
+#: The program of the placeholder process (`harness.sandbox.kinds.fast`), which echoes its input, and the mode of its
+#: file. Other processes of the same user cannot access a process whose program they are not allowed to read.
 ECHO, UNREADABLE = "cat", 0o111
 
 #: Name of the file that a run locks while it uses its directory.
@@ -35,10 +35,10 @@ KEPT_BYTES = 4 * GIB
 
 @dataclass
 class Copy:
-    """A staged directory."""
+    """A staged directory, with its size and the number of its users."""
 
     path: Path
-    own_bytes: int  #: size of its files without hard links
+    own_bytes: int  #: size of its files that have no other hard link
     users: int = 0
 
 
@@ -69,7 +69,7 @@ class Staging:
             shutil.rmtree(self._root, ignore_errors=True)
 
     def stage(self, key: str, write: Callable[[Path], None]) -> Path:
-        """Return the directory for `key`, which `write` fills the first time, and which stays until the end of the run.
+        """Return the directory for `key`. `write` fills it the first time; it stays until the end of the run.
 
         The worker may be another user, so every user may read the directory. All its time stamps are 0.
         """
@@ -121,7 +121,7 @@ class Staging:
             shutil.rmtree(self._copies.pop(key).path, ignore_errors=True)
 
     def worker(self) -> Path:
-        """Stage the worker's code, the replacements of files in /proc and the program `ECHO` in one directory."""
+        """Return a staged directory with the worker's code, replacements of files in /proc, and the program `ECHO`."""
         directory = self.stage("worker", _write_worker)
         if sys.platform == "linux":
             (directory / ECHO).chmod(UNREADABLE)

@@ -83,7 +83,7 @@ class Zygote:
     """A process from which workers are forked. The kernel kills it when the thread ends that has created it."""
 
     def __init__(self, job: Job) -> None:
-        """Start the process for jobs with the worker code, runtime, threads and kind of device of `job`."""
+        """Start a process for jobs that have worker code, runtime, threads and kind of device in common with `job`."""
         ours, theirs = socket.socketpair()
         command = children.interpreter(BOOTSTRAP, job.runtime, str(job.worker), options=("-B", "-u"))
         with theirs:
@@ -127,7 +127,7 @@ class Zygote:
         return f"the process from which workers are forked {how}"
 
     def order(self, order: dict[str, Any], descriptors: Sequence[int]) -> None:
-        """Order a fork, which gets copies of the descriptors. Raise `StartError` if the process has ended."""
+        """Order a fork; the fork gets copies of the descriptors. Raise `StartError` if the process has ended."""
         try:
             with self._lock:
                 socket.send_fds(self._orders, [json.dumps(order).encode()], descriptors)
@@ -147,11 +147,11 @@ class Zygotes:
     def __init__(self) -> None:
         self._by_runtime: dict[str, Zygote] = {}
         self._changing = threading.Lock()
-        self._started_again: set[str] = set()  #: runtimes
+        self._started_again: set[str] = set()  #: runtimes whose zygote was started again
         self._are_given_up = False
 
     def begin(self, trials: Sequence[Job]) -> None:
-        """Start a zygote for the runtime of each trial unless it exists, without waiting for the imports."""
+        """Start a zygote for each trial's runtime that has none, without waiting for the imports."""
         for job in trials:
             if job.runtime not in self._by_runtime:
                 self._by_runtime[job.runtime] = Zygote(job)

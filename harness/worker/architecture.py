@@ -5,10 +5,10 @@ The harness writes this form, which contains only built-in layers and plain sett
 * `{"format": "layers", "input_shape": [...], "layers": [{"class_name", "config"}, ...]}` is a Sequential model.
 * `{"format": "graph", "input_shape": [...], "layers": [{"class_name", "config", "inputs"}, ...]}` is a functional
   model. `inputs` are positions in `layers`, with -1 for the model's input. The output of the last layer is the model's.
-  `{"layer", "inputs"}` calls the layer at an earlier position again. `keywords` are arguments passed by name:
-  positions, true or false.
+  `{"layer", "inputs"}` calls the layer at an earlier position again. `keywords` has arguments by name:
+  each is a position, true or false.
 
-`"softmax"` is the position of the layer that computes a final softmax or log-softmax; it is missing without one.
+`"softmax"` is the position of the layer that computes a final softmax or log-softmax; it is missing if none does.
 """
 
 import functools
@@ -29,7 +29,7 @@ class ArchitectureError(ValueError):
 
 
 def build_model(architecture: dict[str, Any], keras: Any) -> Any:
-    """Return the model of an architecture, whose layers and weights have the order of the architecture.
+    """Return the model of an architecture, with layers and weights in the order of the architecture.
 
     Layers that augment images return their input, even in training mode or in a copy of the model. `keras` is the
     module of Keras 2 or Keras 3. Raise `ArchitectureError` if Keras rejects a layer.
@@ -41,7 +41,7 @@ def build_model(architecture: dict[str, Any], keras: Any) -> Any:
 
 @contextmanager
 def undrawn(keras: Any) -> Iterator[None]:
-    """Let random initializers return zeros within the context, which saves a third of the time to build a model."""
+    """Let random initializers return zeros within the context: this saves a third of the time to build a model."""
     random = (keras.initializers.VarianceScaling, keras.initializers.RandomUniform)
     drawing = [kind.__call__ for kind in random]
     for kind in random:

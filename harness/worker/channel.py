@@ -13,7 +13,7 @@ SOCKET = 3
 
 
 def take_input() -> int:
-    """Return a new descriptor of standard input, which then is empty."""
+    """Move standard input to a new descriptor, and return it. Standard input is then empty."""
     taken = os.dup(0)
     with open(os.devnull, "rb") as empty:  # noqa: PTH123
         os.dup2(empty.fileno(), 0)
@@ -21,9 +21,9 @@ def take_input() -> int:
 
 
 def move_streams() -> tuple[int, int]:
-    """Return new descriptors of standard input and output, which code cannot use by accident.
+    """Move standard input and output to new descriptors, so that no code uses them by accident. Return these.
 
-    Standard input then is empty, and standard output goes to standard error.
+    Standard input is then empty, and standard output goes to standard error.
     """
     reader, writer = take_input(), os.dup(1)
     os.dup2(2, 1)
@@ -45,7 +45,7 @@ class Channel:
         return cls(SOCKET, SOCKET)
 
     def send(self, **fields: Any) -> None:
-        """Send a frame. Raise `ValueError` if it is longer than `MAX_FRAME` bytes."""
+        """Send a message. Raise `ValueError` if it is longer than `MAX_FRAME` bytes."""
         frame = json.dumps(fields).encode() + b"\n"
         if len(frame) > MAX_FRAME:
             raise ValueError(f"frame of {len(frame)} bytes, at most {MAX_FRAME} allowed")
@@ -53,7 +53,7 @@ class Channel:
             frame = frame[os.write(self._writer, frame) :]
 
     def receive(self) -> dict[str, Any]:
-        """Wait for a frame and return it. Raise `EOFError` if the harness has closed the channel."""
+        """Wait for a message and return it. Raise `EOFError` if the harness has closed the channel."""
         while b"\n" not in self._pending:
             chunk = os.read(self._reader, MAX_FRAME)
             if not chunk:

@@ -29,7 +29,7 @@ def _check(result: int, call: str) -> None:
 
 
 def join_namespaces(pidfd: int, *, with_user: bool) -> None:
-    """Join the namespaces of the process behind `pidfd`. The next fork is in its PID namespace, this process is not."""
+    """Join the namespaces of the process behind `pidfd`. Only the next fork enters the PID namespace."""
     flags = NAMESPACES | (USER_NAMESPACE if with_user else 0)
     _check(_libc.setns(pidfd, flags), "setns")
 

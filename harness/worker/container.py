@@ -1,4 +1,4 @@
-"""The worker as PID 1 of a container, which talks to the harness through its standard streams."""
+"""The worker as PID 1 of a container: it talks to the harness through its standard streams."""
 
 from base64 import b64decode
 from pathlib import Path

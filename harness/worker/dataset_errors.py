@@ -15,7 +15,7 @@ _TYPE = re.compile(r"'\w*Dataset'")
 
 
 def dataset_advice(error: BaseException) -> str:
-    """Return the end of the message about an operation that data sets lack, such as a slice; empty for other errors."""
+    """Return advice if an error is about an operation that data sets lack, such as a slice; else an empty text."""
     if isinstance(error, TypeError | AttributeError) and _TYPE.search(str(error)):
         return WAYS
     return WAYS if isinstance(error, ValueError) and _unpacks_dataset(error) else ""

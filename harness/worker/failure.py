@@ -33,7 +33,7 @@ def describe(error: BaseException) -> str:
 def advise(error: BaseException, runtime: Runtime, submission: Path) -> str:
     """Return one line with the error, and a remedy if the worker knows one.
 
-    `submission` is the directory of the submission that raised the error, whose methods may raise again.
+    `submission` is the directory of the submission that raised the error. An error may raise when it is inspected.
     """
     try:
         missing = NOT_INSTALLED if _is_not_installed(error) else ""
@@ -44,14 +44,14 @@ def advise(error: BaseException, runtime: Runtime, submission: Path) -> str:
 
 
 def _is_not_installed(error: BaseException) -> bool:
-    """Return whether a module is not installed, rather than hidden from the runtime."""
+    """Return whether an error is about a module that is not installed; a module that a runtime hides is installed."""
     if not isinstance(error, ModuleNotFoundError) or not error.name:
         return False
     return importlib.util.find_spec(error.name.partition(".")[0]) is None
 
 
 def print_error(error: BaseException, caller: str, submission: Path) -> None:
-    """Print the traceback of an error without the first frames, of the file `caller` and of the import.
+    """Print the traceback of an error without its first frames: those of the file `caller` and of the import.
 
     A submission chooses the file names in its code and its errors. Source lines are therefore printed only from files
     in the directory `submission`.

@@ -1,4 +1,4 @@
-"""The hard sigmoids of Keras 2 and Keras 3, both for either Keras.
+"""The hard sigmoids of Keras 2 and Keras 3; models in either Keras can have both.
 
 In canonical form, `hard_sigmoid_of_keras_2` is clip(x / 5 + 1 / 2, 0, 1), and `hard_sigmoid` is relu6(x + 3) / 6.
 """
@@ -23,7 +23,7 @@ def hard_sigmoid(name: str, keras: Any) -> Any:
 
 @functools.cache
 def _registered(keras: Any, *, of_keras_2: bool) -> Any:
-    """Return a function that Keras lacks. It is registered, because copies of a model name their functions."""
+    """Return the hard sigmoid that `keras` lacks. It is registered, because copies of a model name their functions."""
 
     def hard_sigmoid_of_keras_2(x: Any) -> Any:
         return keras.ops.clip(0.2 * x + 0.5, 0, 1)

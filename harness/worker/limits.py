@@ -1,4 +1,4 @@
-"""Limits of processes, most of which the worker sets for itself before it loads untrusted code."""
+"""Limits of processes. The worker sets most of them for itself before it loads untrusted code."""
 
 import ctypes
 import os
@@ -32,7 +32,7 @@ def die_with_parent() -> None:
 def offer_to_kernel() -> None:
     """Make this process the kernel's first choice to kill when the machine runs out of memory.
 
-    This is no protection: a submission can undo it. It is skipped where /proc is not writable.
+    This is no protection: a submission can undo it. Where /proc is not writable, do nothing.
     """
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")

@@ -8,7 +8,7 @@ from typing import Any
 def add_logits(model: Any, architecture: Mapping[str, Any], keras: Any) -> None:
     """Add the method `model.logits(inputs)`, which calls the model without its final softmax.
 
-    Margins and losses cannot be computed from the outputs of a softmax, which are rounded to 0 and 1.
+    A softmax rounds large outputs to 1 and small outputs to 0, so that margins and losses are lost.
     """
     last = _softmax_of(model, architecture)
 

@@ -1,7 +1,7 @@
 """The worker's main program: imports libraries, loads the model, and only then imports the submission.
 
-Frames up to `loaded` are trusted. After the import of the submission no frame is trusted: the harness validates each,
-and measures time and memory from outside.
+Messages up to `loaded` are trusted. After the import of the submission, no message is trusted: the harness validates
+each, and measures time and memory from outside.
 """
 
 import errno
@@ -47,7 +47,7 @@ def serve(
 ) -> NoReturn:
     """Load model and data, and make the calls that the harness sends, until the harness kills the worker.
 
-    `other_processes` is the number of the user's processes outside the call, by which the kernel's limit is raised.
+    The limit on processes is raised by `other_processes`, the number of the user's processes outside the call.
     """
     channel.close_others()
     try:
@@ -80,7 +80,7 @@ def serve(
 
 
 def _call(name: str, model: Any, dataset: Any, submission: Path, runtime: Runtime) -> dict[str, str]:
-    """Import the module `name` and call its measure. Return the fields of the frame `result`."""
+    """Import the module `name` and call its measure. Return the result: `status`, with `value` or `message`."""
     try:
         module = importlib.import_module(name)
         measure = getattr(module, "complexity", None)

@@ -17,12 +17,12 @@ PROGRAM = "the sandbox has the programs of /usr/bin and /bin only"
 _OF_NETWORK = ("name resolution", "Name or service not known", "Network is unreachable", "URL fetch failure")
 _OF_THREADS = ("can't start new thread", "pthread_create")
 
-#: Exit statuses of a shell that may not start a program, or does not find it.
+#: Exit statuses of a shell that is not allowed to start a program, or does not find it.
 _NO_PROGRAM = (126, 127)
 
 
 def refusal(error: BaseException, submission: Path) -> str:
-    """Return the explanation as the end of a line; empty if the sandbox did not cause the error, or does not exist."""
+    """Return the explanation as the end of a line; empty if no sandbox caused the error."""
     if not _is_confined():
         return ""
     sentences = (_sentence(one, submission) for one in _chain(error))

@@ -48,11 +48,11 @@ class StackSample:
                 self._timer = timer
 
     def take_before(self, deadline_s: float) -> None:
-        """Print the stack shortly before a deadline, which is `deadline_s` seconds from now."""
+        """Set the timer to print the stack shortly before the deadline in `deadline_s` seconds."""
         self._set(max(SHARE * deadline_s, deadline_s - BEFORE_S, 0.001))
 
     def cancel(self) -> None:
-        """Stop the timer, so that no stack is printed."""
+        """Stop the timer, so that it prints no stack."""
         self._set(0.0)
 
     def _set(self, seconds: float) -> None:

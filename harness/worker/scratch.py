@@ -6,7 +6,7 @@ from contextlib import suppress
 
 
 def remove(directory: str) -> None:
-    """Remove a directory and its contents, whatever their depth and modes; no process may write to it any more.
+    """Remove a directory and its contents, whatever their depth and modes. Processes must not write to it any more.
 
     Nested directories are first moved up, because a deep path would be too long for the kernel.
     """

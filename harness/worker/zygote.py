@@ -3,7 +3,7 @@
 The worker joins a prepared sandbox, or confines itself (`harness.worker.landlock`).
 
 The zygote must never run an operation of the framework, because threads of the framework do not survive a fork, and the
-fork would wait for them forever. The zygote holds no data that a worker may not see.
+fork would wait for them forever. The zygote holds nothing that workers must not see.
 """
 
 import gc

@@ -23,7 +23,7 @@ class CommonSetup:
     versions: dict[str, str]
 
     def difference(self, ready: ReadyMachine, runtimes: Sequence[str]) -> str | None:
-        """Return how a machine differs from this setup in some runtimes; None if it may make calls."""
+        """Return how a machine differs from this setup in isolation or in these runtimes; None if it does not."""
         if ready.isolation != self.isolation:
             remedy = "name the same one by --sandbox, or mend what pgdl doctor shows there"
             return f"its sandbox: expected {self.isolation} as elsewhere, found {ready.isolation}; {remedy}"
@@ -43,7 +43,7 @@ def agree(ready: Sequence[ReadyMachine]) -> CommonSetup:
 
 
 def difference_from_here(found: MachineDescription) -> str | None:
-    """Return why a machine may not make calls that this process plans: its code differs. None if it may."""
+    """Return how the code on a machine differs from the code of this process; None if it does not."""
     if found.harness != harness.__version__:
         return f"pgdl-harness: expected {harness.__version__} as here, found {found.harness}; {_REMEDY}"
     for name, digest in installed_digests().items():
@@ -61,7 +61,7 @@ def loader_digests() -> dict[str, str]:
 
 @functools.cache
 def installed_digests() -> dict[str, str]:
-    """Return name -> digest of each installed measure of another package, whose files an order does not hold."""
+    """Return name -> digest of the measures that other packages install; orders do not hold their files."""
     usable = [one.name for one in installed_measures() if one.problem is None]
     return {name: found.digest for name in usable if (found := find_installed(name)) is not None}
 

@@ -1,4 +1,4 @@
-"""Keeps models and training data, as workers read them, on a machine from run to run."""
+"""Keeps models and training data on a machine from run to run, in the form that workers read."""
 
 import hashlib
 import os
@@ -16,12 +16,12 @@ from harness.errors import UserError, writing
 from harness.execution.settings import loader_digest
 from harness.worker.runtimes import DEFAULT
 
-#: Maximum size of all entries in bytes; they never take more than half of the space that the disk has for them.
+#: Maximum size of all entries in bytes. They also take at most half of the free space, their own space included.
 KEPT_BYTES = 32 * GIB
 
 
 class Cache:
-    """Directories of files by kind and digest, of which the least recently used are removed beyond the maximum size.
+    """Directories of files by kind and digest. Beyond the maximum size, the least recently used are removed.
 
     Several processes may use the cache concurrently. An entry is complete, or does not exist.
     """
@@ -47,7 +47,7 @@ class Cache:
         return path
 
     def add(self, kind: str, digest: str, write: Callable[[Path], None]) -> Path:
-        """Return the directory of an entry, which `write` fills unless the entry exists."""
+        """Return the directory of an entry. If the entry does not exist, `write` fills the directory first."""
         path = self._path(kind, digest)
         with locked(path.with_suffix(".lock")):  # only one process writes
             if (found := self.entry(kind, digest)) is not None:

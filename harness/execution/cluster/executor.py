@@ -22,7 +22,7 @@ from harness.sandbox import Limits, SandboxChoice
 #: Seconds that a machine waits for an event before it reports.
 REPORT_S = 0.5
 
-#: Number of times that a call may be started on machines that are then lost.
+#: A call is given up when this number of machines were lost while they made it.
 ATTEMPTS = 3
 
 
@@ -42,12 +42,12 @@ class Cluster(Executor):
     ) -> None:  # fmt: skip
         """Start a process on every machine, and determine their common setup.
 
-        Only machines make calls whose description (`harness.execution.machine`) contains the text `machine_class`.
+        Only machines whose description (`harness.execution.machine`) contains the text `machine_class` make calls.
         """
         self._warn = warn
         self._engine = self.connect(**parameters)
         self._queue = Queue()
-        self._orders: dict[int, Order] = {}  #: under way or waiting
+        self._orders: dict[int, Order] = {}  #: under way or waiting, by number
         self._attempts: Counter[int] = Counter()
         self._returned: deque[FinishedCall[int]] = deque()
         self._supply = Supply(self._engine.put)
@@ -87,7 +87,7 @@ class Cluster(Executor):
         self._queue.add(make_batches(orders))
 
     def next(self, timeout_s: float) -> FinishedCall[int] | None:
-        """Return the next finished call of any machine. Meanwhile send orders, and replace silent machines."""
+        """Return the next finished call; None if none ends in `timeout_s` seconds. Meanwhile, manage the machines."""
         until = time.monotonic() + timeout_s
         while not self._returned:
             left_s = until - time.monotonic()

@@ -37,7 +37,7 @@ _SEE = "see the lines above; pgdl doctor tells more"
 
 
 class Fleet:
-    """The machines of a cluster with a process on each. Machines that differ get no calls, with a warning."""
+    """The machines of a cluster with a process on each. A machine without the common setup gets no calls."""
 
     def __init__(
         self, engine: Engine, sandbox: SandboxChoice, memory_bytes: int | None, workers: int | None,
@@ -64,12 +64,12 @@ class Fleet:
 
     @property
     def ready(self) -> list[ReadyMachine]:
-        """The machines that have chosen a sandbox, as they describe themselves."""
+        """The properties of the machines that have chosen a sandbox."""
         return [member.ready for member in self.members if member.ready is not None]
 
     @property
     def common(self) -> CommonSetup:
-        """The setup that the machines share, which exists after `begin`."""
+        """The setup that the machines with calls have in common. It exists after `begin`."""
         if self._common is None:
             raise RuntimeError("the machines have not begun")
         return self._common
@@ -120,7 +120,7 @@ class Fleet:
             raise UserError("no machine of the cluster makes calls any more", remedy=remedy)
 
     def ask(self, member: ClusterMember, *arguments: object) -> None:
-        """Ask a machine for its next step, unless an earlier question is still unanswered."""
+        """Ask a machine to take its present step, unless it owes an answer or `again_at` has not come."""
         if member.future is None and time.monotonic() >= member.again_at:
             member.asked_at = time.monotonic()
             member.future = self._engine.ask(member.handle, member.step, *arguments)
@@ -183,7 +183,7 @@ class Fleet:
             raise UserError("no machine of the cluster makes calls", remedy=_SEE)
 
     def _ask_on(self, member: ClusterMember) -> None:
-        """Ask a machine for its next step before it makes calls."""
+        """Ask a machine to take its present step: describe itself, begin, or prepare."""
         arguments: dict[str, tuple[Any, ...]] = {
             BEGIN: (self._sandbox, self.memory_bytes, self._workers), PREPARE: (self.runtimes,),
         }  # fmt: skip

@@ -1,4 +1,4 @@
-"""The program of the process on a machine of a cluster, which makes calls there."""
+"""The program that runs on each machine of a cluster, and makes calls there."""
 
 import secrets
 import time
@@ -28,19 +28,19 @@ class Machine:
     """
 
     def __init__(self, fetch: Callable[[Any], Sequence[bytes]]) -> None:
-        """`fetch` returns the bytes behind a reference of the engine."""
+        """`fetch` returns the bytes to which a reference of the engine points."""
         self._fetch = fetch
         self._incarnation = ""
         self._local: Local | None = None
 
     def describe(self) -> MachineDescription:
-        """Return the properties of the machine by which the driver decides whether it may make calls."""
+        """Return the properties by which the driver decides whether this machine may make calls."""
         return MachineDescription(
             machine_class(), harness.__version__, loader_digests(), installed_digests(), memory_for(None)
         )
 
     def begin(self, sandbox: SandboxChoice, memory_bytes: int, workers: int | None) -> ReadyMachine | str:
-        """Choose a sandbox and create the executor. Return its properties."""
+        """Choose a sandbox and create the executor. Return the machine's properties."""
         self.end()  # ends calls of a driver that lost its connection to this process
         lacks: list[str] = []
         try:
@@ -76,7 +76,7 @@ class Machine:
         return ""
 
     def exchange(self, incarnation: str, orders: Sequence[Order], supplies: Supplies, wait_s: float) -> MachineReport:
-        """Queue orders and store inputs of earlier orders. Return at the next event, at the latest after `wait_s` s.
+        """Queue orders and store inputs of earlier orders. Report at the next event, at the latest after `wait_s` s.
 
         Orders for an earlier process on this machine are ignored.
         """

@@ -11,7 +11,7 @@ NOT_INSTALLED = "not installed: "
 
 
 def is_installed(versions: str) -> bool:
-    """Return whether a text lists versions, and does not say why a runtime is missing."""
+    """Return whether a text lists versions; otherwise, it says why a runtime is missing."""
     return not versions.startswith(NOT_INSTALLED)
 
 
@@ -19,7 +19,7 @@ InputKind = Literal["submission", "model", "data"]
 
 
 class OrderNeed(NamedTuple):
-    """An input of a call, which a machine may lack."""
+    """An input of a call that a machine may lack."""
 
     kind: InputKind
     digest: str
@@ -50,17 +50,17 @@ class MachineDescription:
     harness: str  #: version of the harness
     loaders: Mapping[str, str]  #: by runtime: digest of the code that loads models and calls measures
     installed: Mapping[str, str]  #: name -> digest of each installed measure of another package
-    default_memory_bytes: int  #: per call
+    default_memory_bytes: int  #: default memory limit of a call
 
 
 @dataclass(frozen=True)
 class ReadyMachine:
     """The properties of a machine that has chosen a sandbox."""
 
-    incarnation: str  #: random text, which is another after the process has started again
+    incarnation: str  #: random text, drawn anew when the process starts again
     workers: int  #: number of concurrent calls
     processes: int  #: maximum number of processes of a call
-    isolation: str  #: of calls, in a configuration
+    isolation: str  #: isolation of calls, as a configuration names it
     is_sandboxed: bool  #: whether calls are isolated
     shown: frozenset[str]  #: directories that every sandbox shows
     versions: Mapping[str, str]  #: by runtime: versions of libraries, or why the runtime is not installed
@@ -94,7 +94,7 @@ class Engine(Protocol):
         """Return identifier -> name of the machines that can make calls."""
 
     def start(self, node: str) -> Any:
-        """Start a `Machine` on a machine that no other program of the engine uses, and return its handle."""
+        """Start a `Machine` on a node that no other program of the engine uses. Return the handle of the `Machine`."""
 
     def ask(self, handle: Any, method: str, *arguments: object) -> Any:
         """Call a method of a `Machine`, and return the future of its result without waiting."""
@@ -112,4 +112,4 @@ class Engine(Protocol):
         """Kill a `Machine` and its descendants for good."""
 
     def close(self) -> None:
-        """Disconnect from the cluster, which ends all processes that this engine has started."""
+        """Disconnect from the cluster, and so end all processes that this engine has started."""

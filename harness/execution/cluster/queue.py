@@ -8,7 +8,7 @@ from harness.execution.batches import Batch
 from harness.execution.cluster.member import ClusterMember
 from harness.execution.order import Order
 
-#: Maximum expected seconds of a batch, which is lost with its machine, and cannot move to an idle machine.
+#: Expected seconds after which a batch is cut: a batch is lost with its machine, and cannot move to an idle one.
 BATCH_S = 10.0
 
 #: Expected seconds of a submission's first call.
@@ -73,7 +73,7 @@ class Queue:
         return mine
 
     def current(self, order: Order) -> Order:
-        """Return an order with the seconds that its budget has spent outside its machine until now."""
+        """Return an order whose allowance includes all seconds that its budget has spent outside its machine."""
         budget = order.allowance.budget
         if budget is None:
             return order
@@ -94,7 +94,7 @@ class Queue:
         return max(sum(max(free, 0) for free in room.values()) - anywhere, 0)
 
     def _rank(self, batch: Batch, member: ClusterMember) -> int:
-        """Return 0 for a batch that a machine may not get, else 1 plus the number of inputs on the machine."""
+        """Return 0 for a batch that must go to another machine, else 1 plus the number of its inputs on this one."""
         if not any(self._may_have(member, order) for order in batch):
             return 0
         return 1 + (batch[0].data in member.held) + (batch[0].model in member.held)

@@ -24,10 +24,10 @@ KEPT_BYTES = 4 * GIB
 
 
 class Store:
-    """The inputs of calls on a machine: the threads of a pool wait for inputs, which `supply` stores."""
+    """The inputs of calls on a machine: `supply` stores them, and the threads of a pool wait for them."""
 
     def __init__(self, cache: Cache, fetch: Callable[[Any], Sequence[bytes]]) -> None:
-        """`fetch` returns the bytes behind the reference of a bundle."""
+        """`fetch` returns the bytes to which the reference in a bundle points."""
         self._cache, self._fetch = cache, fetch
         self._submissions: dict[str, Mapping[str, bytes]] = {}
         self._bundles: dict[OrderNeed, Bundle] = {}
@@ -109,7 +109,7 @@ class Store:
 
 
 class Supply:
-    """Answers the needs of machines with files, which it writes once, into the cache of the driver."""
+    """Sends the inputs that machines need, after writing their files into the driver's cache."""
 
     def __init__(self, put: Callable[[Sequence[Any]], Any], kept_bytes: int = KEPT_BYTES) -> None:
         """`put` stores bytes in the engine, and returns the engine's reference."""
@@ -119,7 +119,7 @@ class Supply:
         self._bundles: OrderedDict[OrderNeed, tuple[Bundle, int]] = OrderedDict()  #: in the order of their last use
 
     def add(self, orders: Sequence[Order], inputs: Inputs) -> None:
-        """Note from which `inputs` the inputs of orders come."""
+        """Note that the inputs of these orders are in `inputs`."""
         self._sources |= {need: inputs for order in orders for need in needs_of(order)}
 
     def answer(self, needs: Sequence[OrderNeed]) -> Supplies:
@@ -155,5 +155,5 @@ class Supply:
 
 
 def _bytes(file: Path) -> Any:
-    """Return a file's bytes as an array, which is read when it is used."""
+    """Return a file's bytes as an array that is read from the disk only when it is used."""
     return np.memmap(file, np.uint8, mode="r") if file.stat().st_size else np.empty(0, np.uint8)

@@ -9,7 +9,7 @@ from harness.sandbox import Job, Limits, SandboxChoice
 
 
 class Local(Pool):
-    """Makes calls in sandboxes of one kind on this machine; all orders share a pool, staged copies and zygotes."""
+    """Makes calls in sandboxes of one kind on this machine. All calls share a pool and its staged copies."""
 
     name = "local"
     summary = "on this machine"
@@ -34,7 +34,7 @@ class Local(Pool):
         return self._kind.versions(runtime)
 
     def expect(self, runtimes: Collection[str]) -> None:
-        """Let the kind of sandbox begin the imports."""
+        """Let the kind of sandbox begin the imports of these runtimes."""
         self._kind.expect(self._trials(runtimes))
 
     def prepare(self, runtimes: Collection[str]) -> None:

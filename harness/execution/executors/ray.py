@@ -22,7 +22,7 @@ CONNECT_S = 5.0
 #: Ray's own name for the cluster of which this machine is a part.
 AUTO = "auto"
 
-#: The form of an address, which has no room for a password.
+#: The form of an address; it has no room for a password.
 _HOST_AND_PORT = re.compile(r"(?P<host>[A-Za-z0-9._-]+|\[?[0-9A-Fa-f:]+\]?):(?P<port>\d{1,5})")
 
 _MORE_ROOM = "give it more memory or disk, then run the same command again"
@@ -40,7 +40,7 @@ class Ray(Cluster):
     )
 
     def connect(self, **parameters: str | None) -> Engine:
-        """Connect to the cluster with the address of the option, of RAY_ADDRESS, or of this machine."""
+        """Connect to the cluster that the option or RAY_ADDRESS names, else to this machine's cluster."""
         return RayEngine(parameters["address"] or os.environ.get("RAY_ADDRESS") or AUTO)
 
 
@@ -76,7 +76,7 @@ class RayEngine:
         }
 
     def start(self, node: str) -> Any:
-        """Start an actor on a node, which takes all its processors and GPUs."""
+        """Start an actor that takes all processors and GPUs of a node. Return its handle."""
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
         resources = next(one["Resources"] for one in self._ray.nodes() if one["NodeID"] == node)
@@ -87,7 +87,7 @@ class RayEngine:
         return actor.remote(_fetch)
 
     def machine(self) -> type:
-        """Return the class of the actors, which tests replace."""
+        """Return the class of the actors; tests override this method."""
         from harness.execution.cluster.machine import Machine  # here, because the module imports a sibling of this one
 
         return Machine
@@ -105,7 +105,7 @@ class RayEngine:
         return list(more)
 
     def result(self, future: Any) -> Any:
-        """Return the result of a future. Raise an error of `Engine.result`."""
+        """Return the result of a future. Raise the errors that `Engine.result` names."""
         errors = self._ray.exceptions
         try:
             return self._ray.get(future)
@@ -127,7 +127,7 @@ class RayEngine:
             raise UserError(problem, remedy=_MORE_ROOM) from error
 
     def kill(self, handle: Any) -> None:
-        """Kill an actor, with which its sandboxes die."""
+        """Kill an actor; its sandboxes die with it."""
         self._ray.kill(handle, no_restart=True)
 
     def close(self) -> None:
@@ -160,7 +160,7 @@ def _silence() -> Iterator[None]:
 
 
 def _fetch(reference: Any) -> Any:
-    """Return bytes from the object store. Raise `UserError` if they are lost."""
+    """Return the bytes behind a reference to the object store. Raise `UserError` if they are lost."""
     import ray
 
     try:

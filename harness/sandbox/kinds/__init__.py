@@ -16,13 +16,13 @@ KINDS: dict[str, type[Kind]] = find_siblings(__name__, Kind)
 
 @dataclass(frozen=True)
 class SandboxChoice:
-    """The kind of sandbox that a user requests; each machine that makes calls chooses its own kind by it."""
+    """The user's request for a kind of sandbox, from which each machine that makes calls derives a kind."""
 
     AUTO: ClassVar[str] = "auto"  #: the name that leaves the choice to each machine
     TRIED: ClassVar[tuple[str, ...]] = ("fast", "fresh", "landlock")  #: the kinds that `auto` tries, in this order
 
-    name: str = AUTO  #: of a kind, or `auto`
-    parameters: Mapping[str, str | None] = field(default_factory=dict)  #: of the kind's constructor
+    name: str = AUTO  #: name of a kind, or `auto`
+    parameters: Mapping[str, str | None] = field(default_factory=dict)  #: arguments of the kind's constructor
     may_promise_less: bool = True  #: whether `auto` may choose weaker isolation
 
     def kind(self, warn: Warn) -> Kind:
@@ -37,7 +37,7 @@ class SandboxChoice:
         return kind
 
     def _choose(self, warn: Warn) -> Kind:
-        """Return the kind `fast`, which falls back to `fresh`, or `landlock` if bubblewrap does not work.
+        """Return the kind `fast`, which can fall back to `fresh`. If bubblewrap does not work, return `landlock`.
 
         `warn` receives the reason why bubblewrap does not work, and the promises that Landlock lacks.
         """
@@ -58,9 +58,9 @@ class SandboxChoice:
 
     @staticmethod
     def options_for(isolation: str) -> dict[str, str | None]:
-        """Return the command-line options, with their values, that request the isolation of a configuration.
+        """Return command-line option -> value, to request the isolation that a configuration names.
 
-        The value of a flag is None. Options with an empty value are not needed.
+        The value of a flag is None. An option with an empty value can be left out.
         """
         kind, _, runtime = isolation.partition("/")
         if kind == "bubblewrap":  # of the kinds that `auto` prefers

@@ -1,4 +1,4 @@
-"""The kind in which a container engine creates a container for each call.
+"""The kind of sandbox in which a container engine creates a container for each call.
 
 The control channel is the container's standard input and output, because a container cannot inherit other
 descriptors. docs/containers.md gives the purpose of each option, and the engines that were tried.
@@ -26,7 +26,7 @@ from harness.shell import typed
 #: The default image.
 IMAGE = f"pgdl-harness:{harness.__version__}"
 
-#: Number of user IDs from FIRST_UID_OF_FEW on, which no account has, that containers use in turn.
+#: Number of user IDs that containers use in turn, from FIRST_UID_OF_FEW on. No account has these IDs.
 UIDS = 1500
 
 #: Search path for the image's Python. The worker gets no variable of the image's environment.
@@ -95,7 +95,7 @@ class Docker(Kind):
     def command(self, job: Job, limits: Limits, slot: int, name: str) -> list[str]:
         """Return the client's arguments that run the worker of a job in a container called `name`.
 
-        `slot` numbers the containers that exist at the same time.
+        `slot` is the number of the container among those that exist at the same time.
         """
         program = self._filter(job.gpu is not None)
         gpu = [] if job.gpu is None else ["--gpus", f"device={job.gpu.uuid}"]
@@ -207,8 +207,8 @@ def _base_options(limits: Limits, slot: int, name: str) -> list[str]:
 def _scratch(path: str, size: int) -> str:
     """Return the value of `--tmpfs` for in-memory scratch space of at most `size` bytes.
 
-    Programs in it may run, as in other kinds. The engine counts the kernel memory of each file, which bounds their
-    number.
+    Programs in this space can be run, as in other kinds. The number of files is bounded, because the engine counts
+    the kernel memory of each file.
     """
     return f"{path}:rw,exec,nosuid,nodev,size={size},mode=1777"
 

@@ -38,7 +38,7 @@ class Fast(Fresh):
 
     @property
     def name_in_records(self) -> str:
-        """The isolation and the start of workers: the name of fresh starts if forks do not work, or no longer work."""
+        """The isolation and the start of workers: `fast`, or `fresh` if forks do not work, or no longer work."""
         return f"{self.isolation}/{self.name if self._zygotes else Fresh.name}"
 
     @classmethod
@@ -47,12 +47,12 @@ class Fast(Fresh):
         return cls(instead=warn)
 
     def expect(self, trials: Sequence[Job]) -> None:
-        """Start a zygote for each trial, without waiting for the seconds that its imports take."""
+        """Start a zygote (`harness.sandbox.zygote`) for each trial, without waiting for its imports."""
         super().prepare(trials)
         self._zygotes.begin(trials)
 
     def prepare(self, trials: Sequence[Job]) -> None:
-        """Start a zygote for each trial and run the trial's call. Raise `UserError` if that fails without `instead`."""
+        """Start a zygote for each trial and run its call. Raise `UserError` if that fails and `instead` is None."""
         super().prepare(trials)
         try:
             self._zygotes.start(trials, self.start)
@@ -105,7 +105,7 @@ class Placeholder(Enclosure):
                 raise StartError("the sandbox ended before it was ready")
 
     def close(self) -> None:
-        """Also close the placeholder's input, which ends the placeholder unless it has been killed."""
+        """Close the sandbox and the placeholder's input. At the end of its input, a living placeholder ends."""
         self._line.close()
         super().close()
 
@@ -154,6 +154,6 @@ class ForkedSandbox(Placeholder):
         return self._report.ended and super().is_gone()
 
     def close(self) -> None:
-        """Also close the pipe from the worker's parent."""
+        """Close the sandbox, and the pipe from the worker's parent."""
         os.close(self._source)
         super().close()

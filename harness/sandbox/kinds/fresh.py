@@ -65,11 +65,11 @@ class Fresh(Kind):
 
     @property
     def name_in_records(self) -> str:
-        """The isolation and the start of workers, on which no value depends."""
+        """The isolation and the start of workers. No value depends on the start."""
         return f"{self.isolation}/{self.name}"
 
     def problem(self) -> UserError | None:
-        """Try an empty sandbox with the namespaces, mounts and filter of a call."""
+        """Return why an empty sandbox with the namespaces, mounts and filter of a call fails; None if it works."""
         try:
             if os.geteuid() == 0 and shutil.which("setpriv") is None:
                 remedy = "install util-linux, e.g. apt-get install util-linux"
@@ -197,7 +197,7 @@ class Enclosure(RunningSandbox):
         return self.group is not None and self.group.ran_out_of_memory()
 
     def kill(self) -> None:
-        """Kill PID 1 of the sandbox, upon which the kernel kills all other processes of its PID namespace."""
+        """Kill PID 1 of the sandbox; the kernel then kills all other processes of the PID namespace."""
         with suppress(ProcessLookupError):
             signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
 

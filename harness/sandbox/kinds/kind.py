@@ -40,7 +40,7 @@ class Kind(ABC):
     @property
     @abstractmethod
     def isolation(self) -> str:
-        """The name in a configuration; kinds that differ only in the start of workers have the same isolation."""
+        """The name of the isolation in a configuration, equal for kinds that differ only in the start of workers."""
 
     @property
     def name_in_records(self) -> str:
@@ -59,7 +59,7 @@ class Kind(ABC):
     def trials(
         self, staging: Staging, runtimes: Iterable[str], *, threads: int = 1, gpu: Gpu | None = None
     ) -> list[Job]:
-        """Return a staged call of known value for each runtime, the argument of `expect` and `prepare`."""
+        """Return the staged job of a call of known value for each runtime, for `expect` and `prepare`."""
         return [trial_job(staging, CONTROL, runtime=runtime, threads=threads, gpu=gpu) for runtime in runtimes]
 
     def run_trial(self, trial: Job) -> CallResult:
@@ -69,12 +69,12 @@ class Kind(ABC):
     def run_traps(self, staging: Staging, workers: int, runtime: str) -> Iterator[tuple[Trap, CallResult]]:
         """Make calls that try to exceed limits, `workers` at a time; the kind must be prepared for the runtime.
 
-        Yield each trap, which knows whether it `caught` the call, with the result of the call.
+        Yield each trap with the result of its call; `Trap.caught` says whether the result is as expected.
         """
         return run_traps(self.start, staging, workers, runtime)
 
     def expect(self, trials: Sequence[Job]) -> None:  # noqa: B027 - optional
-        """Begin the slow part of `prepare` for the same trials, without waiting and without errors."""
+        """Begin the slow part of `prepare` for the same trials in the background. Only `prepare` raises its errors."""
 
     @abstractmethod
     def prepare(self, trials: Sequence[Job]) -> None:

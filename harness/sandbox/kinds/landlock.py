@@ -1,7 +1,7 @@
-"""The kind for machines that refuse user namespaces: Landlock rules, a system-call filter, a supervisor per call.
+"""The kind of sandbox for machines without user namespaces: Landlock, a system-call filter, a supervisor per call.
 
-Every worker is a fork of a zygote. The worker's parent is its supervisor, the ancestor of all processes of the call,
-which kills them on request or when the harness ends (`harness.worker.supervisor`).
+Every worker is a fork of a zygote. The worker's parent is its supervisor: the ancestor of all processes of the call.
+It kills them on request, or when the harness ends (`harness.worker.supervisor`).
 """
 
 import os
@@ -28,7 +28,7 @@ from harness.sandbox.seccomp import filter_program
 from harness.sandbox.zygote import WorkerReport, Zygote, Zygotes
 from harness.worker.scratch import remove
 
-#: The first version of Landlock that can scope signals, with which a supervisor contains a call (Linux 6.12).
+#: The first version of Landlock that can scope signals (Linux 6.12); a supervisor contains a call by that.
 NEEDED = 6
 
 #: Parts of the system that a worker may read and run, if they exist.
@@ -79,7 +79,7 @@ class Landlock(Kind):
         self._zygotes = Zygotes()
 
     def problem(self) -> UserError | None:
-        """Return why the kernel's Landlock does not suffice; `prepare` then tries a call of known value."""
+        """Return why the kernel's Landlock does not suffice; None if it does. Only `prepare` tries a call."""
         try:
             filter_program(gpu=False, namespaces=False)
             import landlockpy  # here: it exists only for Linux
@@ -96,7 +96,7 @@ class Landlock(Kind):
         return _inaccessible() if becomes_others() else None
 
     def expect(self, trials: Sequence[Job]) -> None:
-        """Start a zygote for each trial, without waiting for the seconds that its imports take."""
+        """Start a zygote (`harness.sandbox.zygote`) for each trial, without waiting for its imports."""
         self._zygotes.begin(trials)
 
     def prepare(self, trials: Sequence[Job]) -> None:
@@ -124,7 +124,7 @@ class Landlock(Kind):
 
 
 def make_scratch(staging: Path, uid: int | None) -> Path:
-    """Return a new scratch directory in `staging`, which belongs to the user `uid` unless that is None."""
+    """Return a new scratch directory in `staging`. If `uid` is not None, the directory belongs to this user."""
     scratch = staging / secrets.token_hex(8)
     scratch.mkdir(mode=0o700)
     if uid is not None:
@@ -134,7 +134,7 @@ def make_scratch(staging: Path, uid: int | None) -> Path:
 
 
 def granted_paths(job: Job, scratch: Path) -> dict[str, list[str]]:
-    """Return the right (`harness.worker.landlock.RIGHTS`) -> the existing paths where the worker has it."""
+    """Return right (`harness.worker.landlock.RIGHTS`) -> the existing paths for which the worker has it."""
     kinds = {
         "run": [*SYSTEM, *map(str, bubblewrap.interpreter())],
         "read": [*SETTINGS, *SOURCES, *map(str, job.directories)],
@@ -150,7 +150,7 @@ def granted_paths(job: Job, scratch: Path) -> dict[str, list[str]]:
 
 
 def user_threads() -> int:
-    """Return the number of threads of this user on the whole machine, which the kernel counts for its limit."""
+    """Return the number of threads of this user on the whole machine: the kernel's limit applies to all of them."""
     user, threads = os.getuid(), 0
     for process in psutil.process_iter():
         with suppress(psutil.Error):
@@ -160,7 +160,7 @@ def user_threads() -> int:
 
 
 def _inaccessible() -> UserError | None:
-    """Return an error about a directory that workers of root need but, as other users, cannot enter; None without."""
+    """Return an error about a directory that workers of root need but, as other users, cannot enter; None if none."""
     for path in sorted({*bubblewrap.interpreter(), cache_directory("staged")}):
         for directory in (path, *path.parents):
             if not directory.stat().st_mode & 0o001:
@@ -205,7 +205,7 @@ class SupervisedSandbox(RunningSandbox):
         self.processes = Tree(int(self._report.facts["pid"]))
 
     def storage(self) -> Storage:
-        """Return the usage of the scratch directory; removed files count if the disk has lost much free space."""
+        """Return the usage of the scratch directory. If the disk has lost much space, removed open files count."""
         size, files = measure_directory(str(self._scratch), self._limits.scratch_files)
         with suppress(FileNotFoundError):
             lost = self._free - shutil.disk_usage(self._scratch).free
@@ -223,7 +223,7 @@ class SupervisedSandbox(RunningSandbox):
             self._line.shutdown(socket.SHUT_WR)
 
     def is_gone(self) -> bool:
-        """Return whether the supervisor has reported the end of all processes, which a killed supervisor never does."""
+        """Return whether the supervisor has reported the end of all processes; a killed supervisor never reports it."""
         self._report.read()
         return "gone" in self._report.facts
 
@@ -239,7 +239,7 @@ class SupervisedSandbox(RunningSandbox):
 def measure_directory(directory: str, most_files: int) -> tuple[int, int]:
     """Return the bytes on the disk and the number of files of a directory to which processes are writing.
 
-    The number is at most `most_files` + 1, which is also the result if a directory inside cannot be listed.
+    The number is at most `most_files` + 1. It also has this value if a directory inside cannot be listed.
     """
     size, files, pending = 0, 0, [directory]
     while pending:

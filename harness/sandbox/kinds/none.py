@@ -1,4 +1,4 @@
-"""The kind without a sandbox."""
+"""The kind of sandbox `none`: plain processes, without any isolation."""
 
 import os
 import sys
@@ -25,7 +25,7 @@ class Plain(Kind):
         """Return None: plain processes work everywhere."""
 
     def prepare(self, trials: Sequence[Job]) -> None:
-        """Do nothing."""
+        """Do nothing: plain processes need no preparation."""
 
     def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> "UnsandboxedWorker":
         """Start a new interpreter."""

@@ -47,7 +47,7 @@ _LIBRARIES = ("importlib", "keras", "numpy", "tensorflow")
 def would_be_cured(error: BaseException, submission: Path) -> bool:
     """Return whether `keras: 2` in the metadata may cure an error of a submission in another runtime.
 
-    `submission` is the directory of the submission, to which it may write files with Keras 2.
+    `submission` is the directory of the submission. With Keras 2, it can write files there.
     """
     if isinstance(error, OSError):
         return error.errno in (errno.EACCES, errno.EPERM, errno.EROFS) and str(submission) in str(error)

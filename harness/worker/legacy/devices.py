@@ -1,4 +1,4 @@
-"""Accepts settings of threads and devices in code of 2020, which TensorFlow refuses after its first operation."""
+"""Accepts settings of threads and devices in code of 2020: TensorFlow refuses them after its first operation."""
 
 import functools
 import importlib
@@ -15,7 +15,7 @@ _SETTINGS = {
 
 
 def accept_settings() -> None:
-    """Make the settings print a line instead of failing; the settings of the harness stay in force."""
+    """Make the functions in `_SETTINGS` print a line instead of failing; the harness' settings stay in force."""
     for name, settings in _SETTINGS.items():
         module = importlib.import_module(name)
         for setting in settings:

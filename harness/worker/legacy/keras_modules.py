@@ -23,7 +23,7 @@ class Packages(NamedTuple):
     names: tuple[str, ...]
 
     def has(self, module: str) -> bool:
-        """Return whether a module, or a package around it, has one of the names."""
+        """Return whether a module, or a package around it, is in `names`."""
         return bool(self.among([module]))
 
     def among(self, modules: Iterable[str]) -> list[str]:
@@ -49,7 +49,7 @@ def alias_keras(packages: Packages) -> None:
 
 
 def use_legacy_optimizers() -> None:
-    """Make the optimizers of Keras 2, by class and by name, those of 2020: `SGD(lr=0.1, decay=1e-4)`."""
+    """Replace the optimizers of Keras 2 by those of 2020, as classes and by name: `SGD(lr=0.1, decay=1e-4)`."""
     names = ("optimizers", "optimizers.legacy")
     public, legacy = (importlib.import_module(f"{KERAS_2.public}.{name}") for name in names)
     for name in vars(legacy):
@@ -60,7 +60,7 @@ def use_legacy_optimizers() -> None:
 
 
 class _Finder(MetaPathFinder, Loader):
-    """Finds modules by their names of today, and imports the existing module instead of a copy."""
+    """Finds modules that code of 2020 names, by their names of today; imports the existing module, not a copy."""
 
     def __init__(self, packages: Packages) -> None:
         self.packages = packages

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-#: numpy: name of 2020 -> Python's own type.
+#: numpy: name of 2020 -> its value.
 VALUES: dict[str, Any] = {
     "bool": bool, "complex": complex, "float": float, "int": int, "long": int, "object": object, "str": str,
     "unicode": str,
@@ -44,7 +44,7 @@ RENAMED = {
     "row_stack": "vstack", "sometrue": "any", "trapz": "trapezoid",
 }  # fmt: skip
 
-#: numpy -> numpy.exceptions.
+#: Names that have moved from numpy to numpy.exceptions.
 EXCEPTIONS = (
     "AxisError", "ComplexWarning", "ModuleDeprecationWarning", "RankWarning", "TooHardError",
     "VisibleDeprecationWarning",

@@ -1,4 +1,4 @@
-"""Makes NumPy convert lists as in 2020: ragged lists to arrays of objects, and with copies where needed."""
+"""Makes NumPy convert lists as in 2020: ragged lists become arrays of objects, and `copy=False` permits copies."""
 
 import functools
 from collections.abc import Callable

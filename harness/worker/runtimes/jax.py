@@ -27,7 +27,7 @@ class Jax(Runtime):
     alike: ClassVar[Alike] = {("UpSampling2D", "interpolation"): ("nearest", "bilinear")}
 
     def environment(self, threads: int, *, gpu: bool) -> dict[str, str]:
-        """Return the settings of Keras, device, threads, GPU memory and precision."""
+        """Return the environment variables for Keras, device, threads, GPU memory and precision."""
         return super().environment(threads, gpu=gpu) | {
             "JAX_PLATFORMS": "" if gpu else "cpu",
             "NPROC": str(threads),  # the size of XLA's thread pools
@@ -49,7 +49,7 @@ class Jax(Runtime):
             return super().build_model(architecture)
 
     def load_dataset(self, directory: Path) -> "Samples":
-        """Return the training data without reading them."""
+        """Return the training data; examples are read when they are used."""
         return Samples(*map_arrays(directory))
 
 

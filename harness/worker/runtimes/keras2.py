@@ -21,7 +21,7 @@ class Keras2(TensorFlow):
         return super().environment(threads, gpu=gpu) | {"TF_USE_LEGACY_KERAS": "1"}
 
     def import_libraries(self) -> None:
-        """Also import the modules of the competition's own program, before this code moves to another path."""
+        """Import the libraries, and modules of the competition's own program, before this code moves elsewhere."""
         super().import_libraries()
         from harness.worker.legacy import ingestion_program
 

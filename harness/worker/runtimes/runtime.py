@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar, NoReturn
 
-#: The modules of all frameworks. Calls cannot import other frameworks, which would need a seed, threads and GPU memory.
+#: The modules of all frameworks. Calls cannot import other frameworks: these would need a seed, threads and GPU memory.
 FRAMEWORKS = ("tensorflow", "jax", "torch")
 
 #: Name of a submission's module; the modules of the harness' own measures have other names.
@@ -24,7 +24,7 @@ SUBMISSION = "complexity"
 #: Keras' own defaults for settings that a user may change in `keras.json`.
 KERAS_DEFAULTS = {"floatx": "float32", "epsilon": 1e-7, "image_data_format": "channels_last"}
 
-#: (class name of a layer, setting) -> values of the setting.
+#: (class name of a layer, setting) -> values of the setting, the default first.
 Alike = dict[tuple[str, str], tuple[Any, ...]]
 
 
@@ -43,7 +43,7 @@ class Runtime(ABC):
     #: The values of settings with which Keras computes the same as on TensorFlow. Other values are refused, because on
     #: this framework Keras would silently compute something else.
     alike: ClassVar[Alike] = {}
-    versions: dict[str, str]  #: of Python, `distributions` and NumPy; exists after `import_libraries`
+    versions: dict[str, str]  #: versions of Python, `distributions` and NumPy; exists after `import_libraries`
 
     def environment(self, threads: int, *, gpu: bool) -> dict[str, str]:
         """Return the framework's environment variables for calls with `threads` cores.
@@ -98,7 +98,7 @@ class Runtime(ABC):
         """Make the framework use no more of the GPU's memory than it needs; called before the model is built."""
 
     def build_model(self, architecture: dict[str, Any]) -> Any:
-        """Return a model with arbitrary weights, as `harness.worker.architecture.build_model`."""
+        """Return the model of an architecture with arbitrary weights; see `harness.worker.architecture.build_model`."""
         from harness.worker.architecture import build_model
 
         return build_model(architecture, self.keras)
@@ -134,7 +134,7 @@ class Runtime(ABC):
                     raise ArchitectureError(f"layer {position} ({class_name}): {problem}")
 
     def seed(self, seed: int) -> None:
-        """Seed Python, NumPy and the framework with different numbers, because equal seeds would draw alike."""
+        """Seed Python, NumPy and the framework with different numbers, because equal seeds would give equal draws."""
         import numpy as np
 
         first, second, third = (int(one) for one in np.random.SeedSequence(seed).generate_state(3))
@@ -158,7 +158,7 @@ class Runtime(ABC):
 
 
 def version_of(distribution: str) -> str | None:
-    """Return the version of an installed distribution, or of its build for processors; None without either."""
+    """Return the version of an installed distribution, or of its `-cpu` build; None if neither is installed."""
     from importlib.metadata import distributions
 
     found = (next(iter(distributions(name=name)), None) for name in (distribution, f"{distribution}-cpu"))
@@ -192,7 +192,7 @@ def without(module: str) -> Iterator[None]:
 
 
 def map_arrays(directory: Path) -> tuple[Any, Any]:
-    """Return the NumPy arrays of `inputs.npy` and `labels.npy`, which are read when they are used.
+    """Return the NumPy arrays of `inputs.npy` and `labels.npy`; elements are read when they are used.
 
     All calls share the pages of the arrays; a process that writes to a page gets a copy of its own.
     """

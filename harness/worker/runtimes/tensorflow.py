@@ -25,7 +25,7 @@ class TensorFlow(Runtime):
     extra = "tensorflow"
 
     def environment(self, threads: int, *, gpu: bool) -> dict[str, str]:
-        """Return the settings of Keras, kernels, messages, threads and GPU memory."""
+        """Return the environment variables for Keras, kernels, messages, threads and GPU memory."""
         return super().environment(threads, gpu=gpu) | {
             "TF_USE_LEGACY_KERAS": "0",
             "TF_ENABLE_ONEDNN_OPTS": "1",  # otherwise only some processors get oneDNN's faster kernels
@@ -41,21 +41,21 @@ class TensorFlow(Runtime):
         return importlib.import_module("tensorflow").keras
 
     def prepare_devices(self) -> None:
-        """Let GPU memory grow."""
+        """Make TensorFlow take GPU memory only as it needs it."""
         import tensorflow as tf
 
         for device in tf.config.list_physical_devices("GPU"):
             tf.config.experimental.set_memory_growth(device, True)
 
     def device(self) -> str:
-        """Return the GPU's name as TensorFlow reports it."""
+        """Return the GPU's name as TensorFlow reports it, or `cpu`."""
         import tensorflow as tf
 
         gpus = tf.config.list_physical_devices("GPU")
         return str(tf.config.experimental.get_device_details(gpus[0]).get("device_name", "GPU")) if gpus else "cpu"
 
     def import_libraries(self) -> None:
-        """Also add `model(x, tape)`, which makes the tape watch `x`, and `layer._last_seen_input`."""
+        """Import the libraries. Add `model(x, tape)`, where the tape watches `x`, and `layer._last_seen_input`."""
         super().import_libraries()
         _fill_registry()
         layer, model = self.keras.layers.Layer, self.keras.Model
@@ -83,7 +83,7 @@ class TensorFlow(Runtime):
             legacy.refuse_what_is_ignored()
 
     def advice(self, error: BaseException, submission: Path) -> str:
-        """Return advice on an unsupported use of a data set, or the advice of every runtime."""
+        """Return advice on an unsupported use of a data set, or else the advice of every runtime."""
         return dataset_advice(error) or super().advice(error, submission)
 
     def load_dataset(self, directory: Path) -> Any:
@@ -113,7 +113,7 @@ class TensorFlow(Runtime):
 
 
 def _fill_registry() -> None:
-    """Make TensorFlow list all operations before the fork, by a question for an unknown operation."""
+    """Make TensorFlow list all its operations before the fork; asking for an unknown operation does so."""
     from tensorflow.python.framework import op_def_registry
 
     op_def_registry.get("no such operation")

@@ -21,7 +21,7 @@ class Torch(Runtime):
     }
 
     def environment(self, threads: int, *, gpu: bool) -> dict[str, str]:
-        """Return the settings of Keras, threads and devices."""
+        """Return the environment variables for Keras, threads and devices."""
         return super().environment(threads, gpu=gpu) | {
             "MKL_NUM_THREADS": str(threads),
             "TORCHINDUCTOR_COMPILE_THREADS": "1",  # otherwise torch.compile starts a process for each core
@@ -30,7 +30,7 @@ class Torch(Runtime):
         }
 
     def import_libraries(self) -> None:
-        """Also make `torch.compile` use lock files in place of flock, which the sandbox refuses."""
+        """Import the libraries. Make `torch.compile` use lock files, because the sandbox refuses flock."""
         import filelock
 
         vars(filelock)["FileLock"] = filelock.SoftFileLock
@@ -63,7 +63,7 @@ class Torch(Runtime):
 
 
 def _leave_padding_out_of_means() -> None:
-    """Correct average pooling with `padding="same"`, for which Keras 3.15 may repeat the border in place of zeros."""
+    """Make average pooling with `padding="same"` ignore the padding; Keras 3.15 may average copies of the border."""
     from keras.src.backend.torch import nn
 
     pool = nn.average_pool

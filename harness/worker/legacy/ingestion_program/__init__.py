@@ -12,7 +12,7 @@ MODULES = ("data_io", "model_utils")
 
 
 def import_modules() -> None:
-    """Import the modules, which bind to the present Keras."""
+    """Import the modules, so that they bind to the present Keras."""
     for name in MODULES:
         importlib.import_module(f"{__name__}.{name}")
 

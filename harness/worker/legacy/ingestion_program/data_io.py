@@ -55,5 +55,5 @@ def rmdir(d: str) -> None:
 
 
 def save_json(file_name: str, content: Any) -> None:
-    """Write JSON."""
+    """Write a value to a file as JSON."""
     Path(file_name).write_text(json.dumps(content, sort_keys=True, indent=4), encoding="utf-8")

@@ -13,7 +13,7 @@ Sequential = tf.keras.Sequential
 
 
 def wrap_layer(layer_cls: Any, *args: Any, **kwargs: Any) -> Any:
-    """Return a new layer, whose last input is `_last_seen_input`."""
+    """Return a new layer; its attribute `_last_seen_input` holds its last input."""
     return layer_cls(*args, **kwargs)
 
 
@@ -31,7 +31,7 @@ def _whole(value: Any) -> Any:
 
 
 def get_jacobian(model: Any, inputs: Any) -> dict[int, Any]:
-    """Return position of a layer -> the Jacobian of the model's outputs by the layer's inputs.
+    """Return position of a layer -> the Jacobian of the model's outputs with respect to the layer's inputs.
 
     A Jacobian has the shape (n, n_outputs, *shape of an input). It is None for a layer that was not called.
     """
