@@ -70,7 +70,7 @@ def require_official(grid: Grid) -> None:
 
 
 def pair_values(measure: Vector, gap: Vector, cond: Conditioning) -> Vector:
-    """Return the value given each set of hyperparameters, shape (n_sets,)."""
+    """Return the value given each pair of hyperparameters in `cond.sets`, shape (n_sets,)."""
     return conditional_information(cell_frequencies(measure, gap, cond), cond)
 
 
@@ -102,7 +102,7 @@ def _larger_in_cells(values: bytes, cond: Conditioning) -> Vector:
 
 
 def conditional_information(p: NDArray[np.float64], cond: Conditioning) -> NDArray[np.float64]:
-    """Return the value given each set of hyperparameters: tables (..., n_cells, 2, 2) to (..., n_sets)."""
+    """Return the value given each pair in `cond.sets`: `cell_frequencies` (..., n_cells, 2, 2) to (..., n_sets)."""
     information, entropy = mutual_information(p), gap_entropy(p, EPSILON)
     values = np.empty((*p.shape[:-3], len(cond.sets)))
     for sets, cells in cond.of_one_size:

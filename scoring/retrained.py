@@ -24,7 +24,7 @@ Matrix = NDArray[np.float64]
 
 
 def retrained_scores(tasks: Sequence[PairedTask]) -> NDArray[np.float64]:
-    """Draw final scores of all submissions for trainings of the same grids.
+    """Draw the final scores that all submissions would have if the same grids were trained anew.
 
     Gaps and measures are replaced by the normal scores of their ranks, and split into an additive fit of the
     hyperparameters and a residual. In each draw, every model keeps its fit, and gets the residuals of a randomly drawn
@@ -127,7 +127,7 @@ def _added(as_first: Counts, as_second: Counts, slope: Matrix, group: Indices) -
 
 
 def _value(both: Matrix, of_gap: Matrix, of_measure: Matrix, n_pairs: Matrix) -> tuple[float, tuple[Matrix, ...]]:
-    """Return the value of a set, and its derivatives by the three counts of each cell."""
+    """Return the value given a pair of hyperparameters, and its derivatives by the first three arguments."""
     p = frequencies(both, of_gap, of_measure, n_pairs)
     entropy = gap_entropy(p, EPSILON).sum()
     value = float(mutual_information(p).sum() / entropy)

@@ -23,7 +23,7 @@ RULE = (
 class Failure:
     """A call without a value."""
 
-    outcome: str  #: the kind of failure, such as "out_of_memory", which appears in the reason
+    outcome: str  #: the kind of failure, such as "out_of_memory"; the reason for a missing score names it
     exceeded: bool = False  #: whether the call was over its time budget
 
 
@@ -139,7 +139,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Ranked:
-    """An entry and its rank: 1 is best, equal entries share a rank, None may not be ranked."""
+    """An entry and its rank: 1 is the best, equal entries share a rank; None for an entry that may not be ranked."""
 
     entry: Entry
     rank: int | None
@@ -165,7 +165,7 @@ def rank(entries: Iterable[Entry]) -> list[Ranked]:
 
 
 def _standing(entry: Entry) -> tuple[bool, bool, bool, float]:
-    """Return a sort key, smaller for better entries. Without a score, completeness does not matter."""
+    """Return a sort key, smaller for better entries. Among entries without a score, completeness does not matter."""
     if entry.score is None or not math.isfinite(entry.score):
         return (not entry.eligible, True, True, 0.0)
     return (not entry.eligible, False, not entry.complete, -entry.score)

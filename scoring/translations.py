@@ -27,7 +27,8 @@ class AdversarialGenerator:
     """A deterministic generator: correctly classified images may move within a radius, others stay."""
 
     radius: int  #: largest shift in rows and in columns, in pixels
-    #: margins of the candidates, shape (..., side, side) -> position of the chosen candidate in row-major order
+    #: margins of the candidates (all shifts within `radius`), shape (..., side, side) -> position of the chosen one in
+    #: row-major order
     choose: Callable[[Margins], NDArray[np.intp]]
 
     @property
@@ -112,7 +113,7 @@ def _in_a_row(windows: Margins) -> Margins:
 
 
 def _arriving(moves_to: NDArray[np.intp], target: NDArray[np.intp], radius: int, side: int) -> NDArray[np.intp]:
-    """Return the number of other points that the generator moves onto the target of each image."""
+    """Return for each image how many points other than the target itself the generator moves onto the image's target."""
     shifts = radius + np.arange(moves_to.shape[1])  # positions in the grid of the points that `moves_to` knows
     rows, columns = np.divmod(target, side)
     near = (abs(shifts - rows[:, None]) <= radius)[:, :, None] & (abs(shifts - columns[:, None]) <= radius)[:, None, :]
@@ -156,7 +157,7 @@ def needed_shifts(margins: Margins, generators: Sequence[AdversarialGenerator]) 
 
 
 def _dilated(mask: Mask, radius: int) -> Mask:
-    """Return the squares of points within `radius` of the points of a mask."""
+    """Return the mask of all points within `radius`, in rows and in columns, of a point of the mask."""
     for axis in (1, 2):
         source = np.moveaxis(mask, axis, 0)
         wide = source.copy()

@@ -79,7 +79,7 @@ def with_standings(rows: Sequence[Row], found: Comparison | None) -> list[Row]:
 
 
 def compare_rows(rows: Sequence[Row], held_out: Mapping[str, HeldOut] | None) -> Comparison | None:
-    """Return the comparison of the ranked rows, which names them by their positions as text.
+    """Return the comparison of the ranked rows. Its submissions are the rows' positions, as text.
 
     Return None without complete ranked rows, without an official score, or if a task is hidden. `held_out` has the test
     set of each task, or is None if the test set of some task is not known.
