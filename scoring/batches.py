@@ -12,8 +12,8 @@ from scoring.vectors import Vector
 
 CHUNK = 2**19  #: number of pairs of models in memory at once: so many fit into a processor's cache
 MOST_RESAMPLED = 300
-"""Up to this number of models, the score of every resampling is computed. On larger tasks, intervals and p-values come
-from first-order approximations; pgdl help statistics says how close these are."""
+"""Largest number of models for which all scores of resampled models are computed. On larger tasks, intervals and
+p-values come from first-order approximations; pgdl help statistics says how close these are."""
 FEWEST = 10  #: number of draws on the largest tasks
 
 

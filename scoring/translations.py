@@ -27,8 +27,7 @@ class AdversarialGenerator:
     """A deterministic generator: correctly classified images may move within a radius, others stay."""
 
     radius: int  #: largest shift in rows and in columns, in pixels
-    #: margins of the candidates (all shifts within `radius`), shape (..., side, side) -> position of the chosen one in
-    #: row-major order
+    #: margins of the candidates (shifts within `radius`), shape (..., side, side) -> row-major position of the chosen one
     choose: Callable[[Margins], NDArray[np.intp]]
 
     @property
@@ -113,7 +112,7 @@ def _in_a_row(windows: Margins) -> Margins:
 
 
 def _arriving(moves_to: NDArray[np.intp], target: NDArray[np.intp], radius: int, side: int) -> NDArray[np.intp]:
-    """Return for each image how many points other than the target itself the generator moves onto the image's target."""
+    """Return for each image how many points, except the target itself, the generator moves onto the image's target."""
     shifts = radius + np.arange(moves_to.shape[1])  # positions in the grid of the points that `moves_to` knows
     rows, columns = np.divmod(target, side)
     near = (abs(shifts - rows[:, None]) <= radius)[:, :, None] & (abs(shifts - columns[:, None]) <= radius)[:, None, :]

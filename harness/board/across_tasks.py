@@ -22,8 +22,7 @@ class Pair:
 def across_tasks(board: Board) -> tuple[list[int], MeanRanks] | None:
     """Return the positions of the compared rows by mean rank, best first, and the tests of their mean ranks.
 
-    Ranked rows with a value for every model are compared. None for fewer than three such rows, or fewer than six tasks
-    with an official score.
+    Ranked rows with a value for every model are compared. None for fewer than three such rows or six scored tasks.
     """
     compared = _compared(board)
     found = compare_mean_ranks(board.task_scores[:, compared])

@@ -89,7 +89,6 @@ def _create_indexes(database: Database) -> None:
 
 
 def _require_columns(database: Database) -> None:
-    """Raise `UserError` if a table or a column of records is missing."""
     with database.begin() as connection:
         inspector = sqlalchemy.inspect(connection)
         there = inspector.get_table_names()

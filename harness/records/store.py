@@ -65,8 +65,8 @@ class Records(Database):
     def requests(self) -> list[Request]:
         """Return the requests that decide which rows a board shows, in the order of the table.
 
-        These are all requests merged from other databases, and of this database's own requests the last for every
-        version, task, configuration and source.
+        These are all requests merged from other databases, and the last own request for every version, task,
+        configuration and source.
         """
         table = REQUESTS.c
         same = (table.submission, table.submission_digest, table.task, table.configuration, table.source)

@@ -109,8 +109,7 @@ def paths_of(board: Board) -> list[str]:
 
 
 def _distinct(directory: str, names: Iterable[str]) -> list[str]:
-    """Return a path in `directory` for each name; the paths differ in more than case, since file systems may ignore it.
-    """
+    """Return a path in `directory` for each name; the paths differ even on file systems that ignore case."""
     paths: list[str] = []
     used: set[str] = set()
     numbers: Counter[str] = Counter()  # of paths by base: all names may have the same base
