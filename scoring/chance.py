@@ -58,7 +58,7 @@ def compare_with_chance(
 
     The level comes from permutations of the measure over all models. A measure that follows only two hyperparameters
     deserves no score, but scores more by chance than a measure without any knowledge. So the p-value of a pair of
-    hyperparameters comes from permutations among models that share both, which keep the measure's knowledge of the
+    hyperparameters comes from permutations among models that share both: these keep the measure's knowledge of the
     pair. The p-value of the score is the largest over pairs.
 
     Args:

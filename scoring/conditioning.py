@@ -16,10 +16,10 @@ Indices = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class Conditioning:
-    """The groups of models, and the cells of pairs of models, for each set: a pair of hyperparameters.
+    """The groups of models, and the cells of pairs of models, for each set of two hyperparameters.
 
-    Models that share the values of both hyperparameters form a group of the set. The groups of the first and the second
-    model of an ordered pair are its cell. Groups and cells of all sets are numbered one after the other.
+    Models that share the values of both hyperparameters form a group. A cell has all ordered pairs with the first model
+    in one given group and the second in another or the same. Numbers of groups and cells run on from set to set.
     """
 
     sets: tuple[tuple[str, str], ...]  #: the pairs of hyperparameters, names in sorted order

@@ -45,7 +45,7 @@ class Explanation:
     """The parts that decide an official score."""
 
     score: float  #: the official score, 0 to 1
-    #: the pair of hyperparameters with the smallest value, which is the score
+    #: the pair of hyperparameters with the smallest value; this value is the score
     deciding: tuple[str, str]
     cells: tuple[CellShare, ...]  #: cells of `deciding`, by descending `entropy` minus `information`
     #: pairs of models, the costliest first; pairs of equal cost by descending difference of gaps
@@ -90,7 +90,7 @@ def explain_score(measure: ArrayLike, gap: ArrayLike, grid: Grid, n_pairs: int =
 
 
 def _values(cond: Conditioning, number: int, cell: int, grid: Grid) -> tuple[Values, Values]:
-    """Return the values of the set's hyperparameters in the first and in the second model of a cell."""
+    """Return the values of both hyperparameters of set `number` in the first and in the second model of a cell."""
     a, b = (grid.values[name] for name in cond.sets[number])
     start = cond.first[cond.bounds[number]]
     first, second = (divmod(int(groups[cell] - start), len(b)) for groups in (cond.first, cond.second))

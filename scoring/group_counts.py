@@ -14,7 +14,7 @@ from scoring.vectors import Vector
 
 Counts = NDArray[np.float32]  # exact for 2**24 models
 
-MOST_COMPARED = 256  #: maximum number of models for comparing all pairs, which is then quicker than sorting
+MOST_COMPARED = 256  #: up to this number of models, comparing all pairs is quicker than sorting
 
 
 def smaller_counts(values: Vector, groups: Indices, n_groups: int) -> Counts:
@@ -111,7 +111,7 @@ def _places(groups: Indices, values: Vector) -> Vector:
 
 
 def _equal_pairs(numbers: NDArray[np.generic], groups: Indices) -> NDArray[np.intp]:
-    """Count the pairs of models of each group with equal numbers; numbers must differ between groups."""
+    """Count in each group the pairs of models with equal numbers; models of different groups must differ in it."""
     _, first, sizes = np.unique(numbers, return_index=True, return_counts=True)
     if first.size == groups.size:
         return np.zeros(groups.max() + 1, np.intp)

@@ -2,9 +2,9 @@
 
 B. Werpachowski, A. György, Cs. Szepesvári (2019), Detecting Overfitting via Adversarial Examples, NeurIPS, arXiv
 1903.02380. An adversarial example generator g moves correctly classified points onto misclassified points of the same
-label. Weighted by the density h of the data with respect to the moved data, the error rate on moved points estimates
-the model's risk without bias, as the ordinary error rate does, if model and test set are independent. If the two rates
-differ by more than chance allows, model and test set are not independent.
+label. A second error rate is that on moved points, each weighted by the density h of the data with respect to the moved
+data. If model and test set are independent, both this and the ordinary error rate estimate the model's risk without
+bias. If the two rates differ by more than chance allows, model and test set are not independent.
 """
 
 import math

@@ -81,8 +81,8 @@ class Scorer:
     def _counts(self, plus: Signs) -> tuple[Counts, Counts]:
         """Count the pairs of each cell with sign + of both measure and gap, and of the measure: each (n, n_cells).
 
-        Without equal values, either (i, j) or (j, i) is in `plus`, so that counts of pairs with the later model second
-        follow from counts of pairs with the later model first.
+        If no values are equal, either (i, j) or (j, i) is in `plus`. So the counts of pairs whose second model has the
+        larger gap follow from the counts of pairs whose first model has it.
         """
         n_models = plus.shape[-1]
         has_ties = np.count_nonzero(plus) < len(plus) * n_models * (n_models - 1) // 2
@@ -126,7 +126,7 @@ class Scorer:
 def dealt_values(
     measure: Vector, gap: Vector, grid: Grid, pair: tuple[str, str], n: int, random: np.random.Generator
 ) -> Vector:
-    """Return n values given a pair of hyperparameters, with the measure permuted among models that share both.
+    """Return n values of the score's formula given a pair of hyperparameters, for permutations within its groups.
 
     The count of pairs that gap and measure order alike is approximated by a sum of products over models (Hajek's
     projection), because a permutation does not change the number of smaller values in each group. The projection leaves

@@ -28,9 +28,9 @@ STEPS = 10  #: of the bisection
 def smallest_p_value(grid: Grid) -> float:
     """Return the smallest p-value that any measure can have on a grid, for any gaps.
 
-    For a pair of hyperparameters, the measure is permuted among models that share both. The p-value is the share of
-    permutations that score at least as high as the measure (`compare_with_chance` samples them). The identical
-    permutation does, so the smallest p-value is 1 / number of permutations. That of a score is the largest over pairs.
+    For a pair of hyperparameters, the measure is permuted among models that share both, and the p-value is the share of
+    permutations that score at least as high as the measure. The identical permutation does, so no p-value is below
+    1 / number of permutations. A score's p-value is the largest over pairs, and so its bound is the largest of these.
 
     Raises:
         ScoreUndefined: the grid has no official score.

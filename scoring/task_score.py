@@ -66,7 +66,7 @@ def score_task(measure: ArrayLike, gap: ArrayLike, grid: Grid) -> TaskScore:
 def _unless_undefined(
     score: Callable[[ArrayLike, ArrayLike, Grid], T], measure: ArrayLike, gap: ArrayLike, grid: Grid
 ) -> tuple[str, T | None]:
-    """Return an empty text and the score, or the reason why it is not defined on the grid and None."""
+    """Return ("", score); if the score is not defined on the grid, return (reason, None)."""
     try:
         return "", score(measure, gap, grid)
     except ScoreUndefined as error:

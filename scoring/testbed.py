@@ -47,7 +47,7 @@ def marginal(cells: ArrayLike, axis: int) -> Vector:
 def gaussian_divergence(
     mean: ArrayLike, covariance: ArrayLike, origin: ArrayLike, origin_covariance: ArrayLike
 ) -> float:
-    """Return the Kullback-Leibler divergence of a Gaussian from the Gaussian of the origin, in nats, at least 0.
+    """Return the Kullback-Leibler divergence of a Gaussian from one with mean `origin`, in nats, at least 0.
 
     Raises:
         numpy.linalg.LinAlgError: a covariance is singular.

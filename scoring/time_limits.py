@@ -51,7 +51,7 @@ def scores_by_limit(tasks: Mapping[str, TaskCalls], seconds: Seconds, budget: Ti
 
 
 def pareto_front(costs: Sequence[float], scores: Sequence[float | None]) -> list[bool]:
-    """Return whether each submission is on the front: no other is as cheap and as good, and better in cost or score.
+    """Return whether each submission is on the front: no other is at least equal in cost and score, and better in one.
 
     Args:
         costs: cost of each submission, such as seconds per model; finite.

@@ -36,7 +36,7 @@ def trade_off(
     normalize_axes: bool = False,
     also: Mapping[str, ArrayLike] | None = None,
 ) -> TradeOff:
-    """Return the minimum of J + weight * ((1 - unseen)^2 + ssim^2 + size^2) over the cells and between them.
+    """Return the point, at a cell or between cells, that minimises J + weight * ((1 - unseen)^2 + ssim^2 + size^2).
 
     This is eq. 4 of Huang, Yu and Zhang with tight bounds, without their random search. Sizes are brought linearly to
     [0, 1], from the smallest to the largest. Between cells J is interpolated trilinearly, at `points` equidistant
@@ -44,7 +44,7 @@ def trade_off(
     then SSIM, then share.
 
     Args:
-        objective: J of each cell, such as its error, shape (n_sizes, n_ssim, n_unseen), finite.
+        objective: J, the objective, of each cell, shape (n_sizes, n_ssim, n_unseen), finite.
         sizes: numbers of weights, ascending.
         ssim: structural similarities, ascending.
         unseen: shares of unseen classes, ascending.

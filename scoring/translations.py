@@ -27,7 +27,7 @@ class AdversarialGenerator:
     """A deterministic generator: correctly classified images may move within a radius, others stay."""
 
     radius: int  #: largest shift in rows and in columns, in pixels
-    #: margins of the candidates (shifts within `radius`), shape (..., side, side) -> row-major position of the chosen one
+    #: margins of the candidates (shifts within `radius`), shape (..., side, side) -> row-major position of one of them
     choose: Callable[[Margins], NDArray[np.intp]]
 
     @property
@@ -123,11 +123,10 @@ def _arriving(moves_to: NDArray[np.intp], target: NDArray[np.intp], radius: int,
 
 
 def needed_shifts(margins: Margins, generators: Sequence[AdversarialGenerator]) -> Mask:
-    """Return the shifts whose margins are needed, given the known margins.
+    """Return the shifts whose margins `AdversarialGenerator.estimates` needs, as far as the known margins tell.
 
     The candidates are needed first; then the points that the generator may move to the same target as the image; and
-    then the candidates of those points that are classified correctly. Margins that are never needed may have any value
-    (`AdversarialGenerator.estimates` accepts no NaN).
+    then the candidates of those points that are classified correctly. In `estimates`, other margins may be any number.
 
     Args:
         margins: shape (n_images, side, side), NaN where unknown; side is 6 * radius + 1 for the largest radius.

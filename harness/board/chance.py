@@ -67,7 +67,7 @@ def _adjusted(rows: Sequence[Row], chances: Callable[[Row], dict[str, Chance]]) 
 
 
 def _chances(row: Row, task: str = "") -> dict[str, Chance]:
-    """Return task -> `OnTask.chance`: only of `task`, if given. Otherwise of all tasks, or of none if one is hidden."""
+    """Return task -> `OnTask.chance`: of `task`, if it is given; otherwise of all tasks, but of none if one is hidden."""
     if not task and row.rounded:
         return {}
     return {name: on.chance for name, on in row.tasks.items() if on.chance is not None and task in ("", name)}

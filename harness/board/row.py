@@ -73,7 +73,7 @@ class Row:
 
     @property
     def beyond_hyperparameters(self) -> bool | None:
-        """Whether the score is significantly above chance and above a fit by hyperparameters; None if not compared."""
+        """Whether the score is significantly above chance and a fit of the gaps by hyperparameters; None if unknown."""
         if self.standing is None or self.p_value is None:
             return None
         return self.standing.beyond_hyperparameters and self.p_value <= SIGNIFICANT

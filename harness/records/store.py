@@ -42,7 +42,7 @@ class Records(Database):
     def __init__(self, location: Address | Path | str, *, read_only: bool = False) -> None:
         """Open the database at an SQLAlchemy URL, or at the path of an SQLite file, and create missing tables.
 
-        If it is `read_only`, it must exist, and refuses writes.
+        A `read_only` database must exist, is not changed, and refuses writes.
         """
         super().__init__(Address.of(location, "results"), read_only=read_only)
         if read_only and self.file is not None and not self.file.exists():
