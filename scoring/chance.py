@@ -88,7 +88,7 @@ def compare_with_chance(
 
 
 def share_reaching(observed: float, under_chance: Vector) -> float:
-    """Return the p-value of a number: (1 + how many of `under_chance` reach it) / (1 + how many there are).
+    """Return the p-value of a number: (1 + numbers in `under_chance` that reach it) / (1 + all these numbers).
 
     Source: Phipson and Smyth, "Permutation p-values should never be zero", 2010.
     """

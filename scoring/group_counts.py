@@ -1,4 +1,4 @@
-"""Counts, for each model and each group, of the group's models with smaller values; they give counts of pairs.
+"""Counts, for each model and each group, the group's models with smaller values; counts of pairs follow from these.
 
 Time grows with the number of models to the power of 1.5, memory with the number of models times the number of groups.
 """

@@ -26,7 +26,7 @@ class Layout:
     lines: Sequence[AnyColumn]  #: for files with a line per row and task
     notes: "Callable[[Board], list[str]]"  #: returns explanations of the numbers for readers, one per line
     content: "Callable[[Board], Any]"  #: returns the whole board as lists and dictionaries for JSON
-    is_faint: Callable[[Row], bool]  #: returns whether a row may be printed fainter, as a baseline among submissions
+    is_faint: Callable[[Row], bool]  #: returns whether a row may be printed fainter, like a baseline on a leaderboard
     marks: "Callable[[Board], list[str]]" = lambda _: []  #: returns explanations of unusual rows and hidden tasks
 
 

@@ -29,7 +29,7 @@ MANY = 250
 
 
 def with_chance(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows with `OnTask.chance` on every public task with an official score. A cache keeps the results."""
+    """Return the rows with `OnTask.chance` filled in for each public task with an official score; a cache keeps it."""
     tasks = [task for row in rows for task in row.tasks.values()]
     is_large = len(rows) > MANY or any(task.n_models > MOST_RESAMPLED for task in tasks)
     n_permutations = N_PERMUTATIONS // 2 if is_large else N_PERMUTATIONS
@@ -67,7 +67,7 @@ def _adjusted(rows: Sequence[Row], chances: Callable[[Row], dict[str, Chance]]) 
 
 
 def _chances(row: Row, task: str = "") -> dict[str, Chance]:
-    """Return task -> `OnTask.chance`: of `task`, if it is given; otherwise of all tasks, but of none if one is hidden."""
+    """Return task -> `OnTask.chance`: of `task`, if it is given; else of all tasks, or of none if one is hidden."""
     if not task and row.rounded:
         return {}
     return {name: on.chance for name, on in row.tasks.items() if on.chance is not None and task in ("", name)}

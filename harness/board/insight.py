@@ -17,10 +17,10 @@ N_PAIRS = 8
 #: Share of models with tied values above which a hint names the ties.
 TIED_SHARE = 0.1
 
-#: Ratio of the error by a measure's own random draws to the score's standard error, above which a hint names the draws.
+#: A hint names a measure's own random draws if their error exceeds this share of the score's standard error.
 NOISY_SHARE = 0.5
 
-#: Minimum share of the gaps' variance that counts as an effect, and of Kendall's tau that counts as following it.
+#: Minimum share of the gaps' variance for an effect, and minimum Kendall's tau for a measure that follows the effect.
 NOTICEABLE, FOLLOWED = 0.1, 1 / 3
 
 
@@ -30,7 +30,7 @@ class Missed:
 
     name: str
     share: float  #: share of the variance of the gaps that the hyperparameter alone explains, 0 to 1
-    tau: float  #: Kendall's tau of measure and gap among models that differ only in the hyperparameter; mean, -1 to 1
+    tau: float  #: mean Kendall's tau of measure and gap among models that differ only in the hyperparameter, -1 to 1
 
 
 @dataclass(frozen=True)

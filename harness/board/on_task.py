@@ -35,7 +35,7 @@ class OnTask:
     withheld: bool = False  #: whether the task is hidden: only its rounded scores and its failures are shown
     scored: TaskCalls | None = None  #: the values behind `result`; None if the task is hidden
     chance: Chance | None = None  #: level of chance and p-value; None without an official score, or if hidden
-    adjusted_p_value: float | None = None  #: `p_value` adjusted for the number of complete ranked rows; None: other row
+    adjusted_p_value: float | None = None  #: `p_value` of a complete ranked row, adjusted for the number of such rows
     published: float | None = None  #: the measure's published score, 0 to 100; None if unknown or not requested
 
     @property
@@ -84,7 +84,7 @@ class OnTask:
 
     @cached_property
     def sign_errors(self) -> SignErrors | None:
-        """Shares of wrongly ordered pairs of models that differ in one hyperparameter, 0 to 1, such as their mean.
+        """Shares of wrongly ordered pairs among models that differ in one hyperparameter, 0 to 1.
 
         None if a model has no value, if the task is hidden, or if no two models differ in one hyperparameter.
         """

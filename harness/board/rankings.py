@@ -1,4 +1,4 @@
-"""Intervals, ranks and groups, which say how certain the scores and the order of a board are, and their columns."""
+"""How certain the scores and the order of a board are: intervals, ranks and groups of rows, and their columns."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace

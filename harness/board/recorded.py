@@ -51,7 +51,7 @@ def _ran_on(
     references: Mapping[str, Reference],
     contents: Mapping[str, Contents],
 ) -> dict[str, set[str]]:
-    """Return `Collected.ran_on`: submission -> tasks on which left-out calls have present records."""
+    """Return `Collected.ran_on`."""
     others = {calls.row_key for calls in left_out}
     several = {submission for submission, _, _ in others}
     lacking: dict[str, set[str]] = {}

@@ -34,14 +34,14 @@ class Row:
     settings: str = ""  #: the settings in which the row differs from most rows, such as `seed 1, limit 60 s`
     stale: int = 0  #: number of calls whose only record is of an earlier version of the task
     p_value: float | None = None  #: of the mean score over tasks; None if a task is hidden
-    adjusted_p_value: float | None = None  #: `p_value` adjusted for the number of complete ranked rows; None: other row
+    adjusted_p_value: float | None = None  #: `p_value` of a complete ranked row, adjusted for the number of such rows
     standing: Standing | None = None  #: intervals of score and rank; None for incomplete rows, or if a task is hidden
     own_randomness: OwnRandomness | None = None  #: None without repetitions
     about: About = field(default_factory=About)  #: team, description and link in the submission's metadata
 
     @property
     def label(self) -> str:
-        """The name, followed in brackets by `settings`: these tell rows of the same name apart."""
+        """The name, followed in brackets by `settings` and `not sandboxed`, if any of these apply."""
         return labelled(self.submission, self.settings, sandboxed=self.sandboxed)
 
     @property

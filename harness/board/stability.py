@@ -88,7 +88,7 @@ def own_randomness_object(found: OwnRandomness | None) -> dict[str, Any] | None:
 
 
 def describe(found: OwnRandomness) -> list[str]:
-    """Return a line for readers on each task, and a line on the final score if there are several tasks."""
+    """Return a line for readers on the spread on each task, and on the final score's if there are several tasks."""
     lines = [
         f"{name}: own randomness: ±{percent(task.error):.1f} points; {task.n_unsteady} of {task.n_repeated} models "
         "called again gave another value"

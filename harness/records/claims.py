@@ -70,7 +70,7 @@ class Claims:
             self._database.write(lambda connection: _forget(connection, [self._id]))
 
     def take(self, keys: Collection[str]) -> set[str]:
-        """Claim the calls with these keys, and return the keys that this run has now; other runs have the others."""
+        """Claim the calls with these keys, and return the keys that this run now holds; other runs hold the rest."""
         self._release_dead()
         return self._database.patiently(lambda: self._database.write(lambda connection: self._take(connection, keys)))
 

@@ -17,7 +17,7 @@ from harness.records.store import Records
 def add_records(records: Records, file: Address | Path) -> int:
     """Add an SQLite file's requests, and its records of calls without a record here; return the number of records.
 
-    Records with outcome `INFRA_ERROR` are ignored, on both sides. Raises `UserError` for a URL or an unreadable file.
+    Records with outcome `INFRA_ERROR` count as missing in both. Raises `UserError` for a URL or an unreadable file.
     """
     added = 0
     if isinstance(file, Address) and file.is_url:

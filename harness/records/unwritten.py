@@ -90,7 +90,7 @@ def _parts(file: Path) -> Iterator[Sequence[Evaluation]]:
 
 
 def _set_aside(file: Path) -> Path:
-    """Rename a file and its journals, and return the new path. SQLite would apply a journal to a later file."""
+    """Rename a file and its journals, and return the new path: a later file of the name must not get the journals."""
     names = (file.with_name(f"{file.name}.unusable-{number}") for number in count(1))
     aside = next(name for name in names if not name.exists())
     with writing(file):

@@ -31,7 +31,7 @@ def leaderboard(data: SiteData) -> Board:
 
 
 def _on_all(computed: Y, settings: SiteSettings) -> Y:
-    """Return the yardstick `computed` for the public tasks, extended by the hidden tasks, which have no score."""
+    """Return the yardstick `computed` for the public tasks, extended by the hidden tasks without a score."""
     return computed.of({name: computed.tasks.get(name) for name in settings.tasks}, settings.hidden)
 
 

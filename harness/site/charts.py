@@ -60,7 +60,7 @@ def described(grid: Grid, number: int, names: Sequence[str]) -> str:
 
 
 def gaps_by_hyperparameter(reference: Reference) -> dict[str, Drawing]:
-    """Return hyperparameter that varies -> plot of the gaps against its values, with a dot for each model."""
+    """Return name of a varying hyperparameter -> plot of the gaps against its values, with a dot for each model."""
     grid = reference.grid
     gaps = [reference.gaps[model] for model in grid.models]
     found = {}

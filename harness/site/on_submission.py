@@ -25,7 +25,7 @@ VERDICTS = {1: "better", 0: "cannot be told apart", -1: "worse"}
 def submission_pages(
     board: Board, insights: Mapping[int, Mapping[str, Insight]], pages: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the content of the page of each row in `insights`: position -> task -> insight; `pages` has all paths."""
+    """Yield the content of the page of each row whose position is in `insights`; `pages` has each row's path."""
     axis = board_axis(board)
     yield from (_page(board, number, of_row, pages) | {"axis": axis} for number, of_row in insights.items())
 

@@ -46,7 +46,7 @@ class Verified:
 
 
 def verify_site(directory: Path | str) -> Verified:
-    """Compute a site again from its data, and compare every file. The site may be hostile, so sizes are limited.
+    """Compute a site again, and compare every file. It may be hostile: only regular files of limited size are read.
 
     Raises `UserError` if the data are missing or malformed, if a record does not fit its digest in the chain, or if
     another version of this program made the site.
