@@ -76,7 +76,7 @@ def mean_score(results: Iterable[TaskScore | str], decimals: int | None = None) 
     """Return 100 times the mean official score of the tasks that have an official score; None if no task has.
 
     With `decimals` the mean is rounded, for tasks whose scores are already rounded. The sum is multiplied by 100 before
-    it is divided, because the order of operations decides halfway between two decimals.
+    it is divided, because the order of operations decides how a mean halfway between two decimals is rounded.
     """
     scores = [result.official for result in results if isinstance(result, TaskScore) and result.official is not None]
     if not scores:

@@ -103,7 +103,7 @@ def _scaled(values: NDArray[np.float64], axis: NDArray[np.float64]) -> NDArray[n
 
 
 def _interpolated(cube: Cube, axes: list[NDArray[np.float64]], at: list[NDArray[np.float64]]) -> Cube:
-    """Interpolate linearly along every axis of more than one value."""
+    """Return the cells `cube`, interpolated linearly at the coordinates `at` along each axis of two or more values."""
     from scipy.interpolate import RegularGridInterpolator
 
     kept = [position for position in range(3) if axes[position].size > 1]

@@ -32,7 +32,7 @@ LUCK_WITHHELD = "Whether luck explains the lead is withheld, since a task is hid
 
 
 def rounded(result: SubmissionScore, withheld: Collection[str]) -> SubmissionScore:
-    """Return the score as it may be published: tasks in `withheld` by `rounded_task`, and the final score from these."""
+    """Return the score as it may be published: `rounded_task` of tasks in `withheld`, and a final score from these."""
     if not set(withheld) & set(result.tasks):
         return result
     tasks = {name: rounded_task(task) if name in withheld else task for name, task in result.tasks.items()}

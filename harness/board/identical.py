@@ -29,7 +29,7 @@ def same_values(shown: Sequence[Calls]) -> list[list[str]]:
 
 
 def remarks_on(shown: Sequence[Calls]) -> list[str]:
-    """Return a line for each group of `same_files` and `same_values`; these may be published even if a task is hidden."""
+    """Return a line for each group of `same_files` and `same_values`; these may be published even of hidden tasks."""
     return [
         *(f"the same files under several names: {', '.join(names)}" for names in same_files(shown)),
         *(f"the same values on every model: {', '.join(names)}" for names in same_values(shown)),

@@ -117,7 +117,7 @@ def ranked_board(
 ) -> Board:
     """Return the board of these rows, with ranks, p-values and intervals; its tasks are those of `oracle`.
 
-    `lines` are the remarks of the board. `scored` says whether a task can have an official score; if not, no row is ranked.
+    `lines` are the board's remarks. `scored` says whether a task can have an official score; if not, no row has a rank.
     """
     ranked = rank_rows(with_chance(rows), lambda row: row.sandboxed and scored)
     compared = rankings.compare_rows(ranked, held_out)

@@ -75,7 +75,7 @@ def _left_out(collected: Collected, references: Mapping[str, Reference]) -> list
 
 
 def _similar(shown: Sequence[Calls]) -> list[str]:
-    """Return a line for each group of names that readers could mistake for each other; a merged database may have such."""
+    """Return a line for each group of names that readers could mistake for each other; merged records may have such."""
     groups: dict[str, set[str]] = {}
     for calls in shown:
         if not calls.is_baseline:

@@ -38,7 +38,7 @@ def read_as(kind: type[S], connection: Connection, query: Select[Any], table: Ta
 
 
 def read(connection: Connection, query: Executable, table: Table, name: str) -> Iterator[Sequence[Any]]:
-    """Yield the rows of a query, after testing each column that has the name of a column of `table` by its rule.
+    """Yield the rows of a query. A column with the name of a column of `table` must follow the rule of that column.
 
     Raises `UserError` for a value that the harness would not write; `name` is the database, for the message.
     """
@@ -60,7 +60,7 @@ def read(connection: Connection, query: Executable, table: Table, name: str) -> 
 
 
 def _fit(rows: Sequence[Row[Any]], rules: Sequence[tuple[int, Rule]], pair: Sequence[int]) -> bool:
-    """Whether all rows keep the rules, by position; `pair` has the positions of outcome and value, or is empty."""
+    """Whether all rows follow the rules (position, rule); `pair` has the positions of outcome and value, or is empty."""
     if not rows:
         return True
     columns = list(zip(*rows, strict=True))
