@@ -51,7 +51,7 @@ class Conditioning:
 
     @cached_property
     def of_one_size(self) -> list[tuple[Indices, Indices]]:
-        """For each number n of cells that sets have: these sets, and their cells, shape (n_sets_of_this_size, n)."""
+        """The sets, grouped by their number n of cells: the sets' numbers, and their cells, (sets in group, n)."""
         n_cells = np.diff(self.bounds)
         numbers = [np.flatnonzero(n_cells == size) for size in np.unique(n_cells)]
         return [(sets, self.bounds[sets][:, None] + np.arange(n_cells[sets[0]])) for sets in numbers]

@@ -109,7 +109,7 @@ class Grid:
         return numbers.ravel()
 
     def groups(self, per_model: ArrayLike, by: Sequence[str]) -> NDArray[np.float64]:
-        """Arrange numbers of a complete grid's models, shape (n_models,), by the values of the hyperparameters `by`.
+        """Arrange `per_model`, a number for each model of a complete grid, by the values of the hyperparameters `by`.
 
         Returns:
             Array of shape (n_groups, n_members): a row holds the models that share the values of `by`. Rows are in

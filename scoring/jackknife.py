@@ -31,9 +31,9 @@ class GivenScore:
 def given_score(measure: ArrayLike, gap: ArrayLike, grid: Grid, names: Sequence[str]) -> GivenScore:
     """Return the official score with only some of the hyperparameters conditioned on.
 
-    In the study of invariance (Schiff et al. 2021), models that differ only in augmentation share a group, and models
-    that could not be trained are missing. The formula is that of `official_score` for every two of `names`; cells
-    without a pair of models do not count.
+    It is meant for corpora as in Schiff et al. (2021): models that differ only in augmentation share a group, and
+    models that could not be trained are missing. The formula is that of `official_score` for every two of `names`;
+    cells without a pair of models do not count.
 
     Args:
         measure: value of the complexity measure for each model, shape (n_models,), finite.

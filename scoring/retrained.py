@@ -91,10 +91,10 @@ def _share(values: Vector, level: Vector, errors: Vector, spread: float) -> Vect
 
 
 def influences(measure: Vector, gap: Vector, cond: Conditioning) -> tuple[Vector, Matrix]:
-    """Return the conditional mutual information given each pair of hyperparameters, and each model's contribution to it.
+    """Return the conditional mutual information given each pair of hyperparameters, and each model's contribution.
 
-    It is a function of the counts of pairs in cells. A model contributes, for each of its pairs, the derivative of this
-    function by the count of the pair's cell (Hajek's projection).
+    The information is a function of the counts of pairs in cells. A model contributes, for each of its pairs, the
+    derivative of this function by the count of the pair's cell (Hajek's projection).
 
     Args:
         measure: value of the measure for each model, shape (n_models,).
