@@ -118,7 +118,7 @@ def _reason(failed: Mapping[str, str], n_models: int) -> str:
 
 
 def _require_models(task: str, calls: TaskCalls) -> None:
-    """Raise `ValueError` for numbers of unknown models and for missing gaps, which would be ignored silently."""
+    """Raise `ValueError` for numbers of unknown models and for missing gaps: neither may be ignored silently."""
     models = set(calls.grid.models)
     for what, given in (("value", calls.values), ("gap", calls.gap)):
         if unknown := sorted(set(given) - models):

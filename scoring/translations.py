@@ -72,7 +72,7 @@ class AdversarialGenerator:
         return chosen
 
     def _move(self, grid: Margins) -> tuple[NDArray[np.bool_], Vector]:
-        """Return whether each moved image is misclassified, and the density at its target."""
+        """Return for each image whether its target is misclassified, and the density there (`RiskEstimates`)."""
         moves_to = self._targets(grid)  # for shifts of at most twice the radius
         target = moves_to[:, moves_to.shape[1] // 2, moves_to.shape[2] // 2]
         arriving = _arriving(moves_to, target, self.radius, grid.shape[1])
