@@ -16,15 +16,15 @@ QUANTILE = 0.975
 POWER = 0.25  #: fourth roots of mean scores are nearly symmetric, even over few tasks
 MINIMUM_RANKED_TASKS = 6  #: on five, Wilcoxon's smallest p-value is 2 / 2^5, above .05
 MINIMUM_SUBMISSIONS = 3
-LEVEL = 0.05  #: of the critical difference
-DECIMALS = 9  #: of points; scores that differ by less are equal, so that processors agree on ties
+LEVEL = 0.05  #: significance level of the critical difference
+DECIMALS = 9  #: scores in points are rounded to so many decimals, so that processors agree on ties
 
 
 def mean_on_other_tasks(scores: ArrayLike) -> NDArray[np.float64] | None:
     """Return 90 % intervals of the mean score on other tasks like these.
 
-    The intervals include the luck of a task's trainings, which is part of its score. They come from the jackknife over
-    tasks of the fourth root of the mean. The study tests/studies/tasks_as_sample.py shows how often they cover.
+    A score includes luck in training the task's models, and so do the intervals. They are computed by a jackknife over
+    tasks, for the fourth root of the mean. tests/studies/tasks_as_sample.py shows how often they contain the true mean.
 
     Args:
         scores: score of each submission on each task, 0 to 100, shape (n_tasks, n_submissions).
@@ -68,7 +68,7 @@ def difference_on_other_tasks(differences: ArrayLike) -> NDArray[np.float64] | N
 
 @dataclass(frozen=True)
 class MeanRanks:
-    """Submissions ranked on each task."""
+    """The mean ranks of submissions over tasks, with tests of their differences."""
 
     n_tasks: int  #: number of tasks
     #: mean rank of each submission over the tasks; 1 is the best, equal scores share their mean rank
@@ -76,15 +76,15 @@ class MeanRanks:
     p_value: float  #: of Friedman's test of the null hypothesis that all submissions are equally good
     critical_difference: float  #: Nemenyi's, at .05; mean ranks with a smaller difference cannot be told apart
     order: tuple[int, ...]  #: the submissions by their mean ranks, the best first
-    #: first and last place in `order` of each group of at least two submissions that cannot be told apart; no group is
-    #: part of another
+    #: first and last place in `order` of each group of at least two submissions that cannot be told apart; groups may
+    #: overlap, but none is part of another
     groups: tuple[tuple[int, int], ...]
 
 
 def compare_mean_ranks(scores: ArrayLike) -> MeanRanks | None:
-    """Compare at least three submissions over at least six tasks; None for fewer submissions or tasks.
+    """Compare submissions by their ranks on each task; None for fewer than three submissions or six tasks.
 
-    Only the ranks of submissions on each task are used. The tests treat the tasks as a sample of tasks like these.
+    The tests treat the tasks as a sample of tasks like these.
 
     Args:
         scores: score of each submission on each task, in points, shape (n_tasks, n_submissions).
@@ -115,7 +115,7 @@ def compare_mean_ranks(scores: ArrayLike) -> MeanRanks | None:
 
 
 def signed_rank_p_values(differences: ArrayLike) -> Vector | None:
-    """Return the two-sided p-values of Wilcoxon's signed-rank test, exact for any number of tasks, also with ties.
+    """Return the two-sided p-values of Wilcoxon's signed-rank test, exact for any number of tasks and ties.
 
     Tasks on which two submissions have equal scores are left out; if all are left out, the p-value is 1.
 

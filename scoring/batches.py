@@ -10,15 +10,15 @@ from scoring.contingency import frequencies
 from scoring.official import MOST_MODELS_PAIRWISE, conditional_information, pair_values
 from scoring.vectors import Vector
 
-CHUNK = 2**19  #: number of pairs of models in memory at once, which fit into a processor's cache
+CHUNK = 2**19  #: number of pairs of models in memory at once: so many fit into a processor's cache
 MOST_RESAMPLED = 300
 """Largest number of models for which all scores of resampled models are computed. On larger tasks, intervals and
 p-values come from first-order approximations; pgdl help statistics says how close these are."""
-FEWEST = 10  #: minimum number of draws, on the largest tasks
+FEWEST = 10  #: number of draws on the largest tasks
 
 
 def official_scores(measures: NDArray[np.float64], gaps: NDArray[np.float64], cond: Conditioning) -> Vector:
-    """Return the official score of each row, 0 to 1.
+    """Return the official score of each row of measures for the same row of gaps, 0 to 1; a single row is repeated.
 
     Args:
         measures: values of the measure, shape (n, n_models) or (1, n_models).
@@ -70,7 +70,7 @@ def crossed_scores(measures: NDArray[np.float64], gaps: NDArray[np.float64], con
 
 
 def ranks(values: NDArray[np.float64]) -> NDArray[np.integer]:
-    """Return integer ranks of the values along the last axis, equal for equal values; integers compare quickly."""
+    """Return integer ranks of the values along the last axis, equal for equal values. Integers compare quickly."""
     rising = np.sort(values, axis=-1)
     found = [np.searchsorted(*both) for both in zip(rising, values, strict=True)]
     return np.array(found, dtype=np.min_scalar_type(values.shape[-1]))
@@ -85,6 +85,6 @@ def chunks(n_rows: int, row_size: int) -> Iterator[slice]:
 def enough_draws(n: int, n_models: int) -> int:
     """Return the number of draws whose mean is as certain as the mean of `n` draws on `MOST_RESAMPLED` models.
 
-    The variance of a score falls with the number of models.
+    The variance of a score falls with the number of models. The result is at least `FEWEST`, and at most `n`.
     """
     return min(n, max(FEWEST, n * MOST_RESAMPLED // n_models))

@@ -15,8 +15,8 @@ def p_values(measures: Sequence[Mapping[str, Chance]]) -> Vector:
 
     A measure that knows only two hyperparameters of each task, and nothing else about the gaps, has so high a mean
     score with at most this probability. On a single task the p-value is the largest over pairs of hyperparameters. On
-    several tasks, the two hyperparameters may differ between tasks: scores under chance come from each task's pair with
-    the highest scores under chance.
+    several tasks, the pair may differ between tasks: each task is represented by the pair with its highest scores under
+    chance.
 
     Args:
         measures: task -> its score beside chance, for each measure.
@@ -32,11 +32,11 @@ def p_values(measures: Sequence[Mapping[str, Chance]]) -> Vector:
 
 
 def adjusted_p_values(measures: Sequence[Mapping[str, Chance]]) -> Vector:
-    """Return p-values, as `p_values`, that are adjusted for the number of measures.
+    """Return the results of `p_values`, adjusted for the number of measures.
 
     If no measure knows more than two hyperparameters, the p-value is an upper bound of the probability that any measure
     has so high a mean score. All measures share the same permutations, so that similar measures need little adjustment.
-    From the best measure down, each is compared with the best score under chance of itself and all lower measures.
+    Each measure is compared with the best score under chance among itself and all measures that score lower.
 
     Source: Westfall and Young, "Resampling-based multiple testing", 1993 (the step-down maximum).
     """
@@ -51,7 +51,7 @@ def adjusted_p_values(measures: Sequence[Mapping[str, Chance]]) -> Vector:
 
 
 def _smallest(measures: Sequence[Mapping[str, Chance]]) -> Vector:
-    """Return the smallest p-values with all permutations; a sample of permutations must not yield less by luck."""
+    """Return each measure's smallest possible p-value over all permutations; a sample must not give less by luck."""
     return np.array([np.prod([chance.smallest for chance in tasks.values()]) for tasks in measures])
 
 

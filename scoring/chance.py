@@ -1,4 +1,4 @@
-"""The score of a random measure, and permutation tests of whether a score is higher."""
+"""The score that a random measure gets, and permutation tests of whether a measure's score is higher."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ from scoring.streams import stream
 from scoring.vectors import Vector, as_vectors_of
 
 N_PERMUTATIONS = 1000
-ROUNDING = 1e-9  #: scores with at most this difference are equal, so that the identical permutation is counted
+ROUNDING = 1e-9  #: scores that differ by at most this are equal: the identical permutation must reach the score
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Chance:
     score: float  #: official score of the measure
     level: float  #: mean score when the measure's values are permuted at random over all models
     smallest: float  #: the smallest p-value that any measure can have on the grid
-    #: for each pair of hyperparameters, scores when the values are permuted among models that share both, shape
+    #: pair of hyperparameters -> scores when the measure is permuted among models that share the values of both, shape
     #: (n_permutations,)
     dealt: Mapping[tuple[str, str], Vector] = field(compare=False)
 
@@ -38,7 +38,7 @@ class Chance:
 
     @property
     def p_values(self) -> dict[tuple[str, str], float]:
-        """For each pair, the probability of so high a score for a measure that knows only the pair."""
+        """For each pair of hyperparameters, the probability that a measure that knows only the pair scores as high."""
         found = {pair: share_reaching(self.score, scores) for pair, scores in self.dealt.items()}
         return {pair: max(self.smallest, p_value) for pair, p_value in found.items()}
 
@@ -58,7 +58,7 @@ def compare_with_chance(
 
     The level comes from permutations of the measure over all models. A measure that follows only two hyperparameters
     deserves no score, but scores more by chance than a measure without any knowledge. So the p-value of a pair of
-    hyperparameters comes from permutations among models that share both, which keep the measure's knowledge of the
+    hyperparameters comes from permutations among models that share both: these keep the measure's knowledge of the
     pair. The p-value of the score is the largest over pairs.
 
     Args:
@@ -88,7 +88,7 @@ def compare_with_chance(
 
 
 def share_reaching(observed: float, under_chance: Vector) -> float:
-    """Return the p-value of an observed number: (1 + numbers that reach it) / (1 + numbers).
+    """Return the p-value of a number: (1 + numbers in `under_chance` that reach it) / (1 + all these numbers).
 
     Source: Phipson and Smyth, "Permutation p-values should never be zero", 2010.
     """
@@ -98,7 +98,7 @@ def share_reaching(observed: float, under_chance: Vector) -> float:
 def _dealt_scores(
     scorer: Scorer, measure: Vector, _: Vector, grid: Grid, pair: tuple[str, str], n: int, random: np.random.Generator
 ) -> Vector:
-    """Return n official scores with the measure permuted among models that share a pair of hyperparameters."""
+    """Return n official scores, each with the measure permuted among models that share the values of a pair."""
     return np.concatenate([*map(scorer, deals(measure, grid.group_numbers(pair), n, random))])
 
 

@@ -37,9 +37,9 @@ class Standing:
     """A submission's score and rank with their uncertainty. Scores and errors are in points, 0 to 100."""
 
     score: float  #: final score
-    low: float  #: lower end of the score's interval on these tasks, trained anew
-    high: float  #: upper end
-    error: float  #: standard error of the score, were the same grid of models trained and tested anew
+    low: float  #: lower end of the 90 % interval of the score if the models of these tasks are trained anew
+    high: float  #: upper end of this interval
+    error: float  #: standard error of the score if the same grid of models is trained and tested anew
     #: part of `error` that comes from measuring gaps on finitely many test images; None if the test sets are not known,
     #: or a task has more than `MOST_RESAMPLED` models
     gap_error: float | None
@@ -48,7 +48,7 @@ class Standing:
     worst_rank: int  #: largest rank that the submission may have
     group: int  #: submissions of the same group cannot be told apart; 1 is the best
     tasks_low: float | None  #: lower end of the interval of the score on other tasks like these; None below four tasks
-    tasks_high: float | None  #: upper end
+    tasks_high: float | None  #: upper end of this interval
     #: whether the score is surely (one-sided, 95 %) above the score of an additive fit of the gaps by all
     #: hyperparameters on the same models. The fit does not change when models are trained anew.
     beyond_hyperparameters: bool
@@ -56,31 +56,31 @@ class Standing:
 
 @dataclass(frozen=True)
 class Difference:
-    """The difference between two submissions."""
+    """The difference between the scores of two submissions, and how certain it is."""
 
     points: float  #: score of the first minus score of the second, in points of the final score
     low: float  #: lower end of the 90 % interval of the difference
-    high: float  #: upper end
-    p_value: float  #: two-sided p-value: probability of such a difference by luck if both are equally good
+    high: float  #: upper end of this interval
+    p_value: float  #: two-sided: probability of a difference at least as large, by luck, if both are equally good
     verdict: int  #: 1 if the first is surely better, -1 if it is surely worse, 0 if the two cannot be told apart
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """The comparison of all finished submissions of a board."""
+    """The comparison of a board's finished submissions: those with a finite value for every model of every task."""
 
     standings: Mapping[str, Standing]  #: submission -> its standing, best score first
-    unfinished: tuple[str, ...]  #: submissions that lack the value of a model; they are not compared
-    tasks: tuple[str, ...]  #: the tasks of the scores, without tasks that have no official score
+    unfinished: tuple[str, ...]  #: submissions without a value for some model; they are not compared
+    tasks: tuple[str, ...]  #: the tasks that have an official score
     #: standard error of the difference of two scores in points, widened by the ratio of the quantiles of Student's t
     #: and the normal distribution, shape (n, n), in the order of `standings`
     errors: NDArray[np.float64] = field(compare=False)
-    #: whether the submission of a row is surely better than the submission of a column, in the same order; all entries
-    #: hold together at `INTERVAL_LEVEL`. Ranks and groups follow from them.
+    #: better[i, j]: whether submission i is surely better than j, in the order of `standings`. All entries together are
+    #: right with probability `INTERVAL_LEVEL`. Ranks and groups follow from them.
     better: NDArray[np.bool_] = field(compare=False)
 
     def difference(self, first: str, second: str) -> Difference:
-        """Return the difference between two finished submissions; raises `KeyError` for others."""
+        """Return the difference between two submissions in `standings`; raises `KeyError` for others."""
         points = self.standings[first].score - self.standings[second].score
         one, other = self._position[first], self._position[second]
         error, verdict = float(self.errors[one, other]), int(self.better[one, other]) - int(self.better[other, one])

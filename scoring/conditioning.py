@@ -1,4 +1,4 @@
-"""The cells in which the official score counts pairs of models, for every two hyperparameters of a grid."""
+"""The cells of pairs of models whose orders the official score counts, for every two hyperparameters of a grid."""
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -16,15 +16,15 @@ Indices = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class Conditioning:
-    """The groups of models, and the cells of pairs of models, given each pair of hyperparameters.
+    """The groups of models, and the cells of pairs of models, for each set of two hyperparameters.
 
-    Models that share the values of both hyperparameters of a set form a group. An ordered pair of models lies in
-    the cell of its models' groups. Groups and cells of all sets are numbered one after the other.
+    Models that share the values of both hyperparameters form a group. A cell has all ordered pairs with the first model
+    in one given group and the second in another or the same. Numbers of groups and cells run on from set to set.
     """
 
     sets: tuple[tuple[str, str], ...]  #: the pairs of hyperparameters, names in sorted order
     groups: Indices  #: group of each model in each set, shape (n_sets, n_models)
-    sizes: Indices  #: models in each group, shape (n_groups,)
+    sizes: Indices  #: number of models in each group, shape (n_groups,)
     #: group of the first model of each cell, shape (n_cells,); a set's cells are in the order of the first group, then
     #: the second
     first: Indices
@@ -33,25 +33,25 @@ class Conditioning:
 
     @cached_property
     def members(self) -> NDArray[np.float32]:
-        """1 where a model is in a group, else 0, shape (n_models, n_groups), float32: counts are exact to 2**24."""
+        """1 where a model is in a group, else 0, shape (n_models, n_groups); float32 counts are exact up to 2**24."""
         members = np.zeros((self.groups.shape[1], self.sizes.size), np.float32)
         members[np.arange(len(members)), self.groups] = 1
         return members
 
     @cached_property
     def n_pairs(self) -> NDArray[np.float64]:
-        """Ordered pairs of models in each cell, each model with itself included, shape (n_cells,)."""
+        """Number of ordered pairs of models in each cell, with pairs of a model with itself, shape (n_cells,)."""
         return np.asarray(self.sizes[self.first] * self.sizes[self.second], np.float64)
 
     @cached_property
     def turned(self) -> Indices:
-        """Cell of the mirrored pairs (j, i) for each cell of pairs (i, j), shape (n_cells,)."""
+        """For each cell of pairs (i, j), the cell of the mirrored pairs (j, i), shape (n_cells,)."""
         squares = [np.arange(start, stop) for start, stop in pairwise(self.bounds)]
         return np.concatenate([cells.reshape(2 * [isqrt(cells.size)]).T.ravel() for cells in squares])
 
     @cached_property
     def of_one_size(self) -> list[tuple[Indices, Indices]]:
-        """For each number of cells, the numbers of the sets with so many cells, and their cells (n_such_sets, n)."""
+        """The sets, grouped by their number n of cells: the sets' numbers, and their cells, (sets in group, n)."""
         n_cells = np.diff(self.bounds)
         numbers = [np.flatnonzero(n_cells == size) for size in np.unique(n_cells)]
         return [(sets, self.bounds[sets][:, None] + np.arange(n_cells[sets[0]])) for sets in numbers]
@@ -69,7 +69,7 @@ class Conditioning:
 
 @lru_cache(maxsize=32)  # a board scores many submissions on the same few grids; grids compare by identity
 def conditioning(grid: Grid, names: tuple[str, ...] | None = None) -> Conditioning:
-    """Return the cells of a grid of at least two hyperparameters; `names` conditions on these hyperparameters only.
+    """Return the cells for every two hyperparameters of a grid, or for every two of `names`.
 
     Groups without a model have size 0, and contribute nothing to a score.
     """
@@ -93,7 +93,7 @@ def is_larger(values: NDArray[np.floating] | NDArray[np.integer]) -> Signs:
 
 
 def group_counts(pairs: Signs, members: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Count each model's true pairs (i, j) by the group of j: (..., n, n) to (..., n, n_groups).
+    """Count for each model i and group the true pairs (i, j) with j in the group: (..., n, n) to (..., n, n_groups).
 
     `members` is 1 where a model is in a group, else 0, shape (n, n_groups).
     """

@@ -8,7 +8,7 @@ Counts = NDArray[np.float64]
 
 
 def frequencies(both: Counts, gap_plus: Counts, measure_plus: Counts, total: Counts) -> NDArray[np.float64]:
-    """Return the relative frequency of each combination of signs, from counts (or sums of weights) of shape (...).
+    """Return the relative frequency of each combination of signs; counts (or sums of weights) have the shape (...).
 
     Args:
         both: pairs of models with both signs +.

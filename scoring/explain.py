@@ -21,13 +21,13 @@ Values = tuple[Value, Value]
 
 @dataclass(frozen=True)
 class CellShare:
-    """A cell of the deciding set: the pairs of models with these values."""
+    """A cell of the deciding pair of hyperparameters: the pairs of models with these values."""
 
-    first: Values  #: values of the first model, in the order of the set's names
-    second: Values  #: values of the second model
+    first: Values  #: values of both hyperparameters in the first model, in the order of their names
+    second: Values  #: values of both in the second model
     information: float  #: mutual information of the signs of measure and gap, 0 to 1 bit
     entropy: float  #: entropy of the gap's sign, the maximum of `information`, 0 to 1 bit
-    share: float  #: contribution of the cell to the score, which is the sum over all cells
+    share: float  #: contribution of the cell to the score: the score is the sum of these
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class CostlyPair:
     larger_gap: str  #: id of the model with the larger gap
     smaller_gap: str  #: id of the other model
     difference: float  #: difference of their gaps
-    cost: float  #: increase of the deciding set's value if the measure ordered this pair as the gap does
+    cost: float  #: increase of the score's deciding value if the measure ordered this pair as the gap does
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,9 @@ class Explanation:
     """The parts that decide an official score."""
 
     score: float  #: the official score, 0 to 1
-    #: the pair of hyperparameters with the smallest value, which is the score
+    #: the pair of hyperparameters with the smallest value; this value is the score
     deciding: tuple[str, str]
-    cells: tuple[CellShare, ...]  #: its cells, by descending difference of `entropy` and `information`
+    cells: tuple[CellShare, ...]  #: cells of `deciding`, by descending `entropy` minus `information`
     #: pairs of models, the costliest first; pairs of equal cost by descending difference of gaps
     costly_pairs: tuple[CostlyPair, ...]
 
@@ -90,7 +90,7 @@ def explain_score(measure: ArrayLike, gap: ArrayLike, grid: Grid, n_pairs: int =
 
 
 def _values(cond: Conditioning, number: int, cell: int, grid: Grid) -> tuple[Values, Values]:
-    """Return the values of the set's hyperparameters in the first and in the second model of a cell."""
+    """Return the values of both hyperparameters of set `number` in the first and in the second model of a cell."""
     a, b = (grid.values[name] for name in cond.sets[number])
     start = cond.first[cond.bounds[number]]
     first, second = (divmod(int(groups[cell] - start), len(b)) for groups in (cond.first, cond.second))
@@ -100,9 +100,9 @@ def _values(cond: Conditioning, number: int, cell: int, grid: Grid) -> tuple[Val
 def _costly_pairs(
     measure: Vector, gap: Vector, groups: Indices, p: Matrix, n_pairs_of_cell: Vector, most: int
 ) -> list[tuple[int, int, float, float]]:
-    """Return first model, second model, difference of gaps and cost of the costliest wrongly ordered pairs.
+    """Return the costliest wrongly ordered pairs: first model, second model, difference of gaps, cost.
 
-    All wrongly ordered pairs of a cell cost the same, except pairs of equal measures: costly cells are searched first.
+    Costly cells are searched first: all wrongly ordered pairs of a cell cost the same, except pairs of equal measures.
     """
     n_groups = isqrt(len(p))
     members = [np.flatnonzero(groups == group) for group in range(n_groups)]

@@ -24,7 +24,7 @@ Value = str | int | float | None
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """A task's hyperparameters: at most one model in every cell.
+    """The hyperparameters of a task's models. Each cell, a combination of values, has at most one model.
 
     Scores that compare groups of models cell by cell need a complete grid, with a model in every cell.
 
@@ -91,7 +91,7 @@ class Grid:
         return len(self.models) == self.n_cells
 
     def empty_cell(self) -> str:
-        """Describe the first cell without a model, and count them; empty text for a complete grid."""
+        """Return a text with the first cell without a model and the number of such cells; empty if there is none."""
         if self.is_complete:
             return ""
         # The grid may be astronomically large: stop at the first empty cell.
@@ -109,7 +109,7 @@ class Grid:
         return numbers.ravel()
 
     def groups(self, per_model: ArrayLike, by: Sequence[str]) -> NDArray[np.float64]:
-        """Arrange numbers of a complete grid's models, shape (n_models,), by the values of the hyperparameters `by`.
+        """Arrange `per_model`, a number for each model of a complete grid, by the values of the hyperparameters `by`.
 
         Returns:
             Array of shape (n_groups, n_members): a row holds the models that share the values of `by`. Rows are in

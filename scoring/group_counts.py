@@ -1,4 +1,4 @@
-"""Counts, for each model, of the models of each group with smaller values; pair counts follow from these counts.
+"""Counts, for each model and each group, the group's models with smaller values; counts of pairs follow from these.
 
 Time grows with the number of models to the power of 1.5, memory with the number of models times the number of groups.
 """
@@ -14,7 +14,7 @@ from scoring.vectors import Vector
 
 Counts = NDArray[np.float32]  # exact for 2**24 models
 
-MOST_COMPARED = 256  #: maximum number of models for comparing all pairs, which is then quicker than sorting
+MOST_COMPARED = 256  #: up to this number of models, comparing all pairs is quicker than sorting
 
 
 def smaller_counts(values: Vector, groups: Indices, n_groups: int) -> Counts:
@@ -27,7 +27,7 @@ def smaller_counts(values: Vector, groups: Indices, n_groups: int) -> Counts:
 
 
 def ordered_counts(values: Vector, groups: Indices, n_groups: int) -> tuple[Counts, Counts]:
-    """Count for each model the models of each group with smaller values, and with larger values."""
+    """Return two counts for each model and group: of the group's models with smaller values, and with larger values."""
     return smaller_counts(values, groups, n_groups), smaller_counts(-values, groups, n_groups)
 
 
@@ -78,7 +78,7 @@ class Pairs:
 
 
 def pairs_in_groups(gap: Vector, measure: Vector, groups: Indices) -> Pairs:
-    """Count pairs within groups by their orders; `groups` numbers the group of each model, from 0."""
+    """Count the pairs of models within each group; `groups` numbers the group of each model, from 0."""
     # Counted as a single group: later groups get larger gaps and smaller measures, so pairs across groups never agree.
     gap_places, measure_places = _places(groups, gap), _places(-groups, measure)
     agreeing = both_smaller_counts(gap_places, measure_places, np.zeros_like(groups), 1).ravel()
@@ -93,7 +93,7 @@ def pairs_in_groups(gap: Vector, measure: Vector, groups: Indices) -> Pairs:
 
 
 def cell_sums(counts: NDArray[np.floating], groups: Indices, n_groups: int) -> NDArray[np.float64]:
-    """Return the sums of the counts over the models of each group, shape (n_groups, n_groups)."""
+    """Return the sum of the models' counts (n_models, n_groups) over the models of each group: (n_groups, n_groups)."""
     sums = np.zeros((n_groups, n_groups))
     order = np.argsort(groups, kind="stable")
     found, starts = np.unique(groups[order], return_index=True)
@@ -111,7 +111,7 @@ def _places(groups: Indices, values: Vector) -> Vector:
 
 
 def _equal_pairs(numbers: NDArray[np.generic], groups: Indices) -> NDArray[np.intp]:
-    """Count the pairs of models of each group with equal numbers; numbers must differ between groups."""
+    """Count in each group the pairs of models with equal numbers; models of different groups must differ in it."""
     _, first, sizes = np.unique(numbers, return_index=True, return_counts=True)
     if first.size == groups.size:
         return np.zeros(groups.max() + 1, np.intp)

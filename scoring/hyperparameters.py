@@ -33,9 +33,9 @@ def additive_fit(gap: ArrayLike, grid: Grid) -> Vector:
 def main_effects(gap: ArrayLike, grid: Grid) -> dict[str, float]:
     """Return the effect of each varying hyperparameter on the gap, from its smallest value to its largest.
 
-    The effect is the slope of the least-squares line through the gaps of all models, over positions of the values in
-    ascending order, scaled to 0 to 1. So tasks with other values can be compared. Text comes after numbers, in
-    alphabetical order.
+    The values in ascending order, text after numbers, have equidistant positions from 0 to 1. The effect is the slope
+    of the least-squares line through the gaps of all models over these positions. So effects can be compared between
+    tasks with other values.
 
     Args and errors are those of `additive_fit`.
     """

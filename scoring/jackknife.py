@@ -15,7 +15,7 @@ from scoring.official import EPSILON, cell_frequencies, conditional_information
 from scoring.vectors import Vector, as_vectors_of
 
 CRITICAL = NormalDist().inv_cdf(0.95)  #: half an interval of 90 % in standard errors
-CHUNK = 2**14  #: deletions times cells in memory at once, which fit into a processor's cache
+CHUNK = 2**14  #: number of deletions times cells in memory at once: so many fit into a processor's cache
 
 
 @dataclass(frozen=True)
@@ -31,9 +31,9 @@ class GivenScore:
 def given_score(measure: ArrayLike, gap: ArrayLike, grid: Grid, names: Sequence[str]) -> GivenScore:
     """Return the official score with only some of the hyperparameters conditioned on.
 
-    In the study of invariance (Schiff et al. 2021), models that differ only in augmentation share a group, and models
-    that could not be trained are missing. The formula is that of `official_score` for every two of `names`, without
-    cells that have no pair of models.
+    It is meant for corpora as in Schiff et al. (2021): models that differ only in augmentation share a group, and
+    models that could not be trained are missing. The formula is that of `official_score` for every two of `names`;
+    cells without a pair of models do not count.
 
     Args:
         measure: value of the complexity measure for each model, shape (n_models,), finite.
@@ -89,7 +89,7 @@ def jackknife_deviations(left_out: NDArray[np.float64]) -> NDArray[np.float64]:
 def jackknife_interval(score: float, left_out: Vector) -> tuple[float, float]:
     """Return both ends of a score's 90 % interval, 0 to 1, from the scores without each model, shape (n_models,).
 
-    The interval is symmetric for the square root of the score, which is less skewed.
+    The interval is symmetric on the scale of square roots, since these are less skewed than scores.
     """
     roots = np.sqrt(np.maximum(score + jackknife_deviations(left_out), 0))
     half = CRITICAL * float(np.linalg.norm(roots - np.sqrt(score)))
@@ -105,7 +105,7 @@ def _without(models: slice, signs: tuple[Signs, Signs, Signs], cond: Conditionin
 
 
 def _involving(models: slice, pairs: Signs, cond: Conditioning) -> NDArray[np.float64]:
-    """Count the true pairs of each cell that contain a model, shape (len(models), n_cells)."""
+    """Count for each of the models the true pairs of each cell that contain the model, shape (len(models), n_cells)."""
     member = cond.members[models]
     as_first, as_second = (group_counts(of[models], cond.members) for of in (pairs, pairs.T))
     counts = member[:, cond.first] * as_first[:, cond.second] + member[:, cond.second] * as_second[:, cond.first]
@@ -113,6 +113,6 @@ def _involving(models: slice, pairs: Signs, cond: Conditioning) -> NDArray[np.fl
 
 
 def _pairs_without(models: slice, cond: Conditioning) -> NDArray[np.float64]:
-    """Count the remaining pairs of each cell, including pairs of a model with itself."""
+    """Count the pairs of each cell that remain without each of the models; pairs of a model with itself count, too."""
     left = (cond.sizes - cond.members[models]).astype(np.float64)
     return left[:, cond.first] * left[:, cond.second]

@@ -13,7 +13,7 @@ from scoring.vectors import Vector, as_vectors, as_vectors_of
 
 @dataclass(frozen=True)
 class GranulatedKendall:
-    """Rank correlation within groups that differ in one hyperparameter only."""
+    """Kendall's rank correlation within groups of models that differ in one hyperparameter only."""
 
     score: float  #: mean of `psi`, from -1 to 1
     #: mean correlation when only this hyperparameter changes; hyperparameters that never change alone are absent

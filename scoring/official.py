@@ -70,7 +70,7 @@ def require_official(grid: Grid) -> None:
 
 
 def pair_values(measure: Vector, gap: Vector, cond: Conditioning) -> Vector:
-    """Return the value given each set of hyperparameters, shape (n_sets,)."""
+    """Return the conditional mutual information given each pair of hyperparameters in `cond.sets`, shape (n_sets,)."""
     return conditional_information(cell_frequencies(measure, gap, cond), cond)
 
 
@@ -81,7 +81,7 @@ def cell_frequencies(measure: Vector, gap: Vector, cond: Conditioning) -> NDArra
 
 
 def _counts(measure: Vector, gap: Vector, cond: Conditioning) -> NDArray[np.float64]:
-    """Count the pairs of each cell with sign + of both, of the gap, and of the measure: shape (3, n_cells)."""
+    """Count the pairs of each cell with sign + of gap and measure, of the gap, and of the measure: (3, n_cells)."""
     if gap.size <= MOST_MODELS_PAIRWISE:
         gap_plus, measure_plus = is_larger(gap), is_larger(measure)
         return cell_counts(np.stack([gap_plus & measure_plus, gap_plus, measure_plus]), cond)
@@ -102,7 +102,7 @@ def _larger_in_cells(values: bytes, cond: Conditioning) -> Vector:
 
 
 def conditional_information(p: NDArray[np.float64], cond: Conditioning) -> NDArray[np.float64]:
-    """Return the value given each set of hyperparameters: tables (..., n_cells, 2, 2) to (..., n_sets)."""
+    """Return `pair_values` from the frequencies `p` of the signs in cells: (..., n_cells, 2, 2) to (..., n_sets)."""
     information, entropy = mutual_information(p), gap_entropy(p, EPSILON)
     values = np.empty((*p.shape[:-3], len(cond.sets)))
     for sets, cells in cond.of_one_size:

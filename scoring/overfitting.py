@@ -2,9 +2,9 @@
 
 B. Werpachowski, A. György, Cs. Szepesvári (2019), Detecting Overfitting via Adversarial Examples, NeurIPS, arXiv
 1903.02380. An adversarial example generator g moves correctly classified points onto misclassified points of the same
-label. Weighted by the density h of the data with respect to the moved data, the error rate on moved points estimates
-the model's risk without bias, as the ordinary error rate does, if model and test set are independent. If the two rates
-differ by more than chance allows, model and test set are not independent.
+label. A second error rate is that on moved points, each weighted by the density h of the data with respect to the moved
+data. If model and test set are independent, both this and the ordinary error rate estimate the model's risk without
+bias. If the two rates differ by more than chance allows, model and test set are not independent.
 """
 
 import math
@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike
 
 from scoring.vectors import Vector
 
-#: Range of a point's weighted loss minus ordinary loss: for any generator, and for deterministic translations that
-#: preserve the density, where a moved point has a density of at most 1/2.
+#: Largest minus smallest possible value of a point's weighted minus ordinary loss: for any generator, and for
+#: deterministic translations that preserve the density (the weight of a moved point is then at most 1/2).
 ANY_GENERATOR, TRANSLATION = 2.0, 1.5
 
 #: Probability with which an interval contains the estimated mean, if models and test set are independent.
@@ -82,12 +82,12 @@ class IndependenceTest:
     """A test of the hypothesis that models and test set are independent."""
 
     statistic: float  #: T, the adversarial minus the ordinary estimate; overfitting makes it positive
-    p_value: float  #: upper bound of the probability of such a difference, in either direction, if they are independent
+    p_value: float  #: upper bound of the probability of so large a |T| if models and test set are independent
     n_models: int = 1  #: the number of models whose differences were averaged
 
 
 def pairwise_independence_test(*estimates: RiskEstimates, difference_range: float = ANY_GENERATOR) -> IndependenceTest:
-    """Test the mean difference, point by point; several models are averaged first (the N-model test).
+    """Test whether both estimates of the risk differ by more than chance; several models are averaged (N-model test).
 
     Args:
         estimates: estimates of each model with its own generator, on the same points in the same order.

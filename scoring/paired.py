@@ -31,7 +31,7 @@ class PairedTask:
 
 @dataclass(frozen=True)
 class Paired:
-    """Submissions that can be compared."""
+    """The submissions of a board, divided into those that can be compared and others."""
 
     finished: tuple[str, ...]  #: submissions with a finite value for every model of every task, in the order given
     unfinished: tuple[str, ...]  #: submissions that lack a value; they are not compared
@@ -40,7 +40,7 @@ class Paired:
 
 
 def pair_submissions(submissions: Mapping[str, Mapping[str, TaskCalls]]) -> Paired:
-    """Collect the values of a board's submissions, task by task and model by model.
+    """Collect the values of a board's submissions by task, in the order of each grid's models.
 
     Args:
         submissions: submission -> task -> its calls; all on the same tasks, with the same grid and gaps.

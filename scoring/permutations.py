@@ -18,8 +18,8 @@ from scoring.vectors import Vector
 Ranks = NDArray[np.integer]
 Counts = NDArray[np.intp]
 
-PAIRS = 2**16  #: number of pairs of models in memory at once, which fit into a processor's cache
-RANK = 8  #: rank of the approximation of a group's counts, which keeps at least 99 % of their variance
+PAIRS = 2**16  #: number of pairs of models in memory at once: so many fit into a processor's cache
+RANK = 8  #: rank of the approximation of a group's counts; it keeps at least 99 % of their variance
 
 
 def deals(measure: Vector, groups: NDArray[np.intp], n: int, random: np.random.Generator) -> Iterator[Ranks]:
@@ -39,9 +39,9 @@ def deals(measure: Vector, groups: NDArray[np.intp], n: int, random: np.random.G
 class Scorer:
     """Computes the official score of many measures for one gap.
 
-    Mutual information is a sum of k log k over counts k, which are looked up: several times faster than
-    `official_scores`, and equal except for rounding errors of about 1e-13. Unless there are many ties, pairs are
-    counted once, not separately for the measure and for measure and gap (`_counts`).
+    Mutual information is a sum of k log k over counts k. A table of k log k makes this several times faster than
+    `official_scores`; results are equal except for rounding errors of about 1e-13. If there are few ties, one count of
+    pairs serves both the measure and its agreement with the gap (`_counts`).
     """
 
     def __init__(self, gap: Vector, cond: Conditioning) -> None:
@@ -62,7 +62,7 @@ class Scorer:
 
     @property
     def has_order(self) -> bool:
-        """Whether gaps differ given each pair of hyperparameters; otherwise all scores are 0."""
+        """Whether each pair of hyperparameters has a cell with both signs of the gap; if not, all scores are 0."""
         return all((self._entropy[cells].mean(axis=-1) > 10 * EPSILON).all() for _, cells in self._cond.of_one_size)
 
     def __call__(self, measures: NDArray[np.floating] | Ranks) -> Vector:
@@ -81,8 +81,8 @@ class Scorer:
     def _counts(self, plus: Signs) -> tuple[Counts, Counts]:
         """Count the pairs of each cell with sign + of both measure and gap, and of the measure: each (n, n_cells).
 
-        Without equal values, either (i, j) or (j, i) is in `plus`, so that counts of pairs with the later model second
-        follow from counts of pairs with the later model first.
+        If no values are equal, either (i, j) or (j, i) is in `plus`. So the counts of pairs whose second model has the
+        larger gap follow from the counts of pairs whose first model has it.
         """
         n_models = plus.shape[-1]
         has_ties = np.count_nonzero(plus) < len(plus) * n_models * (n_models - 1) // 2
@@ -110,7 +110,7 @@ class Scorer:
 
     @cached_property
     def _memory(self) -> list[NDArray[np.float32]]:
-        """Arrays reused for all counts, because the system clears large memory at every allocation."""
+        """Arrays that all counts reuse, because the system clears large memory at every allocation."""
         n_models, n_groups = self._cond.members.shape
         size = max(1, PAIRS // n_models**2)
         shapes = (n_models, n_models), (n_models, n_groups), (n_groups, n_groups)
@@ -126,7 +126,7 @@ class Scorer:
 def dealt_values(
     measure: Vector, gap: Vector, grid: Grid, pair: tuple[str, str], n: int, random: np.random.Generator
 ) -> Vector:
-    """Return n values given a pair of hyperparameters, with the measure permuted among models that share both.
+    """Return n values of the score's formula given a pair of hyperparameters, for permutations within its groups.
 
     The count of pairs that gap and measure order alike is approximated by a sum of products over models (Hajek's
     projection), because a permutation does not change the number of smaller values in each group. The projection leaves
@@ -157,9 +157,9 @@ def dealt_values(
 
 
 class _Counted:
-    """Counts of each group's smaller and larger models for each model, minus the mean of the model's group.
+    """For each model, the counts of smaller and of larger models in each group, minus the mean over its own group.
 
-    Counts are smooth functions of the model's value, so that RANK orthonormal vectors per group approximate them.
+    The counts are smooth functions of the model's value, so that `RANK` orthonormal vectors per group approximate them.
 
     Attributes:
         basis: orthonormal vectors of each group, shape (n_groups, models in a group, rank).

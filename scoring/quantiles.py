@@ -7,7 +7,7 @@ from scoring.batches import ranks
 
 
 def normal_scores(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the normal quantiles of the mean ranks in each row, shape (n_rows, n), equal for equal numbers."""
+    """Return for each number the normal quantile of its rank in its row, shape (n_rows, n); ties share a mean rank."""
     from scipy.special import ndtri  # takes longer to import than all scores to compute
 
     low = ranks(rows).astype(np.float64)

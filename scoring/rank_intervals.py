@@ -21,7 +21,7 @@ def difference_errors(draws: Matrix) -> Matrix:
 
 
 def standardized_differences(scores: Vector, errors: Matrix) -> Matrix:
-    """Return differences of two scores in units of their standard error: (n, n), positive if the first is larger.
+    """Return score i minus score j in units of its standard error `errors`, shape (n, n).
 
     The entry is 0 for equal scores, and infinite for different scores whose difference is the same in all draws.
     """
@@ -32,9 +32,9 @@ def standardized_differences(scores: Vector, errors: Matrix) -> Matrix:
 
 
 def surely_better(standardized: Matrix, draws: Matrix, errors: Matrix, level: float, freedom: int) -> Relation:
-    """Return whether each submission is surely better than each other, shape (n, n): a strict partial order.
+    """Return whether submission i is surely better than submission j, shape (n, n): a strict partial order.
 
-    All entries hold together with a probability of `level`: a difference must exceed a quantile of the largest
+    All entries together are right with probability `level`: a difference must exceed a quantile of the largest
     difference that luck gives to any pair. Pairs that exceed it are left out, and the others are compared again, until
     no further pair exceeds it. The relation is transitive.
 
@@ -60,7 +60,7 @@ def surely_better(standardized: Matrix, draws: Matrix, errors: Matrix, level: fl
 
 
 def rank_intervals(better: Relation) -> Ranks:
-    """Return the smallest and largest rank of each submission, shape (n, 2).
+    """Return the smallest and the largest rank that each submission may have, shape (n, 2).
 
     The best rank follows all submissions that are surely better; the worst rank precedes all that are surely worse.
     """

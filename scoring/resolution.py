@@ -19,18 +19,18 @@ from scoring.vectors import as_vectors_of
 
 LEVEL = 0.05  #: of a one-sided test
 POWER = 0.8  #: share of cases in which a difference is detected
-TYPICAL = 0.25  #: score of the two measures, 0 to 1
+TYPICAL = 0.25  #: mean score of the two simulated measures, 0 to 1
 DRAWS = 200  #: of noise; a standard deviation from this number of draws has an error of 5 %
-TRIED = 4000  #: values for finding the strength of the noise: with more models, fewer draws determine a mean score
+TRIED = 4000  #: number of draws times number of models for finding the strength of the noise
 STEPS = 10  #: of the bisection
 
 
 def smallest_p_value(grid: Grid) -> float:
     """Return the smallest p-value that any measure can have on a grid, for any gaps.
 
-    The p-value of a pair of hyperparameters is the share of permutations among models that share both whose score
-    reaches the measure's score (`compare_with_chance` samples permutations). The identical permutation always reaches
-    the score, so the smallest p-value is 1 / number of permutations. The p-value of a score is the largest over pairs.
+    For a pair of hyperparameters, the measure is permuted among models that share both, and the p-value is the share of
+    permutations that score at least as high as the measure. The identical permutation does, so no p-value is below
+    1 / number of permutations. A score's p-value is the largest over pairs, and so its bound is the largest of these.
 
     Raises:
         ScoreUndefined: the grid has no official score.
@@ -44,9 +44,9 @@ def smallest_p_value(grid: Grid) -> float:
 def detectable_difference(gap: ArrayLike, grid: Grid, seed: int = 0) -> float:
     """Return the difference of two final scores on this task that is detected in `POWER` of all cases, in points.
 
-    The result is (z(1 - LEVEL) + z(POWER)) times the standard error of the difference, which is simulated: two measures
-    are the normal scores of the gap plus independent normal noise, scaled to a mean score of `TYPICAL`, or pure noise
-    if chance alone scores more.
+    The result is (z(1 - LEVEL) + z(POWER)) times the standard error of the difference; z are quantiles of the normal
+    distribution. The error is simulated: two measures are the normal scores of the gap plus independent normal noise,
+    scaled to a mean score of `TYPICAL`, or pure noise if chance alone scores more.
 
     Args:
         gap: train accuracy minus test accuracy of each model, shape (n_models,), finite.

@@ -24,16 +24,16 @@ Matrix = NDArray[np.float64]
 
 
 def retrained_scores(tasks: Sequence[PairedTask]) -> NDArray[np.float64]:
-    """Draw final scores of all submissions for trainings of the same grids.
+    """Draw the final scores that all submissions would have if the same grids were trained anew.
 
     Gaps and measures are replaced by the normal scores of their ranks, and split into an additive fit of the
     hyperparameters and a residual. In each draw, every model keeps its fit, and gets the residuals of a randomly drawn
     model. Residuals of the gap and of all submissions are drawn together, because their errors are correlated.
     Residuals are scaled up to compensate for the free terms of the fit.
 
-    On tasks of more than `MOST_RESAMPLED` models, the value given each pair of hyperparameters is drawn from a normal
-    distribution. Its variance comes from each model's contribution to the value (`influences`), minus the part of the
-    contribution that hyperparameters explain.
+    On tasks of more than `MOST_RESAMPLED` models, the conditional mutual information given each pair of hyperparameters
+    is drawn from a normal distribution. Its variance comes from each model's contribution to the information
+    (`influences`), minus the part of the contribution that hyperparameters explain.
 
     Returns:
         Shape (N_TRAININGS, n_submissions), in points of the final score.
@@ -91,10 +91,10 @@ def _share(values: Vector, level: Vector, errors: Vector, spread: float) -> Vect
 
 
 def influences(measure: Vector, gap: Vector, cond: Conditioning) -> tuple[Vector, Matrix]:
-    """Return the value given each pair of hyperparameters, and the contribution of each model.
+    """Return the conditional mutual information given each pair of hyperparameters, and each model's contribution.
 
-    A value is a function of counts of pairs in cells. A model adds its own pairs, each times the derivative of the
-    value by the count of the pair's cell (Hajek's projection).
+    The information is a function of the counts of pairs in cells. A model contributes, for each of its pairs, the
+    derivative of this function by the count of the pair's cell (Hajek's projection).
 
     Args:
         measure: value of the measure for each model, shape (n_models,).
@@ -102,7 +102,7 @@ def influences(measure: Vector, gap: Vector, cond: Conditioning) -> tuple[Vector
         cond: the cells of a grid that has an official score.
 
     Returns:
-        Values from 0 to 1, shape (n_sets,); influences, shape (n_sets, n_models).
+        Information from 0 to 1, shape (n_sets,); contributions, shape (n_sets, n_models).
 
     Source: van der Vaart, "Asymptotic statistics", 1998, chapters 11 and 12.
     """
@@ -127,7 +127,7 @@ def _added(as_first: Counts, as_second: Counts, slope: Matrix, group: Indices) -
 
 
 def _value(both: Matrix, of_gap: Matrix, of_measure: Matrix, n_pairs: Matrix) -> tuple[float, tuple[Matrix, ...]]:
-    """Return the value of a set, and its derivatives by the three counts of each cell."""
+    """Return the information given one pair of hyperparameters, and its derivatives by the first three arguments."""
     p = frequencies(both, of_gap, of_measure, n_pairs)
     entropy = gap_entropy(p, EPSILON).sum()
     value = float(mutual_information(p).sum() / entropy)

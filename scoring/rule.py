@@ -23,7 +23,7 @@ RULE = (
 class Failure:
     """A call without a value."""
 
-    outcome: str  #: the kind of failure, such as "out_of_memory", which appears in the reason
+    outcome: str  #: the kind of failure, such as "out_of_memory"; the reason for a missing score names it
     exceeded: bool = False  #: whether the call was over its time budget
 
 
@@ -76,7 +76,7 @@ def mean_score(results: Iterable[TaskScore | str], decimals: int | None = None) 
     """Return 100 times the mean official score of the tasks that have an official score; None if no task has.
 
     With `decimals` the mean is rounded, for tasks whose scores are already rounded. The sum is multiplied by 100 before
-    it is divided, because the order of operations decides halfway between two decimals.
+    it is divided, because the order of operations decides how a mean halfway between two decimals is rounded.
     """
     scores = [result.official for result in results if isinstance(result, TaskScore) and result.official is not None]
     if not scores:
@@ -118,7 +118,7 @@ def _reason(failed: Mapping[str, str], n_models: int) -> str:
 
 
 def _require_models(task: str, calls: TaskCalls) -> None:
-    """Raise `ValueError` for numbers of unknown models and for missing gaps, which would be ignored silently."""
+    """Raise `ValueError` for numbers of unknown models and for missing gaps: neither may be ignored silently."""
     models = set(calls.grid.models)
     for what, given in (("value", calls.values), ("gap", calls.gap)):
         if unknown := sorted(set(given) - models):
@@ -139,7 +139,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Ranked:
-    """An entry and its rank: 1 is best, equal entries share a rank, None may not be ranked."""
+    """An entry and its rank: 1 is the best, equal entries share a rank; None for an entry that may not be ranked."""
 
     entry: Entry
     rank: int | None
@@ -165,7 +165,7 @@ def rank(entries: Iterable[Entry]) -> list[Ranked]:
 
 
 def _standing(entry: Entry) -> tuple[bool, bool, bool, float]:
-    """Return a sort key, smaller for better entries. Without a score, completeness does not matter."""
+    """Return a sort key, smaller for better entries. Among entries without a score, completeness does not matter."""
     if entry.score is None or not math.isfinite(entry.score):
         return (not entry.eligible, True, True, 0.0)
     return (not entry.eligible, False, not entry.complete, -entry.score)

@@ -15,7 +15,7 @@ MINIMUM_EFFECTIVE_PAIRS = 12.0  #: effective number of pairs below which an envi
 
 @dataclass(frozen=True)
 class SignErrors:
-    """Sign-errors over environments, from 0 (always the right order) to 1 (always the wrong order)."""
+    """Errors of environments (`sign_errors`), from 0 (always the right order) to 1 (always the wrong order)."""
 
     mean: float  #: mean over environments
     percentile_90: float  #: their 90th percentile
@@ -28,7 +28,7 @@ class SignErrorScore:
     """Sign-errors of a measure on one task."""
 
     overall: SignErrors  #: over all environments
-    #: hyperparameter -> errors over the environments in which it differs, if there is such an environment
+    #: hyperparameter -> errors over the environments whose two settings differ in it, if there is such an environment
     varied: Mapping[str, SignErrors]
     n_discarded: int  #: environments left out, because noise or too few seeds leave the order of their gaps uncertain
 

@@ -1,4 +1,4 @@
-"""Standard errors of final scores that come from test sets."""
+"""The part of the standard errors of final scores that comes from finite test sets."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

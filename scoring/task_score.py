@@ -30,7 +30,7 @@ class TaskScore:
     printed: float | None  #: conditional mutual information as the competition's paper prints it, 0 to 1
     #: `printed` is the minimum of these values given each set of hyperparameters
     printed_subsets: dict[tuple[str, ...], float]
-    kendall: float | None  #: Kendall's rank correlation over all models, -1 to 1; None where it is withheld
+    kendall: float | None  #: Kendall's rank correlation over all models, -1 to 1; None if it is not published
     granulated_kendall: float | None  #: rank correlation when one hyperparameter changes, averaged, -1 to 1
     granulated_psi: dict[str, float]  #: value for each hyperparameter; `granulated_kendall` is their mean
 
@@ -66,7 +66,7 @@ def score_task(measure: ArrayLike, gap: ArrayLike, grid: Grid) -> TaskScore:
 def _unless_undefined(
     score: Callable[[ArrayLike, ArrayLike, Grid], T], measure: ArrayLike, gap: ArrayLike, grid: Grid
 ) -> tuple[str, T | None]:
-    """Return a score, or the reason why it is not defined on the grid."""
+    """Return ("", score); if the score is not defined on the grid, return (reason, None)."""
     try:
         return "", score(measure, gap, grid)
     except ScoreUndefined as error:

@@ -37,7 +37,7 @@ def class_spread(values: ArrayLike) -> ClassSpread:
 
 
 def marginal(cells: ArrayLike, axis: int) -> Vector:
-    """Return the mean over the two other axes of an array of cells (the paper prints the sum)."""
+    """Return for each position on `axis` the mean of the cells over the two other axes (the paper prints the sum)."""
     array = _finite("cells", cells, 3)
     others = tuple(other for other in range(3) if other != axis % 3)
     means: Vector = array.mean(axis=others)
@@ -47,7 +47,7 @@ def marginal(cells: ArrayLike, axis: int) -> Vector:
 def gaussian_divergence(
     mean: ArrayLike, covariance: ArrayLike, origin: ArrayLike, origin_covariance: ArrayLike
 ) -> float:
-    """Return the Kullback-Leibler divergence of a Gaussian from the Gaussian of the origin, in nats, at least 0.
+    """Return the Kullback-Leibler divergence of a Gaussian from one with mean `origin`, in nats, at least 0.
 
     Raises:
         numpy.linalg.LinAlgError: a covariance is singular.

@@ -18,7 +18,7 @@ Seconds = Mapping[str, Mapping[str, float]]
 
 @dataclass(frozen=True)
 class TimeStep:
-    """The result of a submission from this time limit up to the next step."""
+    """The result of a submission under all time limits from this step to the next."""
 
     limit_s: float  #: smallest limit of the step, in seconds; a call of exactly this time keeps the limit
     score: float | None  #: final score under the rule, 0 to 100; None if no task has an official score
@@ -51,7 +51,7 @@ def scores_by_limit(tasks: Mapping[str, TaskCalls], seconds: Seconds, budget: Ti
 
 
 def pareto_front(costs: Sequence[float], scores: Sequence[float | None]) -> list[bool]:
-    """Return for each submission whether no other is at least as cheap and as good, and better in cost or score.
+    """Return whether each submission is on the front: no other is at least equal in cost and score, and better in one.
 
     Args:
         costs: cost of each submission, such as seconds per model; finite.

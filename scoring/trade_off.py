@@ -19,7 +19,7 @@ class TradeOff:
     size: float  #: number of weights
     ssim: float  #: structural similarity of the noisy images, in (0, 1]
     unseen: float  #: share of unseen classes, in [0, 1)
-    objective: float  #: J at the point
+    objective: float  #: J, the objective, at the point
     penalty: float  #: penalty at the point, without the factor `weight`
     values: Mapping[str, float]  #: name -> value of each further array of cells at the point
 
@@ -36,7 +36,7 @@ def trade_off(
     normalize_axes: bool = False,
     also: Mapping[str, ArrayLike] | None = None,
 ) -> TradeOff:
-    """Minimise J + weight * ((1 - unseen)^2 + ssim^2 + size^2) over the cells and between them.
+    """Return the point, at a cell or between cells, that minimises J + weight * ((1 - unseen)^2 + ssim^2 + size^2).
 
     This is eq. 4 of Huang, Yu and Zhang with tight bounds, without their random search. Sizes are brought linearly to
     [0, 1], from the smallest to the largest. Between cells J is interpolated trilinearly, at `points` equidistant
@@ -44,7 +44,7 @@ def trade_off(
     then SSIM, then share.
 
     Args:
-        objective: J of each cell, shape (n_sizes, n_ssim, n_unseen), finite.
+        objective: J, the objective, of each cell, shape (n_sizes, n_ssim, n_unseen), finite.
         sizes: numbers of weights, ascending.
         ssim: structural similarities, ascending.
         unseen: shares of unseen classes, ascending.
@@ -92,7 +92,7 @@ def _cells(name: str, cube: ArrayLike, axes: list[NDArray[np.float64]]) -> Cube:
 
 
 def _refined(axis: NDArray[np.float64], points: int) -> NDArray[np.float64]:
-    """Return equidistant coordinates and the cells' coordinates, between which no linear minimum can lie."""
+    """Return equidistant coordinates and those of the cells: between these, J is linear along the axis."""
     return np.union1d(np.linspace(axis[0], axis[-1], points), axis) if axis.size > 1 else axis
 
 
@@ -103,7 +103,7 @@ def _scaled(values: NDArray[np.float64], axis: NDArray[np.float64]) -> NDArray[n
 
 
 def _interpolated(cube: Cube, axes: list[NDArray[np.float64]], at: list[NDArray[np.float64]]) -> Cube:
-    """Interpolate linearly along every axis of more than one value."""
+    """Return the cells `cube`, interpolated linearly at the coordinates `at` along each axis of two or more values."""
     from scipy.interpolate import RegularGridInterpolator
 
     kept = [position for position in range(3) if axes[position].size > 1]

@@ -27,7 +27,7 @@ class AdversarialGenerator:
     """A deterministic generator: correctly classified images may move within a radius, others stay."""
 
     radius: int  #: largest shift in rows and in columns, in pixels
-    #: margins of the candidates, shape (..., side, side) -> position of the chosen candidate in row-major order
+    #: margins of the candidates (shifts within `radius`), shape (..., side, side) -> row-major position of one of them
     choose: Callable[[Margins], NDArray[np.intp]]
 
     @property
@@ -72,7 +72,7 @@ class AdversarialGenerator:
         return chosen
 
     def _move(self, grid: Margins) -> tuple[NDArray[np.bool_], Vector]:
-        """Return whether each moved image is misclassified, and the density at its target."""
+        """Return for each image whether its target is misclassified, and the density there (`RiskEstimates`)."""
         moves_to = self._targets(grid)  # for shifts of at most twice the radius
         target = moves_to[:, moves_to.shape[1] // 2, moves_to.shape[2] // 2]
         arriving = _arriving(moves_to, target, self.radius, grid.shape[1])
@@ -112,7 +112,7 @@ def _in_a_row(windows: Margins) -> Margins:
 
 
 def _arriving(moves_to: NDArray[np.intp], target: NDArray[np.intp], radius: int, side: int) -> NDArray[np.intp]:
-    """Return the number of other points that the generator moves onto the target of each image."""
+    """Return for each image how many points, except the target itself, the generator moves onto the image's target."""
     shifts = radius + np.arange(moves_to.shape[1])  # positions in the grid of the points that `moves_to` knows
     rows, columns = np.divmod(target, side)
     near = (abs(shifts - rows[:, None]) <= radius)[:, :, None] & (abs(shifts - columns[:, None]) <= radius)[:, None, :]
@@ -123,11 +123,10 @@ def _arriving(moves_to: NDArray[np.intp], target: NDArray[np.intp], radius: int,
 
 
 def needed_shifts(margins: Margins, generators: Sequence[AdversarialGenerator]) -> Mask:
-    """Return the shifts whose margins are needed, given the known margins.
+    """Return the shifts whose margins `AdversarialGenerator.estimates` needs, as far as the known margins tell.
 
     The candidates are needed first; then the points that the generator may move to the same target as the image; and
-    then the candidates of those points that are classified correctly. Margins that are never needed may have any value
-    (`AdversarialGenerator.estimates` accepts no NaN).
+    then the candidates of those points that are classified correctly. In `estimates`, other margins may be any number.
 
     Args:
         margins: shape (n_images, side, side), NaN where unknown; side is 6 * radius + 1 for the largest radius.
@@ -156,7 +155,7 @@ def needed_shifts(margins: Margins, generators: Sequence[AdversarialGenerator]) 
 
 
 def _dilated(mask: Mask, radius: int) -> Mask:
-    """Return the squares of points within `radius` of the points of a mask."""
+    """Return the mask of all points within `radius`, in rows and in columns, of a point of the mask."""
     for axis in (1, 2):
         source = np.moveaxis(mask, axis, 0)
         wide = source.copy()

@@ -1,6 +1,6 @@
-"""Turns records and reference data into scores and boards; all computation is in `scoring`."""
+"""Boards: ranked tables of submissions, made from records and reference data; `scoring` computes the scores."""
 
-#: Columns of each task that a board shows on request, by key.
+#: Keys of the columns, one for each task, that a board shows only on request (`--columns`).
 ON_REQUEST = (
     "chance", "p_value", "printed", "kendall", "granulated_kendall", "sign_error", "robust_sign_error",
 )  # fmt: skip

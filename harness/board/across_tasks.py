@@ -12,17 +12,17 @@ from scoring import MeanRanks, compare_mean_ranks, difference_on_other_tasks, si
 
 @dataclass(frozen=True)
 class Pair:
-    """The difference between two rows' scores on other tasks like those of the board."""
+    """The score of one row minus the score of another, on other tasks like those of the board."""
 
-    low: float  #: lower end of the 90 % interval of the mean difference, in points
+    low: float  #: lower end of the 90 % interval of the mean difference, in points (scores are 0 to 100)
     high: float  #: upper end of the interval
     p_value: float | None  #: p-value of Wilcoxon's signed-rank test; None for fewer than six tasks
 
 
 def across_tasks(board: Board) -> tuple[list[int], MeanRanks] | None:
-    """Return the positions of the complete rows by mean rank, best first, and the tests of the mean ranks.
+    """Return the positions of the compared rows by mean rank, best first, and the tests of their mean ranks.
 
-    None for fewer than three complete rows, or fewer than six tasks with an official score.
+    Ranked rows with a value for every model are compared. None for fewer than three such rows or six scored tasks.
     """
     compared = _compared(board)
     found = compare_mean_ranks(board.task_scores[:, compared])
@@ -30,7 +30,7 @@ def across_tasks(board: Board) -> tuple[list[int], MeanRanks] | None:
 
 
 def across_tasks_object(board: Board) -> dict[str, Any] | None:
-    """Return the result of `across_tasks` for JSON; positions of rows and of groups count from 0."""
+    """Return the result of `across_tasks` for JSON: `row` is a place on the board, `first` and `last` are in `rows`."""
     compared = across_tasks(board)
     if compared is None:
         return None
@@ -48,9 +48,9 @@ def across_tasks_object(board: Board) -> dict[str, Any] | None:
 
 
 def pairs_across_tasks(board: Board, number: int) -> dict[int, Pair]:
-    """Compare the row at position `number` with every complete row, itself included.
+    """Compare the row at position `number` with every compared row (see `across_tasks`), itself included.
 
-    Return position of a complete row -> difference; empty if the row is incomplete, or for fewer than four tasks.
+    Return position of the other row -> difference; empty if row `number` is not compared, or for fewer than four tasks.
     """
     others = _compared(board)
     if number not in others:
@@ -67,5 +67,5 @@ def pairs_across_tasks(board: Board, number: int) -> dict[int, Pair]:
 
 
 def _compared(board: Board) -> NDArray[np.intp]:
-    """Return the positions of the complete rows, rising."""
+    """Return the positions of the rows with a standing, in rising order."""
     return np.array([number for number, row in enumerate(board.rows) if row.standing is not None], dtype=np.intp)

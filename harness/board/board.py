@@ -21,25 +21,25 @@ class Layout:
     """The columns and texts that tell one kind of board from another: the leaderboard, or a comparison of measures."""
 
     title: str
-    columns: Sequence[AnyColumn]  #: for readers
+    columns: Sequence[AnyColumn]  #: of tables for readers
     figures: Sequence[AnyColumn]  #: for files with a line per row, with all digits
     lines: Sequence[AnyColumn]  #: for files with a line per row and task
     notes: "Callable[[Board], list[str]]"  #: returns explanations of the numbers for readers, one per line
     content: "Callable[[Board], Any]"  #: returns the whole board as lists and dictionaries for JSON
-    is_faint: Callable[[Row], bool]  #: returns whether a row does not fully compete, and may be printed fainter
+    is_faint: Callable[[Row], bool]  #: returns whether a row may be printed fainter, like a baseline on a leaderboard
     marks: "Callable[[Board], list[str]]" = lambda _: []  #: returns explanations of unusual rows and hidden tasks
 
 
 @dataclass(frozen=True)
 class Board:
-    """Submissions on tasks, best first."""
+    """A board: its rows, best first, and all that is shown beside them."""
 
     layout: Layout
     rows: Sequence[Row]
-    tasks: Sequence[str]  #: names, in the order of their columns
+    tasks: Sequence[str]  #: names of the tasks, in the order of their columns
     remarks: Sequence[str] = ()  #: notes on the records and tasks behind the rows, one per line
     withheld: frozenset[str] = frozenset()  #: names of the hidden tasks, whose scores are rounded
-    comparison: Comparison | None = field(default=None, compare=False)  #: names rows by their positions as text
+    comparison: Comparison | None = field(default=None, compare=False)  #: names rows by position, as text
     is_scored: bool = True  #: whether a task can have an official score; otherwise no row has a rank
     oracle: Oracle = field(default_factory=lambda: Oracle.of({}))
     hyperparameters: Hyperparameters = field(default_factory=Hyperparameters)
@@ -47,7 +47,7 @@ class Board:
 
     @cached_property
     def columns(self) -> list[Column[Row]]:
-        """The columns for readers, without columns that are empty or equal in all rows if `Column` says so."""
+        """The columns for readers, without those that `Column.is_shown` leaves out."""
         found = per_row(self._with_more(self.layout.columns), self.tasks)
         return [one for one in found if one.is_shown(self.rows)]
 
@@ -63,7 +63,7 @@ class Board:
 
     @property
     def notes(self) -> list[str]:
-        """All texts below the board, one per line: remarks, explanations of the numbers, and of unusual rows."""
+        """All texts below the board, one per line: remarks, then explanations of numbers, then of unusual rows."""
         return [*self.remarks, *self.layout.notes(self), *self.layout.marks(self)]
 
     @property
@@ -73,7 +73,7 @@ class Board:
 
     @property
     def headings(self) -> list[str]:
-        """The headings of `columns`, which may be equal."""
+        """The headings of `columns`; several columns may have the same heading."""
         return [column.heading for column in self.columns]
 
     @property
@@ -89,24 +89,24 @@ class Board:
         return [column.shown(row) for column in self.columns]
 
     def difference(self, number: int, other: int) -> Difference | None:
-        """Return how much better the row at position `number` is than the `other`; None if either is not compared."""
+        """Return how much better row `number` is than row `other` (positions); None if one of them is not compared."""
         if self.comparison is None or not {str(number), str(other)} <= self.comparison.standings.keys():
             return None
         return self.comparison.difference(str(number), str(other))
 
     @cached_property
     def task_scores(self) -> NDArray[np.float64]:
-        """Official scores in points, NaN for a missing score, shape (n_tasks, n_rows), without tasks that have none."""
+        """Official scores, 0 to 100, shape (n_tasks, n_rows); NaN is a missing score. Tasks without any are absent."""
         by_task = [[row.tasks[name].official for row in self.rows] for name in self.tasks]
         scores = np.array(by_task, dtype=np.float64).reshape(len(self.tasks), len(self.rows))
         return scores[~np.isnan(scores).all(axis=1)]
 
     def is_faint(self, row: Row) -> bool:
-        """Whether to print the row fainter: it does not fully compete, while other rows do."""
+        """Whether to print the row fainter: `Layout.is_faint` holds for this row, and not for all rows."""
         return self.layout.is_faint(row) and not all(map(self.layout.is_faint, self.rows))
 
     def lines_of(self, row: Row) -> list[dict[str, Any]]:
-        """Return the values of a row by the keys of `lines`, a dictionary for each task."""
+        """Return a dictionary for each task: key of a column in `lines` -> value of the row."""
         lines = self.lines
         return [
             {one.key: one.value(row.tasks[task]) if isinstance(one, TaskColumn) else one.value(row) for one in lines}
@@ -114,12 +114,12 @@ class Board:
         ]
 
     def to_records(self) -> list[dict[str, Any]]:
-        """Return the values of each row by the keys of `figures`, for `pandas.DataFrame`."""
+        """Return a dictionary for each row, for `pandas.DataFrame`: key of a column in `figures` -> value."""
         figures = self.figures
         return [{column.key: column.value(row) for column in figures} for row in self.rows]
 
     def with_columns(self, keys: Iterable[str]) -> "Board":
-        """Return the board with more columns for each task, by keys of `columns.MORE`; raises `UserError`."""
+        """Return the board with more columns for each task; `UserError` for a key that is not in `columns.MORE`."""
         return replace(self, more=[*self.more, *find_more(keys)])
 
     def _with_more(self, columns: Sequence[AnyColumn]) -> list[AnyColumn]:
@@ -127,7 +127,7 @@ class Board:
 
 
 def rank_rows(rows: Iterable[Row], may_rank: Callable[[Row], bool]) -> list[Row]:
-    """Return the rows in the order of the board, best first, each with its rank; None unless it `may_rank`."""
+    """Return the rows, best first, each with its rank; a row for which `may_rank` returns False has rank None."""
     entries = [(Entry(row.submission, row.score, row.complete, may_rank(row)), row) for row in rows]
     rows_by_entry = {id(entry): row for entry, row in entries}  # names may repeat
     return [replace(rows_by_entry[id(one.entry)], rank=one.rank) for one in rank([entry for entry, _ in entries])]

@@ -24,12 +24,12 @@ from harness.digest import digest_of_code
 from harness.task.task_notes import N_PERMUTATIONS
 from scoring import MOST_RESAMPLED, Chance, Grid, adjusted_p_values, compare_with_chance, p_values, smallest_p_value
 
-#: Boards of more rows, or with a task of more than `MOST_RESAMPLED` models, use half of the permutations to save time.
+#: With more rows than this, or a task of more than `MOST_RESAMPLED` models, a board uses half of the permutations.
 MANY = 250
 
 
 def with_chance(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows with `OnTask.chance` on every public task with an official score, from the cache if possible."""
+    """Return the rows with `OnTask.chance` filled in for each public task with an official score; a cache keeps it."""
     tasks = [task for row in rows for task in row.tasks.values()]
     is_large = len(rows) > MANY or any(task.n_models > MOST_RESAMPLED for task in tasks)
     n_permutations = N_PERMUTATIONS // 2 if is_large else N_PERMUTATIONS
@@ -42,7 +42,7 @@ def with_chance(rows: Sequence[Row]) -> list[Row]:
 
 
 def with_p_values(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows with p-values, complete ranked rows also with adjusted ones, unless a task is hidden."""
+    """Return the rows with p-values, and complete ranked rows also with adjusted ones; hidden tasks have neither."""
     known = [number for number, row in enumerate(rows) if _chances(row)]
     own = dict(zip(known, p_values([_chances(rows[number]) for number in known]).tolist(), strict=True))
     adjusted = _adjusted(rows, _chances)
@@ -67,7 +67,7 @@ def _adjusted(rows: Sequence[Row], chances: Callable[[Row], dict[str, Chance]]) 
 
 
 def _chances(row: Row, task: str = "") -> dict[str, Chance]:
-    """Return task -> `OnTask.chance`, for `task` alone, or for all tasks; empty if one of all tasks is hidden."""
+    """Return task -> `OnTask.chance`: of `task`, if it is given; else of all tasks, or of none if one is hidden."""
     if not task and row.rounded:
         return {}
     return {name: on.chance for name, on in row.tasks.items() if on.chance is not None and task in ("", name)}
@@ -86,12 +86,12 @@ def _with_chance(task: OnTask, n_permutations: int) -> OnTask:
 
 
 def _ranks(values: Vector) -> Vector:
-    """Return the ranks of the values: scores depend on order alone, and more entries of the cache fit."""
+    """Return the ranks of the values: scores depend on them alone, so values in the same order share a cache entry."""
     return np.unique(values, return_inverse=True)[1].astype(np.float64)
 
 
 def _cache_entry(arrays: Iterable[NDArray[Any]], rest: object) -> Path | None:
-    """Return the cache's file for a result of these arguments and the present code of `scoring`; None: no cache."""
+    """Return the cache file for the result of these inputs and the present code of `scoring`; None without a cache."""
     digest = sha256(f"{digest_of_code(Path(scoring.__file__).parent)} {rest}".encode())
     for array in arrays:
         digest.update(np.ascontiguousarray(array, np.float64).tobytes())
@@ -99,7 +99,7 @@ def _cache_entry(arrays: Iterable[NDArray[Any]], rest: object) -> Path | None:
 
 
 def _recall(entry: Path | None, grid: Grid, n_permutations: int) -> Chance | None:
-    """Return the content of the file `entry`; None if the file is missing or damaged."""
+    """Return the result in the cache file `entry`; None if the file is missing or damaged."""
     if entry is None:
         return None
     try:

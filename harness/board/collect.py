@@ -51,14 +51,14 @@ class Calls:
     submission: str
     is_baseline: bool
     rows: Mapping[Cell, CallRecord]  #: the records that count: those of the task's present models and data
-    stale: frozenset[Cell] = frozenset()  #: models with a record of an earlier version of the task, and no other record
+    stale: frozenset[Cell] = frozenset()  #: models whose only record is of an earlier version of the task
     version: str = ""  #: SHA-256 of the submission's files
     configuration: Configuration | None = None
     source: str = LIBRARY  #: path of the files in the most recent request; `library` for a measure of the library
     requested_at: datetime | None = None  #: time of the most recent request
-    age: int = 0  #: number of rows that were requested later; request times cannot tell, since clocks differ
+    age: int = 0  #: number of rows requested later, by the order of the requests, since clocks differ
     recorded_configuration: str = ""  #: ID of the configuration in records and requests
-    repeats: Mapping[Cell, Sequence[float | Failure]] = field(default_factory=dict)  #: results of repetitions, in order
+    repeats: Mapping[Cell, Sequence[float | Failure]] = field(default_factory=dict)  #: results of repeated calls
     deterministic: bool = False  #: whether the submission's metadata say that its value depends on no seed
     about: About = field(default_factory=About)  #: team, description and link in its metadata
 
@@ -73,7 +73,7 @@ class Calls:
         return self.configuration is None or self.configuration.is_sandboxed
 
     def on(self, task: str, reference: Reference) -> TaskCalls:
-        """Return the results on one task, for scoring; models without a record in `rows` are stale or missing."""
+        """Return the results on one task, for scoring. A model without a record in `rows` is stale or has no result."""
         stale = {model: Failure(STALE) for name, model in self.stale if name == task and model in reference.gaps}
         values = {model: value_of(row) for (name, model), row in self.rows.items() if name == task}
         return TaskCalls(reference.grid, reference.gaps, stale | values)
@@ -84,8 +84,8 @@ class Collected:
     """The calls behind a board, and the calls that the board leaves out."""
 
     shown: Sequence[Calls]  #: in the order of their row keys
-    left_out: Sequence[Calls] = ()  #: of replaced versions of submissions, libraries or the harness; without records
-    #: submission -> tasks on which left-out calls have present records, at least those that a shown row lacks
+    left_out: Sequence[Calls] = ()  #: of replaced versions of submissions, libraries or the harness; `rows` is empty
+    #: submission -> tasks that the left-out calls ran on, in their present version, and that a shown row did not run on
     ran_on: Mapping[str, Collection[str]] = field(default_factory=dict)
 
 

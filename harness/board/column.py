@@ -24,10 +24,10 @@ class Column(Generic[T]):
     text: Callable[[T], str] | None = None  #: returns the text for readers; by default the value, or a dash for None
     title: str | None = None  #: heading for readers, if it differs from the key
     kind: Kind = "number"
-    digits: int = 2  #: decimals of a value without `text`
+    digits: int = 2  #: decimals of a number if `text` is None
     unit: str = ""
-    optional: bool = False  #: whether readers do not see the column if no row has a value
-    varying: bool = False  #: whether readers do not see the column if all rows have the same value
+    optional: bool = False  #: whether tables for readers leave the column out if no row has a value
+    varying: bool = False  #: whether tables for readers leave the column out if all rows have the same value
     spare: int = 0  #: narrow terminals leave out the columns with the largest number first, and never those with 0
     note: str = ""  #: explanation for readers, below the board
     low_is_best: bool = False  #: whether the smallest number is the best
@@ -54,14 +54,14 @@ class Column(Generic[T]):
 
 @dataclass(frozen=True)
 class TaskColumn(Column[OnTask]):
-    """A column of each task of a board; files with a line per row and task have it only once."""
+    """A column that a board has for each of its tasks; files with a line per row and task have it only once."""
 
     def key_on(self, task: str) -> str:
         """Return the key of the column of one task, such as `score:cifar10`."""
         return f"{self.key}:{task}"
 
     def on(self, task: str) -> Column[Row]:
-        """Return the column of one task, whose values are computed from whole rows."""
+        """Return this column for one task, as a column of rows: it shows each row's result on the task."""
         heading = f"{self.heading} {task}" if self.heading else task
         return Column(
             self.key_on(task), lambda row: self.value(row.tasks[task]), self.type,

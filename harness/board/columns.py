@@ -30,7 +30,7 @@ def _excess(row: Row) -> str:
 
 
 def _settings(row: Row) -> str:
-    """Return the row's unusual settings without the runtime, which has its own column."""
+    """Return the settings in which the row differs from most rows. The runtime is left out: it has its own column."""
     return ", ".join(one for one in row.settings.split(", ") if not one.startswith("runtime "))
 
 

@@ -24,7 +24,7 @@ NOTES = (
     "s/model: median seconds of a call; shared work counts for the first measure that needs it.",
 )
 
-#: Explanations of numbers that boards with a hidden task lack.
+#: Explanations of the numbers that only boards without a hidden task show.
 NOTES_ON_OPEN_TASKS = (
     "Kendall: rank correlation with the generalization gap, mean over the same tasks.",
     "interval: contains the mean score on these tasks over new trainings of the same networks (90 %).",
@@ -81,8 +81,8 @@ def compare_calls(
     Measures without a score on some task rank below all complete measures, and above measures without any score. A
     measure that was called on no task has no rank.
 
-    The scores of the tasks `withheld` are rounded, without times and reasons. `families` maps each measure with its
-    parameters to its family, and `left_out` maps (measure, task) to the reason why the measure was not called there.
+    `withheld` are the hidden tasks: scores on them are rounded, times and reasons left out. `families` maps the name of
+    each measure to its family. `left_out` maps (measure, task) to the reason why the measure was not called there.
     """
     rows = []
     for calls in called:

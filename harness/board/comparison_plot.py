@@ -18,7 +18,7 @@ Line = tuple[str, Sequence[Row]]
 
 
 def write_plot(rows: Sequence[Row], paths: Sequence[Path], oracle: float | None = None) -> None:
-    """Draw the mean scores of `rows`, best first, by family; dots of measures without a score on some task are hollow.
+    """Draw the mean scores of `rows`, given best first, by family. Measures without a score on some task are hollow.
 
     The suffixes of `paths` determine the formats: `.svg`, `.png`, or another format of Matplotlib. `oracle` is the
     score of the noisy oracle, 0 to 100, at which a line is drawn.
@@ -42,7 +42,7 @@ def write_plot(rows: Sequence[Row], paths: Sequence[Path], oracle: float | None 
 
 
 def _lines(family: Sequence[Row]) -> list[Line]:
-    """Return name and rows of each line of a family: lines of the best measures, then a line of two or more others."""
+    """Return the lines of a family as (name, rows): a line for each of the best, and a line for two or more others."""
     named = NAMED if len(family) > NAMED + 1 else len(family)
     lines: list[Line] = [(row.submission, [row]) for row in family[:named]]
     return [*lines, (f"{len(family) - named} more", family[named:])] if family[named:] else lines

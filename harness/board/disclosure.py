@@ -18,7 +18,7 @@ from scoring import SubmissionScore, TaskScore, mean_score
 #: Decimals of scores on the scale from 0 to 100.
 DECIMALS = 1
 
-#: Replaces the reason for a missing score, which would reveal the model that failed, or values of hyperparameters.
+#: Replaces the reason for a missing score: the reason would reveal the failed model, or values of hyperparameters.
 REASON_WITHHELD = "the reason is withheld, since the task is hidden"
 
 #: Explains a score on a hidden task.
@@ -32,7 +32,7 @@ LUCK_WITHHELD = "Whether luck explains the lead is withheld, since a task is hid
 
 
 def rounded(result: SubmissionScore, withheld: Collection[str]) -> SubmissionScore:
-    """Return the score with results on hidden tasks by `rounded_task`, and the final score computed from these."""
+    """Return the score as it may be published: `rounded_task` of tasks in `withheld`, and a final score from these."""
     if not set(withheld) & set(result.tasks):
         return result
     tasks = {name: rounded_task(task) if name in withheld else task for name, task in result.tasks.items()}
@@ -41,7 +41,7 @@ def rounded(result: SubmissionScore, withheld: Collection[str]) -> SubmissionSco
 
 
 def rounded_task(task: TaskScore | str) -> TaskScore | str:
-    """Return the publishable part of a result on a hidden task: the rounded official score, or `REASON_WITHHELD`."""
+    """Return the publishable part of a result on a hidden task: its rounded official score, or `REASON_WITHHELD`."""
     if isinstance(task, str):
         return REASON_WITHHELD
     return TaskScore(
@@ -58,7 +58,7 @@ def rounded_task(task: TaskScore | str) -> TaskScore | str:
 
 
 def disclosure_note(tasks: Collection[str]) -> str:
-    """Return the explanation of a board with these hidden tasks, for readers."""
+    """Return the explanation, for readers, of what a board with these hidden tasks rounds and leaves out."""
     names = ", ".join(sorted(tasks))
     return (
         f"hidden: {names}. Scores there, and final scores, are rounded to {DECIMALS} decimal before ranking, because "

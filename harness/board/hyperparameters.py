@@ -1,7 +1,7 @@
 """The scores of hyperparameters alone: two yardsticks beside the board, from two fits of the gaps.
 
-Neither fit has a score on a hidden task, nor does any fit use hidden tasks: its score on a public task, which has all
-digits, would reveal something about the gaps of the hidden tasks.
+Hidden tasks have no such scores, and no fit uses their gaps. Otherwise the scores on public tasks, which are published
+with all digits, would reveal something about these gaps.
 """
 
 from collections.abc import Collection, Mapping
@@ -20,9 +20,9 @@ from scoring import Grid, ScoreUndefined, additive_fit, fit_from_effects, main_e
 class Hyperparameters:
     """Official scores of additive least-squares fits of the gaps by all hyperparameters, without any network."""
 
-    #: fitted on the same task
+    #: fitted to the gaps of the task that is scored
     in_sample: Yardstick = field(default_factory=lambda: Yardstick.of({}))
-    #: from the mean effects of hyperparameters on the other public tasks that have hyperparameters of the same names
+    #: computed from the mean effect that each hyperparameter has on the other public tasks that have it, by name
     from_other_tasks: Yardstick = field(default_factory=lambda: Yardstick.of({}))
 
     @property

@@ -5,7 +5,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from harness.board.collect import Calls, Cell, value_of
 from scoring import Failure
 
-#: Minimum number of different values of a submission: constants and small counts agree with others by chance.
+#: With fewer different values a submission is not compared: constants and small counts agree by chance.
 MIN_DIFFERENT = 4
 
 
@@ -15,9 +15,9 @@ def same_files(shown: Sequence[Calls]) -> list[list[str]]:
 
 
 def same_values(shown: Sequence[Calls]) -> list[list[str]]:
-    """Return the names with the same results on all models, a list for each group that has a submission.
+    """Return the names of submissions and measures with the same results on all models, a list for each group.
 
-    Groups of `same_files` are left out.
+    Groups of measures of the library alone, and groups with the same files, are left out.
     """
     submissions = {calls.submission for calls in shown if not calls.is_baseline}
     known = same_files(shown)
@@ -29,7 +29,7 @@ def same_values(shown: Sequence[Calls]) -> list[list[str]]:
 
 
 def remarks_on(shown: Sequence[Calls]) -> list[str]:
-    """Return a line for each group of `same_files` and `same_values`, which may be public even on hidden tasks."""
+    """Return a line for each group of `same_files` and `same_values`; these may be published even of hidden tasks."""
     return [
         *(f"the same files under several names: {', '.join(names)}" for names in same_files(shown)),
         *(f"the same values on every model: {', '.join(names)}" for names in same_values(shown)),

@@ -17,20 +17,20 @@ N_PAIRS = 8
 #: Share of models with tied values above which a hint names the ties.
 TIED_SHARE = 0.1
 
-#: Share of a score's standard error above which a hint recommends to average over more random draws.
+#: A hint names a measure's own random draws if their error exceeds this share of the score's standard error.
 NOISY_SHARE = 0.5
 
-#: Share of the gaps' variance from which a hyperparameter has an effect, and Kendall's tau from which it is followed.
+#: Minimum share of the gaps' variance for an effect, and minimum Kendall's tau for a measure that follows the effect.
 NOTICEABLE, FOLLOWED = 0.1, 1 / 3
 
 
 @dataclass(frozen=True)
 class Missed:
-    """A hyperparameter with an effect on the gap that a measure does not follow."""
+    """A hyperparameter that has an effect on the gap, while a measure does not follow this effect."""
 
     name: str
     share: float  #: share of the variance of the gaps that the hyperparameter alone explains, 0 to 1
-    tau: float  #: mean of Kendall's tau between measure and gap among models that differ in nothing else, -1 to 1
+    tau: float  #: mean Kendall's tau of measure and gap among models that differ only in the hyperparameter, -1 to 1
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Insight:
 
 
 def find_insights(rows: Sequence[Row], wanted: Collection[int] | None = None) -> dict[int, dict[str, Insight]]:
-    """Return position of a row (`wanted`; None: all rows) -> public task with an official score -> insight."""
+    """Return position of a row -> public task with an official score -> insight, for rows in `wanted` (None: all)."""
     return {
         number: {name: _insight(task) for name, task in row.tasks.items() if task.chance is not None}
         for number, row in enumerate(rows)
@@ -82,7 +82,7 @@ def _insight(task: OnTask) -> Insight:
 def _missed(task: OnTask, gaps: Vector) -> list[Missed]:
     """Return the hyperparameters whose effect the measure misses; `gaps` are in the order of the grid's models.
 
-    The score ignores the sign of a measure. So a measure that falls with the gap is judged with the opposite sign.
+    A measure and its negative have about the same score. So if the measure falls with the gap, its negative is judged.
     """
     assert task.score is not None
     assert task.scored is not None

@@ -10,8 +10,8 @@ from harness.board.column import AnyColumn
 MEASURE = replace(c.SUBMISSION, key="measure")
 _SECONDS = replace(c.SECONDS_PER_MODEL, digits=3)
 
-#: Each column with its uses on the leaderboard and in comparisons: `r` in tables for readers, `f` in files with a line
-#: per row, `t` in files with a line per row and task, `j` in JSON.
+#: Column, its uses on the leaderboard, its uses in comparisons. Each letter is a use: `r` in tables for readers, `f` in
+#: files with a line per row, `t` in files with a line per row and task, `j` in JSON.
 USES: Sequence[tuple[AnyColumn, str, str]] = (
     (c.RANK, "rftj", "rfj"),
     (c.SUBMISSION, "rftj", ""),

@@ -81,10 +81,10 @@ def build_board(
     held_out: Mapping[str, HeldOut] | None = None,
     command: Callable[[Sequence[Calls]], str] = lambda _: "pgdl run",
 ) -> Board:
-    """Return the leaderboard; the scores of the tasks `withheld` are rounded before ranking.
+    """Return the leaderboard; scores on the hidden tasks, `withheld`, are rounded before ranking.
 
     `task_notes` are remarks on the tasks. `held_out` has the test set of each task, or is None if the test set of some
-    task is not known. `command` returns the command line that makes some calls again.
+    task is not known. `command` returns the command line that makes the given calls again.
     """
     rows = make_rows(collected.shown, references, withheld)
     lines = [
@@ -97,7 +97,7 @@ def build_board(
 
 
 def make_rows(shown: Sequence[Calls], references: Mapping[str, Reference], withheld: Collection[str]) -> list[Row]:
-    """Return a row for each of the calls, without ranks; the scores of the tasks `withheld` are rounded."""
+    """Return a row for each element of `shown`, without ranks; scores on the tasks `withheld` are rounded."""
     labels = remarks.settings_labels(shown)
     return [
         replace(make_row(calls, score_calls(calls, references), references, withheld), settings=label)
@@ -115,9 +115,9 @@ def ranked_board(
     *,
     scored: bool,
 ) -> Board:
-    """Return the board of these rows on the oracle's tasks, with ranks, p-values and intervals.
+    """Return the board of these rows, with ranks, p-values and intervals; its tasks are those of `oracle`.
 
-    `lines` are the remarks of the board. `scored` says whether a task can have an official score, which ranks need.
+    `lines` are the board's remarks. `scored` says whether a task can have an official score; if not, no row has a rank.
     """
     ranked = rank_rows(with_chance(rows), lambda row: row.sandboxed and scored)
     compared = rankings.compare_rows(ranked, held_out)

@@ -29,23 +29,23 @@ class OnTask:
 
     name: str  #: of the task
     result: TaskScore | str  #: scores, rounded if the task is hidden; or the reason why the task has no score
-    n_models: int  #: number of the task's models; 0 if the submission is not called on them
+    n_models: int  #: number of the task's models; 0 if the task is left out for this measure
     failures: Counter[str]  #: outcome -> number of models without a value
     calls: Mapping[str, CallRecord]  #: model -> its record; empty if the task is hidden
     withheld: bool = False  #: whether the task is hidden: only its rounded scores and its failures are shown
     scored: TaskCalls | None = None  #: the values behind `result`; None if the task is hidden
     chance: Chance | None = None  #: level of chance and p-value; None without an official score, or if hidden
-    adjusted_p_value: float | None = None  #: `p_value`, adjusted for the number of complete ranked rows; else None
+    adjusted_p_value: float | None = None  #: `p_value` of a complete ranked row, adjusted for the number of such rows
     published: float | None = None  #: the measure's published score, 0 to 100; None if unknown or not requested
 
     @property
     def was_called(self) -> bool:
-        """Whether the submission is to be called on this task; False for a measure that the task leaves out."""
+        """Whether the submission is to be called on this task; False if a comparison left the measure out there."""
         return self.n_models > 0
 
     @property
     def not_run(self) -> bool:
-        """Whether no call of the submission on this task was made, although it is to be called."""
+        """Whether the submission is to be called on this task, but no call was made yet."""
         return self.was_called and self.failures[MISSING] == self.n_models
 
     @property
@@ -55,7 +55,7 @@ class OnTask:
 
     @property
     def official(self) -> float | None:
-        """The official score, 0 to 100; None if the task has no official score."""
+        """The official score, 0 to 100; None if a model has no value, or no measure has an official score there."""
         return None if self.score is None else percent(self.score.official)
 
     def official_text(self, digits: int = 2) -> str:
@@ -74,7 +74,7 @@ class OnTask:
 
     @property
     def p_value(self) -> float | None:
-        """Maximum probability that a function of two hyperparameters scores as high; None if `chance` is None."""
+        """Upper bound of the probability that a function of two hyperparameters scores as high; None if not known."""
         return None if self.chance is None else self.chance.p_value
 
     @property
@@ -84,7 +84,7 @@ class OnTask:
 
     @cached_property
     def sign_errors(self) -> SignErrors | None:
-        """Shares of wrong orders among models that differ in one hyperparameter, 0 to 1: their mean and their maximum.
+        """Shares of wrongly ordered pairs among models that differ in one hyperparameter, 0 to 1.
 
         None if a model has no value, if the task is hidden, or if no two models differ in one hyperparameter.
         """
@@ -97,7 +97,7 @@ class OnTask:
 
     @property
     def reason(self) -> str:
-        """Why the task has no score: outcomes with their numbers, and the first message. Empty if it has a score."""
+        """Why the task has no score: the number of each outcome, and the first message. Empty if it has a score."""
         if isinstance(self.result, TaskScore):
             return ""
         if self.withheld or not self.was_called:

@@ -73,7 +73,7 @@ def _value(file: Path, model: str, value: Any) -> Value:
 
 
 def _as_floats(values: Mapping[str, Value]) -> dict[str, float | Failure]:
-    """Return the values as floats: unchanged, or if floats cannot hold their order, as ranks; NaN stays NaN.
+    """Return the values as floats: unchanged, or as ranks if one is infinite or no exact float; NaN stays NaN.
 
     Scores depend on order alone. The competition's program compares integers of any length and infinite numbers; here,
     integers of more than 4,300 digits are infinite.
@@ -89,7 +89,7 @@ def _as_floats(values: Mapping[str, Value]) -> dict[str, float | Failure]:
 
 
 def _is_held(number: float) -> bool:
-    """Whether a float can hold the number exactly, and it is finite."""
+    """Whether the number is finite, and a float can hold it exactly."""
     try:
         return math.isfinite(number) and float(number) == number
     except OverflowError:

@@ -1,4 +1,4 @@
-"""Intervals, ranks and groups, which say how certain the scores and the order of a board are, and their columns."""
+"""How certain the scores and the order of a board are: intervals, ranks and groups of rows, and their columns."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -79,7 +79,7 @@ def with_standings(rows: Sequence[Row], found: Comparison | None) -> list[Row]:
 
 
 def compare_rows(rows: Sequence[Row], held_out: Mapping[str, HeldOut] | None) -> Comparison | None:
-    """Return the comparison of the ranked rows, which names them by their positions as text.
+    """Return the comparison of the ranked rows. Its submissions are the rows' positions, as text.
 
     Return None without complete ranked rows, without an official score, or if a task is hidden. `held_out` has the test
     set of each task, or is None if the test set of some task is not known.

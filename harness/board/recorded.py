@@ -1,4 +1,4 @@
-"""Reads the records behind the rows of a board; most records of a database belong to replaced versions."""
+"""Reads the records behind the rows of a board, and no others: most records belong to replaced versions."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -26,7 +26,7 @@ def read_records(
 
 
 def _with_records(calls: Calls, records: Iterable[Record], contents: Mapping[str, Contents]) -> Calls:
-    """Return the calls with their records, given oldest first; records of other contents of the tasks are stale.
+    """Return the calls with their records, which are given oldest first. Records of earlier task versions are stale.
 
     A record of a model that the task no longer has is not stale, since no run could renew it.
     """
@@ -51,7 +51,7 @@ def _ran_on(
     references: Mapping[str, Reference],
     contents: Mapping[str, Contents],
 ) -> dict[str, set[str]]:
-    """Return `Collected.ran_on`: submission -> tasks on which left-out calls have present records."""
+    """Return `Collected.ran_on`."""
     others = {calls.row_key for calls in left_out}
     several = {submission for submission, _, _ in others}
     lacking: dict[str, set[str]] = {}

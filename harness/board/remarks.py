@@ -75,7 +75,7 @@ def _left_out(collected: Collected, references: Mapping[str, Reference]) -> list
 
 
 def _similar(shown: Sequence[Calls]) -> list[str]:
-    """Return a line for each group of names that readers could mistake for each other, as merged records may have."""
+    """Return a line for each group of names that readers could mistake for each other; merged records may have such."""
     groups: dict[str, set[str]] = {}
     for calls in shown:
         if not calls.is_baseline:
@@ -87,7 +87,7 @@ def _similar(shown: Sequence[Calls]) -> list[str]:
 
 
 def _versions(shown: Sequence[Calls]) -> list[str]:
-    """Return a line for each set of versions of harness and libraries that differs from that of most rows."""
+    """Return a line for each set of versions of harness and libraries other than the most frequent of its runtime."""
     known = [(calls.submission, calls.configuration) for calls in shown if calls.configuration is not None]
     by_runtime: dict[str, Counter[str]] = {}
     for _, configuration in known:

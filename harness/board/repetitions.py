@@ -17,7 +17,7 @@ Value = float | Failure
 
 
 def remarks_on(shown: Sequence[Calls], withheld: Collection[str]) -> list[str]:
-    """Return remarks on repetitions, one per line, without models and outcomes of the tasks `withheld`."""
+    """Return remarks on repetitions, one per line; of the hidden tasks, `withheld`, they name no model or outcome."""
     lines = []
     for calls in shown:
         lines += _failed(calls, withheld)
@@ -30,7 +30,7 @@ def remarks_on(shown: Sequence[Calls], withheld: Collection[str]) -> list[str]:
 def not_deterministic(
     records: Iterable["Record"], deterministic: Collection[str], withheld: Collection[str]
 ) -> list[str]:
-    """Return a line for each submission in `deterministic` whose records, of one configuration, differ for a model."""
+    """Return a line for each submission in `deterministic` with two values for a model, in one configuration."""
     rows = [row for row in records if row.submission in deterministic]
     lines = []
     for name in deterministic:
@@ -58,7 +58,7 @@ def _failed(calls: Calls, withheld: Collection[str]) -> list[str]:
 def _varying(
     name: str, values: Mapping[Cell, Value], repeats: Mapping[Cell, Sequence[Value]], withheld: Collection[str]
 ) -> list[str]:
-    """Return a line on a model with two values, or a list without a line; models of `withheld` tasks are not named."""
+    """Return a line on the first model with two values, or an empty list; a model of a hidden task is not named."""
     says = f"{name} calls itself deterministic (metadata), but"
     secret = []
     for cell, others in repeats.items():

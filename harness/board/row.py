@@ -32,16 +32,16 @@ class Row:
     age: int = field(default=0, compare=False)  #: number of rows that were requested later
     configuration: Configuration | None = None  #: of the calls; None for a measure without records
     settings: str = ""  #: the settings in which the row differs from most rows, such as `seed 1, limit 60 s`
-    stale: int = 0  #: number of records of earlier versions of the tasks, which do not count
+    stale: int = 0  #: number of calls whose only record is of an earlier version of the task
     p_value: float | None = None  #: of the mean score over tasks; None if a task is hidden
-    adjusted_p_value: float | None = None  #: `p_value`, adjusted for the number of complete ranked rows; else None
+    adjusted_p_value: float | None = None  #: `p_value` of a complete ranked row, adjusted for the number of such rows
     standing: Standing | None = None  #: intervals of score and rank; None for incomplete rows, or if a task is hidden
     own_randomness: OwnRandomness | None = None  #: None without repetitions
     about: About = field(default_factory=About)  #: team, description and link in the submission's metadata
 
     @property
     def label(self) -> str:
-        """The name, followed by the row's unusual settings, which tell rows of the same name apart."""
+        """The name, followed in brackets by `settings` and `not sandboxed`, if any of these apply."""
         return labelled(self.submission, self.settings, sandboxed=self.sandboxed)
 
     @property
@@ -61,7 +61,7 @@ class Row:
 
     @property
     def excess_interval(self) -> tuple[float, float] | tuple[None, None]:
-        """The ends of the 90 % interval of `excess`; None without an interval."""
+        """The ends of the 90 % interval of `excess`; (None, None) without an interval."""
         if self.standing is None or self.chance_level is None:
             return None, None
         return self.standing.low - self.chance_level, self.standing.high - self.chance_level
@@ -73,7 +73,7 @@ class Row:
 
     @property
     def beyond_hyperparameters(self) -> bool | None:
-        """Whether the score is significantly above chance and a fit of the hyperparameters; None without `standing`."""
+        """Whether the score is significantly above chance and a fit of the gaps by hyperparameters; None if unknown."""
         if self.standing is None or self.p_value is None:
             return None
         return self.standing.beyond_hyperparameters and self.p_value <= SIGNIFICANT
@@ -136,7 +136,7 @@ class Row:
 def make_row(
     calls: Calls, result: SubmissionScore, references: Mapping[str, Reference], withheld: Collection[str]
 ) -> Row:
-    """Return the row of some calls with their score `result`, rounded on hidden tasks, and without a rank."""
+    """Return the row of `calls`, without a rank; `result` is their score, and is rounded for the tasks `withheld`."""
     shown = rounded(result, withheld)
     return Row(
         rank=None,
@@ -170,7 +170,7 @@ def _on_task(calls: Calls, task: str, reference: Reference, result: TaskScore | 
 
 
 def labelled(submission: str, settings: str, *, sandboxed: bool) -> str:
-    """Return a name with its unusual settings and `not sandboxed` in brackets, if any of these apply."""
+    """Return the name, followed in brackets by `settings` and `not sandboxed`, if any of these apply."""
     marks = [mark for mark in (settings, "" if sandboxed else "not sandboxed") if mark]
     return f"{submission} ({', '.join(marks)})" if marks else submission
 

@@ -24,8 +24,8 @@ def own_randomness(
 ) -> OwnRandomness | None:
     """Return the spread of scores over seeds; None without repetitions on public tasks.
 
-    `result` is the score of the calls. The tasks `withheld`, and final scores that contain them, have no spread: its
-    digits would reveal something about hidden models.
+    `result` is the score of the calls. Hidden tasks, `withheld`, and final scores that contain them have no spread: the
+    digits of a spread would reveal something about hidden models.
     """
     tasks = {task: _on_task(calls, task, reference) for task, reference in references.items() if task not in withheld}
     known = {task: stability for task, stability in tasks.items() if stability is not None}
@@ -66,9 +66,9 @@ def _equally_often(repeats: Mapping[str, list[float]]) -> dict[str, list[float]]
 
 
 def _final_error(result: SubmissionScore, tasks: Mapping[str, Stability]) -> float | None:
-    """Return the standard error of the mean over independent tasks, in points.
+    """Return the standard error of the final score from random draws alone, in points; tasks are independent.
 
-    Return None if a task with an official score lacks repetitions, or if the score is 0 by rule.
+    Return None if a task with an official score lacks repetitions, or if the score is 0 because a call took too long.
     """
     scored = [name for name, task in result.tasks.items() if isinstance(task, TaskScore) and task.official is not None]
     if result.exceeded or not scored or not set(scored) <= set(tasks):
@@ -88,7 +88,7 @@ def own_randomness_object(found: OwnRandomness | None) -> dict[str, Any] | None:
 
 
 def describe(found: OwnRandomness) -> list[str]:
-    """Return a line for readers on each task, and a line on the final score if there are several tasks."""
+    """Return a line for readers on the spread on each task, and on the final score's if there are several tasks."""
     lines = [
         f"{name}: own randomness: ±{percent(task.error):.1f} points; {task.n_unsteady} of {task.n_repeated} models "
         "called again gave another value"

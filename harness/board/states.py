@@ -37,7 +37,7 @@ def state_on(task: OnTask) -> str:
 
 
 def no_score(reason: str) -> str:
-    """Return the sentence on a missing score, which ends with the reason and a full stop."""
+    """Return the sentence on a missing score; it ends with the reason and a full stop."""
     return f"No score: {reason.rstrip('.')}."
 
 

@@ -16,7 +16,7 @@ NAMED = 3
 
 @dataclass(frozen=True)
 class Words:
-    """A part of a sentence; the name of a row has the path of its page, for a link."""
+    """A part of a sentence. If it is the name of a row, `page` is the path of the row's page, for a link."""
 
     text: str
     page: str = ""
@@ -32,7 +32,7 @@ class Verdict:
 
 
 def verdict(board: Board, pages: Sequence[str]) -> Verdict:
-    """Return the sentences on a board whose rows have `pages`; they claim no more than ranks and groups do."""
+    """Return the sentences on the lead of a board; `pages` has the path of each row's page."""
     ranked = [row for row in board.rows if row.rank is not None]
     if not ranked:
         return Verdict([Words(_nobody(board))])
@@ -56,7 +56,7 @@ def verdict(board: Board, pages: Sequence[str]) -> Verdict:
 
 
 def _interval(leaders: Sequence[Row]) -> list[Words]:
-    """Return the sentence on the interval of a single leader; intervals of several leaders may differ."""
+    """Return the sentence on the interval of a single leader; empty for several leaders, whose intervals may differ."""
     standing = leaders[0].standing
     if standing is None or len(leaders) > 1:
         return []

@@ -19,7 +19,7 @@ def find_versions(
     everything: bool = False,
     counts: Callable[[Calls], bool] = lambda _: True,
 ) -> Collected:
-    """Return the shown and the left-out calls of a board of these tasks, without their records.
+    """Return the calls that a board of these tasks shows, and those that it leaves out, all without their records.
 
     A submission is shown in its most recently requested version, with a row for each of its settings. Of configurations
     that differ only in versions of libraries and the harness, the most recently requested is shown. If some settings of
@@ -40,10 +40,10 @@ def find_versions(
 
 
 def by_age(requests: Iterable[Request]) -> list[Request]:
-    """Return the requests, which are given in the order of their rows, oldest first.
+    """Return the requests, oldest first; they are given in the order of their rows in the database.
 
-    Requests from merged databases precede this database's own requests, and so never displace them. They are ordered by
-    time, which is at most the time of the merge, since clocks of machines differ. Own requests keep their order.
+    Requests from merged databases precede this database's own requests, and so never displace them. Merged requests are
+    ordered by their time, or by the time of the merge if that is earlier: clocks differ. Own requests keep their order.
     """
     given = list(requests)
     merged = [request for request in given if request.merged_at is not None]
@@ -63,10 +63,10 @@ def _last_requests(requests: Sequence[Request], tasks: Mapping[str, object]) -> 
 
 
 def _choose_shown(all_calls: Sequence[Calls], recorded: Collection[RowKey], *, everything: bool) -> Collected:
-    """Divide calls, given newest first, into shown and left-out calls; both are sorted by name.
+    """Divide calls, given newest first, into shown calls, sorted by row key, and left-out calls.
 
     The newest version of each submission is shown. Of its configurations (the `recorded` ones if there are any), the
-    newest with each combination of settings is shown.
+    newest with each combination of settings is shown. `everything` shows all calls.
     """
     version: dict[str, str] = {}
     current = [calls for calls in all_calls if version.setdefault(calls.submission, calls.version) == calls.version]

@@ -28,20 +28,20 @@ class ScoreSpread:
 
 @dataclass(frozen=True)
 class Yardstick:
-    """Scores without a row and a rank, which take part in no comparison of rows."""
+    """Scores that belong to no row: they have no rank, and are not compared with rows."""
 
     tasks: Mapping[str, ScoreSpread | None]  #: task -> score; None if the task has no official score, or is hidden
     score: ScoreSpread | None  #: mean of the scores; None if no task has a score, or if a task is hidden
 
     @classmethod
     def of(cls, tasks: Mapping[str, ScoreSpread | None], withheld: Collection[str] = ()) -> Self:
-        """Return the yardstick with these scores by task, without the tasks `withheld`, and with their mean."""
+        """Return the yardstick of these scores. Tasks `withheld` get no score; if there are any, there is no mean."""
         shown = {name: None if name in withheld else found for name, found in tasks.items()}
         return cls(shown, None if withheld else _mean([found for found in shown.values() if found is not None]))
 
 
 def _mean(found: list[ScoreSpread]) -> ScoreSpread | None:
-    """Return the mean of scores on tasks, whose draws are independent, so that variances add up."""
+    """Return the mean over tasks. The draws of different tasks are independent, so variances add up."""
     if not found:
         return None
     deviations = [one.deviation for one in found if one.deviation is not None]
@@ -78,7 +78,7 @@ def score_oracle(references: Mapping[str, Reference], withheld: Collection[str] 
 
 
 def is_scored(references: Mapping[str, Reference]) -> bool:
-    """Whether any task can have an official score, which needs a full grid of three hyperparameters."""
+    """Whether any task can have an official score: it needs a complete grid in which three hyperparameters vary."""
     for reference in references.values():
         with suppress(ScoreUndefined):
             require_official(reference.grid)

@@ -12,5 +12,5 @@ __all__ = [
     "add_unwritten", "has_unwritten",
 ]  # fmt: skip
 
-#: Modules for other rooms, beside the names above: formats of records, removal, and queries of boards.
+#: Modules that other packages import, beside the names above: formats of records, removal, and queries for boards.
 MODULES = ("export", "removal", "versions")

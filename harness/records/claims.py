@@ -18,13 +18,13 @@ from harness.records.keys import rows_of
 from harness.records.rows import read
 from harness.records.tables import METADATA
 
-#: Seconds between two heartbeats, and seconds without a heartbeat after which a run on another machine counts as dead.
+#: Seconds between two updates of a run's counter, and seconds without one after which a run elsewhere counts as dead.
 BEAT_S, SILENCE_S = 5.0, 60.0
 
 #: Seconds between two searches for killed runs.
 SEARCH_S = 5.0
 
-#: Each `pgdl run` in progress; its row is deleted when it ends.
+#: A row for each `pgdl run` in progress; the run deletes its row when it ends.
 RUNS = Table(
     "runs",
     METADATA,
@@ -45,7 +45,7 @@ CLAIMS = Table(
 
 
 class Claims:
-    """The claims of one run on a database; a context that releases all claims on exit.
+    """The calls that one run claims in a database; a context that releases all claims on exit.
 
     Failed operations are tried again for ten minutes, with a line to the database's `warn`.
     """
@@ -70,12 +70,12 @@ class Claims:
             self._database.write(lambda connection: _forget(connection, [self._id]))
 
     def take(self, keys: Collection[str]) -> set[str]:
-        """Claim calls by their keys, and return the calls that now belong to this run; others belong to living runs."""
+        """Claim the calls with these keys, and return the keys that this run now holds; other runs hold the rest."""
         self._release_dead()
         return self._database.patiently(lambda: self._database.write(lambda connection: self._take(connection, keys)))
 
     def held(self, connection: Connection, keys: Collection[str]) -> set[str]:
-        """Return the calls that this run still claims, and lock them against other runs until the transaction ends.
+        """Return those of the keys that this run still claims, and lock them against other runs in this transaction.
 
         A run that was suspended, for instance on a sleeping machine, loses its claims: another run may have made the
         calls, and each call must have only one record.
@@ -94,14 +94,14 @@ class Claims:
         return set(connection.execute(mine).scalars())
 
     def _ensure_row(self, connection: Connection) -> None:
-        """Update this run's row in the table of runs, or insert it again after another run took this run for dead."""
+        """Update the row of this run in the table of runs; insert it if it is new, or if another run deleted it."""
         if not self._update_heartbeat(connection):
             where, process, started = process_identity.own_identity()
             row = {"id": self._id, "place": where, "process": process, "started": started, "beats": 0}
             connection.execute(insert(RUNS).values(row))
 
     def _update_heartbeat(self, connection: Connection) -> bool:
-        """Update the heartbeat, and return whether this run still has its row."""
+        """Increase the counter of this run, and return whether the run still has its row."""
         beat = update(RUNS).where(RUNS.c.id == self._id).values(beats=RUNS.c.beats + 1)
         return connection.execute(beat).rowcount > 0
 
@@ -134,6 +134,6 @@ class Claims:
 
 
 def _forget(connection: Connection, runs: list[str]) -> None:
-    """Delete runs, then their claims: in this order, a run that is claiming waits, and inserts its row again."""
+    """Delete runs, then their claims. In this order a deleted run that is claiming waits, and inserts its row again."""
     connection.execute(delete(RUNS).where(RUNS.c.id.in_(runs)))
     connection.execute(delete(CLAIMS).where(CLAIMS.c.run.in_(runs)))

@@ -20,7 +20,7 @@ from harness.extras import install
 from harness.records.protection import guard
 from harness.text import printable
 
-#: Seconds for which a writer waits while another program writes to the same file, or locks the same rows.
+#: Seconds for which a transaction waits for another program to release its lock on the file or the rows.
 BUSY_S = 60
 
 #: Seconds after which a server ends the transaction of an idle client, since other clients may wait for its locks.
@@ -67,7 +67,7 @@ class LockedError(DatabaseError):
 
 
 class Database:
-    """Access to one database, with its errors as `UserError` in one line; a hanging server fails in half a minute."""
+    """Access to one database. Its errors are `UserError` in one line; a hanging server is an error in half a minute."""
 
     def __init__(self, address: Address, *, read_only: bool = False) -> None:
         """Prepare access to an SQLAlchemy URL or an SQLite file without opening it. `read_only` refuses writes."""
@@ -95,7 +95,7 @@ class Database:
         self._address = address
         self._opened: tuple[int, int] | None = None  # identifies the file that was opened first
         self._failing = self._locked = False  # whether `warn` has received a line
-        self.warn: Callable[[str], None] = lambda _: None  #: receives a line, from any thread, when an operation waits
+        self.warn: Callable[[str], None] = lambda _: None  #: is called with a line, in any thread, if a call waits
 
     def __enter__(self) -> Self:
         return self
@@ -110,7 +110,7 @@ class Database:
 
     @contextmanager
     def begin(self) -> Iterator[Connection]:
-        """Provide a connection in a transaction; raises `DatabaseError`, for instance if the disk is full."""
+        """Yield a connection in a transaction; raises `DatabaseError`, for instance if the disk is full."""
         try:
             with self.engine.begin() as connection:
                 yield connection
@@ -129,9 +129,9 @@ class Database:
             raise DatabaseError(self.name, "text that is not UTF-8") from error
 
     def write(self, work: Callable[[Connection], T], hurry: threading.Event | None = None) -> T:
-        """Return the result of `work`, which runs in a transaction after other programs have released their locks.
+        """Run `work` in a transaction, again until no other program holds a lock, and return its result.
 
-        Raises `LockedError` for a lock that is not free within `BUSY_S` once `hurry` is set.
+        Once `hurry` is set, a lock that is not free within `BUSY_S` raises `LockedError`.
         """
         waited = False
         while True:
@@ -152,7 +152,7 @@ class Database:
                 return done
 
     def patiently(self, work: Callable[[], T], hurry: threading.Event | None = None) -> T:
-        """Return the result of `work`, which is tried again for ten minutes if the database's server fails.
+        """Run `work`, again for ten minutes if the database's server fails, and return its result.
 
         A failure of SQLite, such as a full disk, is an error at once. Once `hurry` is set, only one more try is made.
         """
@@ -174,7 +174,7 @@ class Database:
             pause = min(2 * pause, LONGEST_PAUSE_S)
 
     def _limit_locks(self, connection: Connection) -> None:
-        """Limit how long this transaction waits for locks, and how long it may stay idle; SQLite waits for `BUSY_S`."""
+        """Limit on PostgreSQL how long this transaction waits for locks, and how long it stays idle."""
         if self.is_postgresql:
             limits = {"lock_timeout": BUSY_S, "idle_in_transaction_session_timeout": IDLE_S}
             connection.execute(select(*(func.set_config(name, f"{limit}s", True) for name, limit in limits.items())))

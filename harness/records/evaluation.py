@@ -1,4 +1,4 @@
-"""The tables `evaluations`, with a record of each call, and `requests`, with an explanation of every column."""
+"""Two tables: `evaluations`, with a record of each call, and `requests`. Comments explain every column."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,7 +11,7 @@ from harness.records.tables import DIGEST, WORD, Flag, Stored, UtcDateTime, long
 
 @dataclass(frozen=True, slots=True)
 class Record(Stored):
-    """A call of a submission on a model, without the two long columns, which scores and boards do not need."""
+    """A call of a submission on a model, without the two long columns: scores and boards do not need these."""
 
     # fmt: off
     key: Annotated[str, Column(String(64), index=True, info=DIGEST, comment=
@@ -64,7 +64,7 @@ class Record(Stored):
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)  # a test checks that a run frees its records
 class Evaluation(Record):
-    """A call of a submission on a model, with any outcome. Rows are never changed; the newest row of a `key` counts."""
+    """A call of a submission on a model, with all columns. Rows are never changed; the newest row of a `key` counts."""
 
     # fmt: off
     environment: Annotated[dict[str, str], Column(JSON, comment=
@@ -84,7 +84,7 @@ EVALUATIONS = table_of(
 
 @dataclass(frozen=True, slots=True)
 class Request(Stored):
-    """A submission and a task of a `pgdl run`, from which boards take the version to show. Rows are never changed."""
+    """A submission and a task of a `pgdl run`. Boards show the most recently requested version of a submission."""
 
     # fmt: off
     submission: Annotated[str, Column(String(80), index=True, info=WORD, comment="Name of the submission.")]

@@ -1,4 +1,4 @@
-"""Statements with any number of keys: as a single parameter or in parts, since databases limit parameters."""
+"""Statements for any number of keys: databases limit parameters, so keys are one parameter, or split into groups."""
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -28,7 +28,7 @@ def in_groups(items: Iterable[T]) -> Iterator[list[T]]:
 def rows_of(connection: Connection, keys: Iterable[str]) -> Select[str]:
     """Return a query whose rows are the keys, for use in other statements.
 
-    Keys are in alphabetical order, so that runs which lock the same rows wait for each other without a deadlock.
+    Keys are in alphabetical order, to prevent deadlocks: all runs lock the same rows in the same order.
     """
     text = literal(json.dumps(sorted(keys)))
     if connection.dialect.name == "sqlite":
@@ -39,7 +39,7 @@ def rows_of(connection: Connection, keys: Iterable[str]) -> Select[str]:
 
 
 def newest_of_keys(query: Select[Any], keys: Collection[str]) -> Iterator[Select[Any]]:
-    """Yield `query` for each group of the keys, restricted to the newest records of the group."""
+    """Yield `query` once for each group of up to `AT_ONCE` keys, restricted to the newest record of each key."""
     table = EVALUATIONS.c
     for group in in_groups(keys):
         newest = select(func.max(table.id)).where(table.key.in_(group)).group_by(table.key)
@@ -49,7 +49,7 @@ def newest_of_keys(query: Select[Any], keys: Collection[str]) -> Iterator[Select
 def insert_missing(
     connection: Connection, records: Sequence[Evaluation], held: Collection[str] | None = None
 ) -> list[bool]:
-    """Insert the records of calls `held` (None: of all calls), and return for each record whether the table has it.
+    """Insert records whose keys are `held` (None: all records), and return for each record whether the table has it.
 
     A record that is already there is not inserted again: an earlier try may have succeeded without an answer.
     """

@@ -1,4 +1,4 @@
-"""Adds the records and requests of another results file, as of jobs that ran in parallel or on other machines."""
+"""Adds the records and requests of another results file, such as that of a job on another machine."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -15,9 +15,9 @@ from harness.records.store import Records
 
 
 def add_records(records: Records, file: Address | Path) -> int:
-    """Add the records of an SQLite file whose calls have no record yet, and its requests; return the number of records.
+    """Add an SQLite file's requests, and its records of calls without a record here; return the number of records.
 
-    Records with outcome `INFRA_ERROR` are ignored. Raises `UserError` for a URL, and for a file that cannot be read.
+    Records with outcome `INFRA_ERROR` count as missing in both. Raises `UserError` for a URL or an unreadable file.
     """
     added = 0
     if isinstance(file, Address) and file.is_url:

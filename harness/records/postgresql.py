@@ -1,8 +1,8 @@
 """Connections to PostgreSQL that end if the server hangs.
 
-A slow server still accepts new connections, but a hanging server does not. So a statement may take any time while the
-server accepts another connection. The operating system ends connections to unreachable machines, but not to a stopped
-server, or through a socket file.
+A slow server still accepts new connections, but a hanging server does not. So a statement may take any time as long as
+the server accepts another connection. The operating system ends connections to machines that are unreachable. It does
+not end connections to a server program that has stopped, or through a socket file.
 """
 
 import os
@@ -22,12 +22,12 @@ CONNECT_S = 10
 #: Seconds without an answer after which another connection is tried, to find out whether the server hangs.
 ANSWER_S = 20.0
 
-#: Parameters of libpq, by which a connection ends half a minute after the server's machine became unreachable.
+#: Parameters of libpq: with these, a connection ends half a minute after the server's machine became unreachable.
 NETWORK = {"keepalives_idle": 15, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 30_000}
 
 
 def watch(engine: Engine, url: URL) -> None:
-    """Let an engine make connections of `WatchedConnection`, with the limits above unless its URL has others."""
+    """Let an engine connect by `WatchedConnection`, with `CONNECT_S` and `NETWORK` unless its URL has other limits."""
     limits = {
         name: value for name, value in (NETWORK | {"connect_timeout": CONNECT_S}).items() if name not in url.query
     }
@@ -44,7 +44,7 @@ class WatchedConnection(psycopg.Connection[Any]):
 
     @classmethod
     def open(cls, *arguments: Any, **parameters: Any) -> Self:
-        """Return a connection with the arguments of `psycopg.connect`, which `is_let_in_again` reuses."""
+        """Return a connection; the arguments are those of `psycopg.connect`, and `is_let_in_again` reuses them."""
         connection = cls.connect(*arguments, **parameters)
         connection._arguments = arguments, parameters
         return connection
@@ -75,7 +75,7 @@ class WatchedConnection(psycopg.Connection[Any]):
 
 
 class _Watch(threading.Thread):
-    """A thread that shuts down the socket of a connection whose server hangs, which ends any wait for the server."""
+    """A thread that shuts down the socket of a connection if its server hangs, so that waiting for the server ends."""
 
     def __init__(self, connection: WatchedConnection) -> None:
         super().__init__(name="postgresql", daemon=True)

@@ -14,7 +14,7 @@ _WATCH = "watch"
 
 
 def guard(engine: Engine, file: Path, *, read_only: bool) -> None:
-    """Let an engine make connections by `harness.sqlite.protect`; a statement that is ended raises the reason."""
+    """Let an engine protect its connections by `harness.sqlite.protect`; a stopped statement raises the reason."""
 
     @event.listens_for(engine, "do_connect")
     def _before(*_: Any) -> None:

@@ -1,4 +1,4 @@
-"""Moves all rows of a submission to another database, from which the removal can be undone."""
+"""Moves all rows of a submission to a new database, from which they can be added again."""
 
 import re
 from collections import Counter
@@ -39,7 +39,7 @@ class Removal:
 
 
 def plan_removal(records: Records, submission: str) -> Removal:
-    """Return the removal of a submission; raises `UserError` if the database has no rows of the submission."""
+    """Return the planned removal of a submission; raises `UserError` if the database has no rows of the submission."""
     evaluations, requests = records.all_of(submission)
     if not evaluations and not requests:
         known = sorted({*records.distinct("submission"), *(request.submission for request in records.requests())})

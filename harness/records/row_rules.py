@@ -1,4 +1,4 @@
-"""Rules for the values of columns, which the harness keeps, and an untrusted database may break."""
+"""Rules for the values of columns. The harness keeps them; an untrusted database may break them."""
 
 import functools
 import json
@@ -29,17 +29,17 @@ _TIME = re.compile(r"[12]\d{3}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}", re.ASCII)
 class Rule(NamedTuple):
     """The values that a column may have."""
 
-    words: str  #: the values, for messages
+    words: str  #: description of the values, for messages
     holds: Callable[
         [Any], bool
     ]  #: returns whether the column may have a value, as stored or as converted by SQLAlchemy
-    #: reduces values to those that need a test: `set` for texts, `iter` for numbers, since True equals 1
+    #: returns the values that need a test: `set` drops equal texts; `iter` keeps all numbers, since True equals 1
     different: Callable[[Iterable[Any]], Iterable[Any]] = iter
 
 
 @functools.cache
 def rule_of(column: Column[Any]) -> Rule:
-    """Return the rule of a column, which follows from its name, its `info` (`harness.records.tables`) or its type."""
+    """Return the rule of a column, by the column's name, `info` (see `harness.records.tables`) or type."""
     rule = _rule(column)
     return rule._replace(holds=lambda value: value is None or rule.holds(value)) if column.nullable else rule
 

@@ -1,7 +1,7 @@
 """Turns rows into objects, and refuses rows with values that the harness would not write.
 
-SQLite stores any value in any column, and the columns of a server have types, but no bounds. Python tests a row in a
-third of the time that SQL needs.
+SQLite stores any value in any column, and PostgreSQL checks types, but no bounds. Python tests a row in a third of the
+time that SQL needs.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,7 +27,7 @@ S = TypeVar("S", bound=Stored)
 
 
 def select_of(kind: type[Stored], table: Table) -> Select[Any]:
-    """Return a query of all fields of a class of rows, whose result `read_as` turns into objects."""
+    """Return a query of all fields of the class `kind`; `read_as` turns its rows into objects."""
     return select(*(table.c[one.name] for one in fields(kind)))
 
 
@@ -38,9 +38,9 @@ def read_as(kind: type[S], connection: Connection, query: Select[Any], table: Ta
 
 
 def read(connection: Connection, query: Executable, table: Table, name: str) -> Iterator[Sequence[Any]]:
-    """Yield the rows of a query, whose columns with the name of a column of `table` follow the rules of that column.
+    """Yield the rows of a query. A column with the name of a column of `table` must follow the rule of that column.
 
-    Raises `UserError`, which names the database `name`, for a value that the harness would not write.
+    Raises `UserError` for a value that the harness would not write; `name` is the database, for the message.
     """
     result = connection.execute(query)
     names = list(result.keys())
@@ -60,7 +60,7 @@ def read(connection: Connection, query: Executable, table: Table, name: str) -> 
 
 
 def _fit(rows: Sequence[Row[Any]], rules: Sequence[tuple[int, Rule]], pair: Sequence[int]) -> bool:
-    """Whether the harness could have written the rows; `pair` has the positions of outcome and value, or is empty."""
+    """Whether all rows follow the rules (position, rule); `pair` has the positions of outcome and value, if any."""
     if not rows:
         return True
     columns = list(zip(*rows, strict=True))

@@ -26,7 +26,7 @@ _NUMBER = re.compile(r"[1-9][0-9]{0,8}")
 #: Maximum number of characters of a version in a message.
 SHOWN = 40
 
-#: The stamp: a table of one row with the version, where Alembic would look for it.
+#: The stamp, a table of one row: the version of the tables. Alembic, a tool for migrations, uses the same table.
 STAMP = Table("alembic_version", MetaData(), Column("version_num", String(32), primary_key=True))
 
 #: Remedy for a database without records.
@@ -37,7 +37,7 @@ CREATING = 7_413_020
 
 
 def open_tables(database: Database, *, read_only: bool) -> None:
-    """Check the tables of a database, and create missing tables and indices unless `read_only`; raises `UserError`."""
+    """Check the tables of a database, after creating missing tables and indices unless it is `read_only`."""
     with database.begin() as connection:
         is_new = not _has_tables(connection, database.name)
     if is_new and read_only:
@@ -89,7 +89,6 @@ def _create_indexes(database: Database) -> None:
 
 
 def _require_columns(database: Database) -> None:
-    """Raise `UserError` if a table or a column of records is missing."""
     with database.begin() as connection:
         inspector = sqlalchemy.inspect(connection)
         there = inspector.get_table_names()
@@ -105,7 +104,7 @@ def _require_columns(database: Database) -> None:
 
 @contextmanager
 def _changing(database: Database) -> Iterator[Connection]:
-    """Provide a connection in a transaction that changes tables; a server lets one program do so at a time."""
+    """Yield a connection in a transaction that changes tables; PostgreSQL lets one program do so at a time."""
     with database.begin() as connection:
         if database.is_postgresql:  # two programs cannot create the same table at once
             connection.execute(select(func.pg_advisory_xact_lock(CREATING)))

@@ -25,7 +25,7 @@ S = TypeVar("S", bound=Stored)
 
 
 class EndedCall(NamedTuple):
-    """The columns of a record by which a run decides whether to make the call again."""
+    """The columns of a record that tell a run whether to make the call again."""
 
     key: str
     outcome: str
@@ -34,15 +34,15 @@ class EndedCall(NamedTuple):
 
 
 class Records(Database):
-    """The tables of a database; a row is on disk when the method that adds it returns.
+    """A results database with methods for its rows; a row is on disk when the method that adds it returns.
 
     All methods raise `UserError` if the database cannot be opened, read or written; rows already written are kept.
     """
 
     def __init__(self, location: Address | Path | str, *, read_only: bool = False) -> None:
-        """Open the database at an SQLAlchemy URL, or at the path of an SQLite file.
+        """Open the database at an SQLAlchemy URL, or at the path of an SQLite file, and create missing tables.
 
-        A `read_only` database must exist, and refuses writes. Otherwise missing tables are created.
+        A `read_only` database must exist, is not changed, and refuses writes.
         """
         super().__init__(Address.of(location, "results"), read_only=read_only)
         if read_only and self.file is not None and not self.file.exists():
@@ -63,9 +63,10 @@ class Records(Database):
         self._insert(REQUESTS, requests)
 
     def requests(self) -> list[Request]:
-        """Return the requests that decide which rows a board shows, in the order of their rows.
+        """Return the requests that decide which rows a board shows, in the order of the table.
 
-        These are all merged requests, and the last own request for every version, task, configuration and source.
+        These are all requests merged from other databases, and the last own request for every version, task,
+        configuration and source.
         """
         table = REQUESTS.c
         same = (table.submission, table.submission_digest, table.task, table.configuration, table.source)
@@ -84,26 +85,26 @@ class Records(Database):
         return found
 
     def ended(self, keys: Collection[str]) -> list[EndedCall]:
-        """Return outcome and times in the newest record of each key that has a record."""
+        """Return the columns of `EndedCall` in the newest record of each key; keys without a record are left out."""
         return list(starmap(EndedCall, self._columns_of(EndedCall._fields, keys)))
 
     def newest(self, keys: Collection[str]) -> Iterator[Record]:
-        """Yield the newest record of each of these keys that has a record, in no particular order."""
+        """Yield the newest record of each of these keys, in no particular order; keys without a record are left out."""
         with self.begin() as connection:
             for query in newest_of_keys(select_of(Record, EVALUATIONS), keys):
                 yield from read_as(Record, connection, query, EVALUATIONS, self.name)
 
     def newest_of(self, *conditions: ColumnElement[bool]) -> Iterator[Record]:
-        """Yield the newest record of every key that meets the conditions, oldest first.
+        """Yield, of all records that meet the conditions, the newest of every key, oldest first.
 
-        All records of a key must have equal values in the columns of the conditions.
+        Conditions may use only columns in which all records of a key are equal.
         """
         return self._newest_of(Record, conditions, ())
 
     def whole_of(
         self, *conditions: ColumnElement[bool], only: Sequence[ColumnElement[bool]] = ()
     ) -> Iterator[Evaluation]:
-        """Yield the records of `newest_of` with all columns, if they meet the conditions `only`, on any column."""
+        """Yield the records of `newest_of`, with all columns, that meet `only`: conditions on any column."""
         return self._newest_of(Evaluation, conditions, only)
 
     def _newest_of(
@@ -116,7 +117,7 @@ class Records(Database):
             yield from read_as(kind, streamed, chosen, EVALUATIONS, self.name)
 
     def all_of(self, submission: str) -> tuple[list[Evaluation], list[Request]]:
-        """Return all records and requests of a submission, including records that newer records replaced."""
+        """Return all records and requests of a submission, not only the newest record of each call."""
         with self.begin() as connection:
             evaluations = self._all_rows(Evaluation, EVALUATIONS, submission, connection)
             return evaluations, self._all_rows(Request, REQUESTS, submission, connection)
@@ -136,7 +137,7 @@ class Records(Database):
         self.write(work)
 
     def rows(self, query: Executable) -> list[Sequence[Any]]:
-        """Return the rows of a query; raises `UserError` for a value that the harness would not write to its column."""
+        """Return the rows of a query on records; raises `UserError` for a value that the harness would not write."""
         with self.begin() as connection:
             if self.is_postgresql:  # the server may take a second to compile a query that runs for milliseconds
                 connection.execute(select(func.set_config("jit", "off", True)))
@@ -152,7 +153,7 @@ class Records(Database):
         return [row[0] for row in self.rows(select(chosen).distinct().order_by(chosen))]
 
     def _columns_of(self, names: Iterable[str], keys: Collection[str]) -> Iterator[Sequence[Any]]:
-        """Yield the columns `names` of the newest record of each key that has a record."""
+        """Yield the columns `names` of the newest record of each key; keys without a record are left out."""
         with self.begin() as connection:
             for query in newest_of_keys(select(*(EVALUATIONS.c[name] for name in names)), keys):
                 yield from read(connection, query, EVALUATIONS, self.name)

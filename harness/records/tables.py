@@ -9,7 +9,7 @@ from sqlalchemy import Boolean, Column, DateTime, Dialect, Index, Integer, MetaD
 
 
 class UtcDateTime(TypeDecorator[datetime]):
-    """A time in UTC, which every database returns with its time zone, although SQLite stores none."""
+    """A time, returned by every database in UTC with its time zone, although SQLite stores no time zone."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
@@ -26,10 +26,10 @@ class UtcDateTime(TypeDecorator[datetime]):
 
 
 class Flag(Boolean):
-    """A truth value; SQLite may store any other value, which is returned unchanged and refused by `row_rules`."""
+    """A truth value. SQLite may hold any other value: it is returned unchanged, so that `row_rules` refuses it."""
 
     def result_processor(self, dialect: Dialect, coltype: object) -> Any:
-        """Return the function that converts a stored value; None for servers, which store truth values."""
+        """Return the function that converts a stored value; None for PostgreSQL, which stores truth values."""
         return None if dialect.supports_native_boolean else _flag
 
 
@@ -74,5 +74,5 @@ def longest(characters: int) -> dict[str, Any]:
 
 
 def columns_of(row: Stored) -> dict[str, Any]:
-    """Return column -> value of a row, for an insertion: without `id`, which the database assigns."""
+    """Return column -> value of a row, for an insertion; `id` is left out, since the database assigns it."""
     return {one.name: getattr(row, one.name) for one in fields(row) if one.name != "id"}

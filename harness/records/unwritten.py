@@ -1,7 +1,7 @@
-"""Keeps records that a database refused in a local file, from which the next run adds them to the database.
+"""If a database fails, keeps its records in a local file; the next run adds them to the database.
 
-The file is an SQLite database in the user's cache directory. Its name contains a digest of the address of the refusing
-database without user and password.
+The file is an SQLite database in the user's cache directory. Its name contains a digest of the failed database's
+address, without user and password.
 """
 
 import hashlib
@@ -30,11 +30,11 @@ OF_THE_USER = ("user", "password", "passfile", "sslpassword", "sslkey", "sslcert
 
 
 class UnusableError(UserError):
-    """A local file of records cannot be read, or cannot be read to its end."""
+    """A local file of records cannot be read, or only in part."""
 
 
 def keep(database: Database, evaluations: Sequence[Evaluation]) -> Path:
-    """Write records to the local file of a database, and return its path; raises `UserError` if this fails."""
+    """Write records to the local file of a database, and return the file's path; raises `UserError` if this fails."""
     rows = [columns_of(row) for row in evaluations]
     with _locked(database) as stem:
         file = stem.with_suffix(f".version-{SCHEMA}.db")
@@ -54,10 +54,10 @@ def keep(database: Database, evaluations: Sequence[Evaluation]) -> Path:
 
 
 def add_unwritten(database: Database) -> None:
-    """Move the records that the database refused in earlier runs from local files to the database, as its newest.
+    """Add the records in the database's local files to the database, as its newest, and delete the files.
 
-    Each record is added once, even after an interruption, or if several runs do this at the same time. Each file adds a
-    line to the database's `warn`; an unreadable file is renamed.
+    Each record is added once, even after an interruption, or if several runs do this at the same time. A call of the
+    database's `warn` reports each file; an unreadable file is renamed.
     """
     if not _files(_stem(database)):
         return
@@ -90,7 +90,7 @@ def _parts(file: Path) -> Iterator[Sequence[Evaluation]]:
 
 
 def _set_aside(file: Path) -> Path:
-    """Rename a file with its journals, which SQLite would apply to the next file of this name; return the new path."""
+    """Rename a file and its journals, and return the new path: a later file of the name must not get the journals."""
     names = (file.with_name(f"{file.name}.unusable-{number}") for number in count(1))
     aside = next(name for name in names if not name.exists())
     with writing(file):
@@ -101,14 +101,14 @@ def _set_aside(file: Path) -> Path:
 
 
 def has_unwritten(database: Database) -> bool:
-    """Whether an earlier run of this user kept records in a local file, which the database refused."""
+    """Whether an earlier run of this user kept records in a local file, since the database failed."""
     stem = cache_file("unwritten", _digest(database))
     return stem is not None and bool(_files(stem))
 
 
 @contextmanager
 def _locked(database: Database) -> Iterator[Path]:
-    """Yield the path of a database's local files without suffix; no other process of this user works on these now."""
+    """Yield the path of a database's local files without suffix, and lock the files against other processes."""
     stem = _stem(database)
     with writing(stem), locked(stem.with_suffix(".lock")):
         yield stem

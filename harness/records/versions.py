@@ -1,4 +1,4 @@
-"""Queries of the records for boards: by versions of submissions, and by keys of calls."""
+"""Queries of records for boards, by versions of submissions and by keys of calls."""
 
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
@@ -18,7 +18,7 @@ Version = tuple[str, str, str]
 
 
 class RecordedCall(NamedTuple):
-    """A call of a version of a submission on a model, with the digests that say whether its record is stale."""
+    """A recorded call of a submission on a model. Its digests tell whether model or data have changed since."""
 
     submission_digest: str
     configuration: str
@@ -50,7 +50,7 @@ def newest_of_version(records: Records, version: Version, tasks: Collection[str]
 
 
 def has_several_builds(records: Records, task: str) -> bool:
-    """Whether the records of a task are of more than one version of a model or of the data."""
+    """Whether the records of a task belong to two versions of the same model, or to two versions of the data."""
     table = EVALUATIONS.c
     found = records.rows(
         select(table.model, table.model_digest, table.data_digest).where(table.task == task).distinct()
@@ -59,7 +59,7 @@ def has_several_builds(records: Records, task: str) -> bool:
 
 
 def recorded_calls(records: Records, submission: str, tasks: Collection[str]) -> list[RecordedCall]:
-    """Return the recorded calls of all versions of a submission on these tasks, without repetitions."""
+    """Return the recorded calls of all versions of a submission on these tasks, except repetitions (`--repeat`)."""
     table = EVALUATIONS.c
     chosen = table.submission == submission, table.task.in_(list(tasks)), table.repeat == 0
     query = select(*(table[name] for name in RecordedCall._fields)).where(*chosen).distinct()
@@ -69,7 +69,7 @@ def recorded_calls(records: Records, submission: str, tasks: Collection[str]) ->
 def machine_classes(records: Records, keys: Collection[str]) -> list[str]:
     """Return the classes of machines that made the newest records of these keys, in alphabetical order.
 
-    Cores, processor and GPUs determine the class, and values may differ between classes. Old records lack a class.
+    Cores, processor and GPUs determine the class; a measure's values may depend on it. Old records lack a class.
     """
     found = EVALUATIONS.c.environment["machine_class"].as_string()
     if records.file is not None:  # a file may hold any text

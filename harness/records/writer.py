@@ -23,10 +23,10 @@ GROUP, INTERVAL_S = 100, 1.0
 class RecordWriter:
     """Writes records in groups, in a thread of its own; a context that writes the remaining records on exit.
 
-    Only records of calls under `claims` are written; None: of all calls. The first record after an idle second is
-    written at once. If the database refuses a group, the writer tries again for ten minutes, with a line to the
-    database's `warn`. Then all groups go into a local file, whose records the next run adds to the database, and every
-    method raises a `UserError` that names the file. After an error or Ctrl-C, the exit tries only once more.
+    It writes only records of calls that `claims` still holds (None: all records). The first record after an idle second
+    is written at once. If the server fails, the writer tries again for ten minutes, and calls the database's `warn`.
+    After that, and at once for other errors, all groups go into a local file (`unwritten`), and every method raises a
+    `UserError` that names the file. If an error or Ctrl-C ends the context, the writer tries only once more.
     """
 
     def __init__(self, database: Database, claims: Claims | None) -> None:
@@ -68,7 +68,7 @@ class RecordWriter:
         self._tell_failure(error)
 
     def _tell_failure(self, error: BaseException | None) -> None:
-        """Send the failure to `warn`, unless it is the error that ends the run."""
+        """Pass the failure to the database's `warn`, unless it is `error`, which ends the run."""
         if self._failure is not None and self._failure is not error:
             self._database.warn(str(self._failure))
 
@@ -80,14 +80,14 @@ class RecordWriter:
         self._require_success()
 
     def written(self) -> list[tuple[Evaluation, bool]]:
-        """Return the records that were written (True), or dropped for a lost claim (False), since the previous call."""
+        """Return the records handled since the previous call: True if written, False if another run took the call."""
         self._require_success()
         with self._changed:
             decided, self._decided = self._decided, []
         return decided
 
     def flush(self) -> None:
-        """Write all queued records without further delay, and return when they are written."""
+        """Write all queued records at once, and wait until they are written."""
         with self._changed:
             self._flushing = True
             self._changed.notify_all()

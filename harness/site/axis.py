@@ -1,4 +1,4 @@
-"""Axes of drawings with round ticks, and the axis on which a site draws the scores of a board."""
+"""Axes of drawings, with ticks at round numbers, and the axis on which a site draws the scores of a board."""
 
 from dataclasses import dataclass
 from itertools import count
@@ -10,7 +10,7 @@ from harness.board.board import Board
 #: Maximum number of steps between ticks.
 MOST_STEPS = 6
 
-#: Room beyond the largest number, as a share of the axis; multiple of the highest row up to which the oracle is drawn.
+#: Room beyond the largest number, as a share of it; the oracle is drawn up to this multiple of the highest row.
 ROOM, FARTHEST = 0.04, 2.0
 
 
@@ -32,21 +32,21 @@ class Axis:
         return [float(f"{number * step:.12g}") for number in range(ceil(self.low / step), floor(self.high / step) + 1)]
 
     def place(self, number: float) -> float:
-        """Return the place of a number in per cent of the axis; numbers beyond an end are at that end."""
+        """Return the place of a number in per cent of the axis: 0 or 100 for numbers beyond an end."""
         share = (number - self.low) / ((self.high - self.low) or 1)
         return 100 * min(1.0, max(0.0, share))
 
 
 @dataclass(frozen=True)
 class BoardAxis(Axis):
-    """The axis of a board's scores, from 0, with what is drawn along it for comparison."""
+    """The axis of a board's scores, from 0, with two marks for comparison: the level of chance and the noisy oracle."""
 
     chance: float | None = None  #: median of the rows' levels of chance; None if no row has a level
     oracle: tuple[float, float] | None = None  #: the noisy oracle's score minus and plus a standard deviation
 
 
 def board_axis(board: Board) -> BoardAxis:
-    """Return the axis that holds all scores and intervals of a board, and the noisy oracle unless it is far above."""
+    """Return the axis of all scores and intervals of a board; an oracle far above all rows is left out."""
     highest = max((row.standing.high if row.standing else row.score or 0.0 for row in board.rows), default=0.0)
     levels = [row.chance_level for row in board.rows if row.chance_level is not None]
     oracle = None

@@ -12,13 +12,13 @@ MAX_LINE = 1024**2
 #: Maximum number of bytes of all records: about three million records of a usual size.
 MAX_RECORDS = 2 * 1024**3
 
-#: Maximum number of lines about differences, and of characters of a message.
+#: Maximum number of reported differences, and of characters of a message.
 MAX_DIFFERENCES = 1000
 MAX_MESSAGE = 500
 
 
 def require_plain(content: Any, file: Path) -> None:
-    """Raise `UserError` for a number in the content of a JSON file that is no finite float, or text without UTF-8 form.
+    """Raise `UserError` if parsed JSON has a number that no finite float holds, or text that UTF-8 cannot encode.
 
     Python's parser accepts `NaN`, `1e999`, integers of thousands of digits, and halves of surrogate pairs.
     """

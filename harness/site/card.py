@@ -1,4 +1,4 @@
-"""The preview picture of a site, which other websites show beside a link; `pgdl verify` does not check it."""
+"""The preview picture of a site: other websites show it beside a link. `pgdl verify` does not check it."""
 
 import io
 from importlib.util import find_spec
@@ -10,10 +10,10 @@ from harness.errors import writing
 from harness.site.axis import board_axis
 from harness.text import cut
 
-#: The name of the file in a site.
+#: The name of the picture's file in a site.
 CARD = "card.png"
 
-#: Size in inches at `DPI`, which makes 1200 x 630 pixels.
+#: Size in inches, and dots per inch: together 1200 x 630 pixels.
 WIDTH, HEIGHT, DPI = 8.0, 4.2, 150
 
 #: Maximum number of rows, and of characters of a name.

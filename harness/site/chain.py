@@ -16,10 +16,10 @@ Record = dict[str, Any]
 
 
 def to_chain(records: Iterable[Record], start: str) -> tuple[bytes, str]:
-    """Return the content of the file, and its last digest, which covers all records.
+    """Return the content of the file, and the last digest: it covers all records.
 
-    A line is `{"digest": ..., "record": {...}}`. Its digest is the SHA-256 (hex) of the digest in the line before, or
-    of `start`, and of the record's JSON.
+    A line is `{"digest": ..., "record": {...}}`. Its digest is the SHA-256 (hex) of the previous line's digest (`start`
+    for the first line) and the record's JSON.
     """
     lines, digest = [], start
     for record in records:
@@ -30,7 +30,7 @@ def to_chain(records: Iterable[Record], start: str) -> tuple[bytes, str]:
 
 
 def read_chain(stream: IO[bytes], file: Path, start: str, most: int) -> Iterator[Record]:
-    """Yield the records in `stream`, the open `file`; `start` as for `to_chain`.
+    """Yield the records in `stream`; `file` is its path for messages, and `start` as for `to_chain`.
 
     Raises `UserError` for a line that is too long, for a wrong digest, and for more than `most` records.
     """

@@ -1,4 +1,4 @@
-"""The critical-difference diagram of the first page: rows at their mean ranks over tasks, and groups of equal rows."""
+"""The critical-difference diagram of the first page: mean ranks over tasks; bars join rows that may be equally good."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ class Label:
 
 
 def critical_difference(board: Board) -> dict[str, Any] | None:
-    """Return the content of the section on mean ranks; None for fewer than three complete rows or six tasks."""
+    """Return the content of the section on mean ranks; None if `across_tasks` returns None."""
     compared = across_tasks(board)
     if compared is None:
         return None
@@ -84,6 +84,6 @@ def _diagram(names: Sequence[str], mean_ranks: Sequence[float], found: MeanRanks
 
 
 def _shown_groups(groups: Sequence[tuple[int, int]], n_rows: int) -> list[tuple[int, int]]:
-    """Return first and last row of each group, without rows that are not drawn, and groups within other groups."""
+    """Return first and last drawn row of each group; a group whose drawn rows lie within another's is left out."""
     first_of = {min(last, n_rows - 1): first for first, last in reversed(groups) if first < n_rows - 1}
     return sorted((first, last) for last, first in first_of.items())

@@ -1,4 +1,4 @@
-"""The data of a site, from which all its pages are computed: records, reference data and settings.
+"""The data of a site: records, reference data and settings. All pages are computed from these.
 
 Records and reference data of hidden tasks stay with the organiser. Of these tasks, a site has only rounded results.
 """
@@ -85,17 +85,17 @@ class SubmissionFacts(_Model):
     version: str
     configuration: Configuration | None
     requested_at: datetime | None
-    stale: list[tuple[str, str]]  #: tasks and models whose records do not count
+    stale: list[tuple[str, str]]  #: (task, model) of each call whose only record is of an earlier task version
     repeats: list[Repeated]
     deterministic: bool
     about: About
 
 
 class WithheldResults(_Model):
-    """The results of a row on hidden tasks, which a site publishes rounded, since it cannot compute them."""
+    """The rounded results of a row on hidden tasks: a site cannot compute them, so its settings hold them."""
 
-    exceeded: bool  #: whether a task, hidden or public, exceeded its time
-    tasks: dict[str, TaskScore | str]  #: hidden task -> rounded scores; skipped public task -> reason
+    exceeded: bool  #: whether a call on any task, hidden or public, exceeded its time
+    tasks: dict[str, TaskScore | str]  #: hidden task -> rounded scores; public task -> reason, if `exceeded` skipped it
     failures: dict[str, dict[str, int]]  #: hidden task -> outcome -> number of models without a value
 
 
@@ -106,7 +106,7 @@ class SiteSettings(_Model):
     submissions: list[SubmissionFacts]  #: the rows of the board, in any order
     withheld: dict[str, WithheldResults]  #: `row_key` -> results on hidden tasks; empty without a hidden task
     hidden_scored: bool  #: whether a hidden task can have an official score
-    remarks: list[str]  #: `Board.remarks`
+    remarks: list[str]  #: as `Board.remarks`
     title: str
     organiser: str  #: who runs the board; may be empty
     columns: list[str] = []  #: keys of the columns that were requested in addition
@@ -118,7 +118,7 @@ class SiteSettings(_Model):
 
     @model_validator(mode="after")
     def _withheld_results_are_those_of_withheld_tasks(self) -> Self:
-        """Refuse given results on public tasks, which a site computes, and unrounded results on hidden tasks."""
+        """Refuse scores on public tasks, since a site computes these, and unrounded results on hidden tasks."""
         expected = {_key_of_facts(facts) for facts in self.submissions}
         if self.withheld.keys() != (expected if self.hidden else set()):
             raise ValueError("withheld: expected the results of every row on the withheld tasks, and no other")
@@ -150,7 +150,7 @@ class SiteData:
         return None if self.settings.hidden else held_out_sets(self.references, n_test)
 
     def with_columns(self, keys: Sequence[str]) -> Self:
-        """Return the data of a site that shows the columns of these keys in addition."""
+        """Return the data of the same site with additional columns, given by their keys."""
         return replace(self, settings=self.settings.model_copy(update={"columns": list(keys)}))
 
     def calls(self) -> list[Calls]:
@@ -163,7 +163,7 @@ class SiteData:
 
 
 def find_stray(data: SiteData) -> SiteRecord | None:
-    """Return the first record of an unknown row, task or model, or a second record of a call; None if there is none."""
+    """Return the first record of an unknown row, task or model, or of a call that has a record already; else None."""
     rows = set(map(_key_of_facts, data.settings.submissions))
     models = {name: set(reference.models) for name, reference in data.references.items()}
     seen = set()
@@ -187,7 +187,7 @@ def _key_of_facts(facts: SubmissionFacts) -> str:
 
 
 def row_key(submission: str, version: str, configuration: str) -> str:
-    """Return the key of a row in `SiteSettings.withheld`, from its name, version and configuration's ID."""
+    """Return the key of a row in `SiteSettings.withheld`, made of its submission, version and configuration's ID."""
     return " ".join((submission, version, configuration))
 
 
@@ -207,10 +207,10 @@ def gather(
     title: str = TITLE,
     organiser: str = "",
 ) -> SiteData:
-    """Return the data of the site of a board, whose rows are made from the calls `shown`.
+    """Return the data of the site of a board; `shown` are the calls behind its rows.
 
-    `n_test` maps tasks to numbers of test samples, or None; `outputs` maps keys of failed calls to ends of their
-    output; and `networks` maps tasks to a line on their networks. `organiser` says who runs the board.
+    `n_test` maps a task to its number of test samples (None: not known), `outputs` the key of a failed call to the end
+    of its output, and `networks` a task to a line on its networks. `organiser` says who runs the board.
     """
     withheld = board.withheld
     settings = SiteSettings(
@@ -235,7 +235,7 @@ def gather(
 
 
 def records_of(calls: Calls, tasks: Collection[str], outputs: Mapping[str, str]) -> list[SiteRecord]:
-    """Return the records of calls on `tasks`, sorted by task and model; `outputs` as for `gather`."""
+    """Return the records of the calls on `tasks`, sorted by task and model; `outputs` is that of `gather`."""
     columns = [name for name in SiteRecord.model_fields if name != "output"]
     return [
         SiteRecord(**{name: getattr(row, name) for name in columns}, output=outputs.get(row.key, ""))

@@ -1,4 +1,4 @@
-"""Scatter plots in pixels, which templates turn into SVG, and to which assets/plots.js adds interaction."""
+"""Scatter plots in pixels: templates turn them into SVG, and assets/plots.js adds interaction."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,17 +21,17 @@ LONGEST = 24
 class Dot:
     """A model, or a row of a board, in a plot."""
 
-    text: str  #: description, which the page shows if a reader points at the dot
-    codes: Sequence[int]  #: number of the dot's colour in each of the plot's legends
-    page: str = ""  #: path of the page of the row; empty for a model
-    name: str = ""  #: is drawn beside the dot if there is room
+    text: str  #: description; the page shows it if a reader points at the dot
+    codes: Sequence[int]  #: for each of the plot's legends, the number of the dot's colour
+    page: str = ""  #: path of the row's page; empty for a model
+    name: str = ""  #: text that is drawn beside the dot if there is room
     interval: tuple[float, float] | None = None  #: of the value on the axis of y
-    is_ringed: bool = False  #: whether the dot has an edge, and its name precedes others
+    is_ringed: bool = False  #: whether the dot has an edge, and its name is placed before others
 
 
 @dataclass(frozen=True)
 class View:
-    """Two axes of a plot, and the points of its dots on these axes."""
+    """One way to show the dots of a plot: two axes, and the coordinates of each dot on them."""
 
     x_axis: Axis
     y_axis: Axis
@@ -66,12 +66,12 @@ class View:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A plot; readers can choose among its views and legends, and see the first of each at first."""
+    """A plot. Readers choose one of its views and one of its legends; a page opens with the first of each."""
 
     kind: str  #: class of the plot's element in a page
     dots: Sequence[Dot]
-    views: Mapping[str, View]  #: name -> axes
-    legends: Mapping[str, Sequence[str]] = field(default_factory=dict)  #: name -> meanings of the colours
+    views: Mapping[str, View]  #: name -> view
+    legends: Mapping[str, Sequence[str]] = field(default_factory=dict)  #: name -> meaning of each colour, by number
     width, height, left, top, right, bottom = WIDTH, HEIGHT, LEFT, TOP, RIGHT, BOTTOM
 
     @property
@@ -81,7 +81,7 @@ class Drawing:
 
     @property
     def names(self) -> list[tuple[float, float, str, str]]:
-        """X, y, side and text of each name with room beside its dot; names of ringed dots may cover other dots."""
+        """X, y, alignment and text of each name with room beside its dot; names of ringed dots may cover other dots."""
         found: list[tuple[float, float, str, str]] = []
         taken: list[tuple[float, float, float]] = []
         dots = [(x - RADIUS, x + RADIUS, y) for x, y in self.view.places]

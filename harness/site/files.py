@@ -2,7 +2,7 @@
 
 * `data/site.json`: `SiteSettings`, and the version of this program.
 * `data/reference_data/TASK/model_configs.json`: as in the competition, without metrics that scores do not use.
-* `data/records.jsonl`: the chain of records, which starts with the digest of the other two kinds of files.
+* `data/records.jsonl`: the chain of records; it starts from the digest of all the files above.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""The script with the values for the page that compares submissions, which assets/compare.js draws."""
+"""The script with the values for the page that compares submissions; assets/compare.js draws these values."""
 
 import json
 from collections.abc import Sequence
@@ -15,9 +15,9 @@ from scoring import Failure
 
 
 def values_script(data: SiteData, board: Board, pages: Sequence[str]) -> str:
-    """Return a script that defines `COMPARED`: names of rows, and by task the ranks of the gaps and of rows' values.
+    """Return a script that defines `COMPARED`: the rows, and by task the ranks of the gaps and of each row's values.
 
-    It is a script, since a page that a browser opens from a disk can load scripts, but no data files.
+    The values are in a script, since a page that a browser opens from a disk can load scripts, but no data files.
     """
     rows = [
         {"name": row.label, "page": page, "score": decimal(row.score, 1)}
@@ -28,7 +28,7 @@ def values_script(data: SiteData, board: Board, pages: Sequence[str]) -> str:
 
 
 def _task(name: str, data: SiteData, on_task: Sequence[OnTask]) -> dict[str, Any]:
-    """Return the rows' scores on a task, and unless it is hidden, the ranks of gaps and values by model."""
+    """Return the rows' scores on a task, and the ranks of gaps and values by model; a hidden task has no ranks."""
     scores = [task.official_text(1) for task in on_task]
     reference = data.references.get(name)
     if reference is None:

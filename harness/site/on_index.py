@@ -16,10 +16,10 @@ from harness.site.data import SiteData
 from harness.site.table import table
 from harness.text import printable_lines
 
-#: The command to which notes refer, and the link by which pages replace it.
+#: A command in the notes of a board, and the link that replaces it on pages.
 EXPLAINED, PAGE = "pgdl help statistics", Markup('<a href="reading.html">How to read this board</a>')
 
-#: Number of bars in the histogram of a task's gaps; heights are relative to the highest bar.
+#: Number of bars in the histogram of a task's gaps.
 N_BARS = 16
 
 

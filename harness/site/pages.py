@@ -1,4 +1,4 @@
-"""Renders the pages of a site, and reports, from templates."""
+"""Renders the pages of a site, and the report on a submission, from templates."""
 
 import re
 from collections import Counter
@@ -22,7 +22,7 @@ from harness.site.on_submission import submission_pages
 from harness.site.on_task import task_page
 from harness.text import on_page
 
-#: Formats of the board that a site carries: texts that depend on the board alone.
+#: Formats in which readers of a site can download the board.
 DOWNLOADS = ("csv", "json", "latex", "markdown")
 
 #: Scripts of the pages, in the order in which browsers run them.
@@ -81,7 +81,7 @@ def render_site(site: Site) -> dict[str, bytes]:
 
 
 def render_report(page: Mapping[str, Any]) -> str:
-    """Return a content of `submission_pages` as a page with styles and scripts inside, and without links to pages."""
+    """Return a page of `submission_pages` as HTML in one file: styles and scripts inside, no links to other pages."""
     unlinked = {name: [one | {"page": None} for one in page[name]] for name in ("parts", "others")}
     ending = re.compile("</(?=script)", re.IGNORECASE)  # a script must not end its own element
     assets = {"css": _asset("site.css"), "inlined": [ending.sub(r"<\\/", _asset(name)) for name in SCRIPTS]}
@@ -104,7 +104,7 @@ def _environment() -> jinja2.Environment:
 
 
 def paths_of(board: Board) -> list[str]:
-    """Return the path of each row's page in a site."""
+    """Return the path of each row's page in a site, in the order of the rows."""
     return _distinct("submissions", [row.submission for row in board.rows])
 
 

@@ -17,12 +17,12 @@ from scoring import Failure
 #: Maximum number of failed calls that are shown with their output.
 N_FAILURES = 5
 
-#: Maximum number of shown cells of the hyperparameters that decide the score.
+#: Maximum number of shown cells of the deciding pair of hyperparameters (`Explanation.cells`).
 N_CELLS = 8
 
 
 def part(name: str, row: Row, insight: Insight | None) -> dict[str, Any]:
-    """Return the content of the part on a task; `insight` is None for a hidden task, or without an official score."""
+    """Return the content of the part on the task `name`; `insight` is None without an official score, or if hidden."""
     task = row.tasks[name]
     failures = [model for model, call in task.calls.items() if isinstance(value_of(call), Failure)]
     return {
@@ -53,9 +53,9 @@ def _coloured_by(insight: Insight | None) -> str:
 
 
 def _pairs(task: OnTask) -> dict[str, Any] | None:
-    """Return the scores given pairs of hyperparameters, as the lower half of a table; None without such scores.
+    """Return the value given each pair of hyperparameters, as the lower half of a table; None without such values.
 
-    A cell has its score, its share of the largest score, by which it is shaded, and whether it is the lowest.
+    A cell holds the value, its share of the largest value (for its shade), and whether it is the smallest: the score.
     """
     if task.score is None or not task.score.official_pairs:
         return None

@@ -1,4 +1,4 @@
-"""The table of the first page: rank, name, score, drawn interval and scores on tasks; further columns on request."""
+"""The table of the first page: rank, name, score, drawn interval and scores on tasks; readers can add columns."""
 
 from collections.abc import Sequence
 from pathlib import PurePosixPath
@@ -11,13 +11,13 @@ from harness.board.on_task import OnTask
 from harness.board.row import Row
 from harness.board.scores import decimal
 
-#: The columns that the template places in each row; all other columns are shown on request.
+#: The columns that the template places in each row; readers can add all others.
 IN_A_ROW = (
     columns.RANK, columns.SUBMISSION, columns.KIND, columns.TEAM, columns.SETTINGS, columns.RUNTIME, columns.SCORE,
     rankings.RANKS,
 )  # fmt: skip
 
-#: Number of tasks above which their cells are narrow.
+#: With more tasks than this, their cells are narrow.
 MANY_TASKS = 8
 
 #: Widths of a task's cell, and of all other cells of a row together, in pixels.
@@ -37,7 +37,7 @@ FILTERS = {
 
 
 def table(board: Board, pages: Sequence[str], on_front: Sequence[bool]) -> dict[str, Any]:
-    """Return the content of the table; `pages` are the paths of the rows' pages, `on_front` as from `is_on_front`."""
+    """Return the content of the table; `pages` has the path of each row's page, `on_front` is from `is_on_front`."""
     in_a_row = {column.key for column in IN_A_ROW} | {columns.TASK_SCORE.key_on(task) for task in board.tasks}
     more = [column for column in board.columns if column.key not in in_a_row]
     chances = [task.chance.excess for row in board.rows for task in row.tasks.values() if task.chance is not None]
@@ -64,7 +64,7 @@ def table(board: Board, pages: Sequence[str], on_front: Sequence[bool]) -> dict[
 
 
 def _looks(board: Board, on_front: Sequence[bool]) -> list[list[str]]:
-    """Return the classes of each row: its kind, the keys of `FILTERS` that show it, and classes of its style."""
+    """Return the CSS classes of each row: its kind, the keys of `FILTERS` that show it, and classes of its style."""
     lacking = [row.rank is None or not row.complete for row in board.rows]
     found, before = [], None
     for number, (row, lacks) in enumerate(zip(board.rows, lacking, strict=True)):
@@ -122,7 +122,7 @@ def _shown(text: str) -> str:
 
 
 def _yardsticks(board: Board) -> list[dict[str, Any]]:
-    """Return the row of each yardstick with a score; `about` is an anchor on the page of explanations."""
+    """Return a row for each yardstick with a score on some task; `about` is an anchor on the page of explanations."""
     fits, rows = board.hyperparameters, []
     for name, about, yardstick in (
         ("noisy oracle", "oracle", board.oracle),

@@ -24,7 +24,7 @@ from harness.text import cut
 
 BOARD = "leaderboard.json"
 
-#: Maximum relative difference of two numbers that count as equal.
+#: Maximum relative difference of two unrounded numbers that count as equal.
 ROUNDING = 1e-9
 
 #: Minimum number of digits of a number that was not rounded for readers.
@@ -36,7 +36,7 @@ _NUMBER = re.compile(r"(?<![0-9])-?[0-9]+\.[0-9]+(?:e[+-]?[0-9]+)?")
 
 @dataclass(frozen=True)
 class Verified:
-    """The result of the comparison of a site with the site that was computed from its data."""
+    """The result of comparing a site with the site that is computed again from its data."""
 
     differences: tuple[str, ...]  #: a line for each difference; empty if the site equals the computed site
     head: str  #: last digest of the chain of records
@@ -46,7 +46,7 @@ class Verified:
 
 
 def verify_site(directory: Path | str) -> Verified:
-    """Verify a site, which may be hostile: only regular files are read, up to a maximum size.
+    """Compute a site again, and compare every file. It may be hostile: only regular files of limited size are read.
 
     Raises `UserError` if the data are missing or malformed, if a record does not fit its digest in the chain, or if
     another version of this program made the site.
@@ -66,7 +66,7 @@ def verify_site(directory: Path | str) -> Verified:
 
 
 def _differences(computed: Mapping[str, bytes], directory: Path) -> Iterator[str]:
-    """Yield a line on each difference between the computed files and the files in a directory, the board's first."""
+    """Yield a line on each difference between the computed files and those in a directory; rows of the board first."""
     yield from _rows(computed[BOARD], directory)
     for name, content in computed.items():
         if (problem := _problem(content, directory, name)) is not None:
@@ -76,7 +76,7 @@ def _differences(computed: Mapping[str, bytes], directory: Path) -> Iterator[str
 
 
 def _rows(computed: bytes, directory: Path) -> Iterator[str]:
-    """Yield a line on the first row of the board that differs, if any."""
+    """Yield a line on the first row of the board that differs; no line if all are the same."""
     try:
         found = parse_json(_read(directory, BOARD, computed))["rows"]
         pairs = list(zip(json.loads(computed)["rows"], found, strict=False))
@@ -89,7 +89,7 @@ def _rows(computed: bytes, directory: Path) -> Iterator[str]:
 
 
 def _first(expected: Any, found: Any, where: str = "") -> str:
-    """Return a text on the first value that differs, with its keys, such as `tasks.cifar10.official`."""
+    """Return the first value that differs, as text: its keys, such as `tasks.cifar10.official`, and both values."""
     if isinstance(expected, dict) and isinstance(found, dict) and expected.keys() == found.keys():
         key = next(key for key in expected if not _same(json.dumps(expected[key]), json.dumps(found[key])))
         return _first(expected[key], found[key], f"{where}.{key}" if where else key)
@@ -128,7 +128,7 @@ def _read(directory: Path, name: str, expected: bytes) -> bytes:
 
 
 def _same(expected: str, found: str) -> bool:
-    """Whether two texts are equal, apart from the last digits of numbers."""
+    """Whether two texts are equal, apart from rounding differences of numbers."""
     if expected == found:
         return True
     pairs = zip(_NUMBER.findall(expected), _NUMBER.findall(found), strict=False)
@@ -137,7 +137,7 @@ def _same(expected: str, found: str) -> bool:
 
 
 def _is_rounding(expected: str, found: str) -> bool:
-    """Whether two numbers differ by rounding alone, and have equally many decimals, or all digits."""
+    """Whether two numbers are equal within `ROUNDING`, and written alike: with as many decimals, or with all digits."""
     if not math.isclose(float(expected), float(found), rel_tol=ROUNDING):
         return False
     decimals = len(expected.partition(".")[2])

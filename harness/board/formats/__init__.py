@@ -1,6 +1,6 @@
-"""The formats of a board: a module for each, whose name is the format's name in `--format`.
+"""The formats of a board. The name of a module is the name of its format in `--format`.
 
-A module has the names of `Format`, and `BINARY = True` if the format is not text for a terminal.
+A module defines the names of `Format`, and `BINARY = True` if the format is not text for a terminal.
 """
 
 import importlib
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class Format(Protocol):
     """The interface of the modules in this package."""
 
-    SUFFIX: str | None  #: of files; None for a format that is only printed
+    SUFFIX: str | None  #: suffix of files; None for a format that is only printed
 
     def render(self, board: "Board", /) -> str | bytes:
         """Return the board in this format, with a newline at the end of text."""
@@ -35,7 +35,7 @@ def find(name: str) -> Format:
 
 
 def write(board: "Board", stem: Path) -> list[Path]:
-    """Write the board in every format with files, to `stem` plus a suffix, and return the paths; raises `UserError`."""
+    """Write the board in every format with a `SUFFIX`, to `stem` plus the suffix; return the paths of the files."""
     paths = []
     for form in map(find, names()):
         if form.SUFFIX is None:

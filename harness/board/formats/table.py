@@ -25,7 +25,7 @@ DRAWING = (
     "(\N{BOX DRAWINGS LIGHT VERTICAL}), on one axis for all rows."
 )
 
-#: Replaces the explanations, which are long.
+#: Replaces the long explanations of the numbers.
 EXPLAINED = "The rule, and what the columns mean: pgdl board --explain"
 
 #: Whether chance could explain the score: `could be`, `beyond`, or a dash if that is not known.
@@ -36,7 +36,7 @@ BESIDE_CHANCE = Column[Row](
 
 
 def render(board: Board, *, wide: bool = False) -> str:
-    """Return the table and its notes; on a terminal with colours, and unless `wide` only the columns that fit."""
+    """Return the table and its notes. On a terminal it has colours, and, unless `wide`, only the columns that fit."""
     console = wide_console()
     with console.capture() as capture:
         show(board, console, wide=wide)
@@ -44,7 +44,7 @@ def render(board: Board, *, wide: bool = False) -> str:
 
 
 def show(board: Board, console: Console, *, wide: bool, explain: bool = True) -> None:
-    """Print the table and its notes as `render` returns them, without the explanations of numbers unless `explain`."""
+    """Print the table and its notes, as `render`; if `explain` is False, without the explanations of the numbers."""
     columns = terminal_columns(board)
     fits = wide or not console.is_terminal
     shown = columns if fits else _fitting(board, columns, console.width)
@@ -68,9 +68,9 @@ def show(board: Board, console: Console, *, wide: bool, explain: bool = True) ->
 
 
 def terminal_columns(board: Board) -> list[Column[Row]]:
-    """Return the columns in their order on a terminal: after the score its drawn interval, chance, and the tasks.
+    """Return the columns in their order on a terminal: the drawn interval, chance and the tasks follow the score.
 
-    The score on a single task has no column, since it equals the score of the row.
+    On a board of one task, the task has no column: its score is the score of the row.
     """
     found = board.columns
     keys = {c.TASK_SCORE.key_on(task) for task in board.tasks}
