@@ -36,7 +36,7 @@ class KnownTask(Section):
 
 
 def _address(text: object) -> Address:
-    """Return an address on the web; raises `UserError`, whose message does not repeat the text."""
+    """Return a text as an address; raises `UserError`, without quoting the text, for any other text."""
     address = Address.of(str(text), "url of an archive")
     if not re.fullmatch(r"https?://[!-~]+", address.reveal()):
         expected = "http:// or https://, and ASCII characters without a space"
@@ -111,7 +111,7 @@ def _download(url: Address, sha256: str | None) -> Corpus:
 
 
 def read_corpus(file: Path) -> Corpus:
-    """Read a catalogue; raises `UserError` with all its problems."""
+    """Return the corpus that a catalogue describes; raises `UserError` with all problems of the file."""
     content, _ = read_toml(file)
     with located(file):
         corpus = checked(Corpus, content, "", file)
@@ -123,7 +123,7 @@ def read_corpus(file: Path) -> Corpus:
 
 
 def find_wanted(text: str, known: dict[str, Corpus]) -> list[WantedTasks]:
-    """Return the tasks that `CORPUS`, `CORPUS/TASK` or `CORPUS/PHASE` names, by archive.
+    """Return the tasks that `CORPUS`, `CORPUS/TASK` or `CORPUS/PHASE` names: a `WantedTasks` for each archive.
 
     Raises `UserError` for an unknown name.
     """

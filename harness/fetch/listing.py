@@ -76,9 +76,9 @@ class ListedFile:
 class Listing:
     """The directory of an archive."""
 
-    tasks: dict[str, dict[str, ListedFile]]  #: task -> path -> file; no files for tasks that are not wanted
+    tasks: dict[str, dict[str, ListedFile]]  #: task -> path -> file; a task that is not wanted has an empty mapping
     sha256: str  #: digest of names, sizes and checksums of all members
-    boundaries: Sequence[int]  #: rising positions at which members begin, and the directory
+    boundaries: Sequence[int]  #: positions, ascending, at which the members and finally the directory begin
 
     def span(self, member: ListedFile) -> int:
         """Return the size in bytes of a member in the archive, including the header before its content."""
@@ -107,7 +107,7 @@ class Listing:
 
 
 def read_listing(file: IO[bytes], tasks: Iterable[str], url: Address) -> Listing:
-    """Read the directory of an archive; raises `UserError` if it is damaged, or a file of `tasks` is not allowed."""
+    """Return the files of `tasks` in an archive; raises `UserError` for a damaged archive, links or too large files."""
     wanted = set(tasks)
     try:
         with zipfile.ZipFile(file) as archive:

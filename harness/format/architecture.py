@@ -40,11 +40,11 @@ class Architecture:
     """The architecture of a model, without its weights."""
 
     file: Path  #: the file with the architecture
-    canonical: dict[str, Any]  #: the canonical form; below, layers are numbered as in it, without further calls
-    names: tuple[str | None, ...]  #: name of each layer in the file; None for layers without a name
+    canonical: dict[str, Any]  #: the canonical form; the order of its layers, without further calls, numbers them
+    names: tuple[str | None, ...]  #: number of a layer -> its name in the file; None for a layer without a name
     file_order: tuple[int, ...]  #: numbers of layers in the order of the file, which weight files follow
-    groups: tuple[str, ...] = ()  #: group of each layer's weights in a weight file of Keras 3
-    models: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  #: nested model -> layers in the file's order
+    groups: tuple[str, ...] = ()  #: number of a layer -> the group of its weights in a weight file of Keras 3
+    models: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  #: nested model -> its layers, in `file_order`
     frozen: frozenset[int] = frozenset()  #: numbers of the layers that were not trained
 
     @property
@@ -132,7 +132,7 @@ def _from_layer_list(file: Path, content: Mapping[str, Any]) -> Architecture:
 
 
 def _canonical_layers(layer: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return a layer as a list; a layer with the channels first becomes a layer between one or two permutations."""
+    """Return the layers that replace a layer: itself, or with the channels first those of `channels_last`."""
     spatial = channels_last(layer)
     if spatial is None:
         return [layer]

@@ -99,7 +99,7 @@ def file_infos(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
 
 @contextmanager
 def open_member(archive: zipfile.ZipFile, name: str) -> Iterator[tuple[IO[bytes], int]]:
-    """Open the member of a name; yield a stream of its content and the size of the content in bytes.
+    """Open the member `name`; yield a stream of its content, and the size of the content in bytes.
 
     Raises `UserError` if there is not exactly one such member, or if it is encrypted or compressed too much.
     """

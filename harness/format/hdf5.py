@@ -31,7 +31,7 @@ MAX_NAMES = 10_000
 
 _UNPACK = "h5repack -l CONTI -f NONE rewrites it"
 
-#: Beginning of a heap, and number of bytes before its objects, which equals the number before the bytes of an object.
+#: Beginning of a heap; size in bytes of the header of a heap, and of the header of each object in a heap.
 _MARK, _HEADER = b"GCOL\x01", 16
 
 #: Number of bytes per read, and maximum number of objects in all heaps of a file; Keras writes a few per layer.
@@ -123,7 +123,7 @@ def timeless_group(parent: h5py.Group, name: str) -> h5py.Group:
 
 
 def require_readable(content: IO[bytes]) -> None:
-    """Raise `ValueError` unless every heap in a file has an end; bytes that only look like a heap count, too."""
+    """Raise `ValueError` unless every heap in a file has an end; bytes that only look like a heap count as a heap."""
     size = content.seek(0, io.SEEK_END)
     left = MAX_OBJECTS
     for start in _places(content, size):
@@ -152,7 +152,7 @@ def _next_data(content: IO[bytes], position: int, size: int) -> int:
 
 
 def _objects(content: IO[bytes], start: int, size: int, most: int) -> int:
-    """Return the number of objects in the heap at `start`; 0 if it exceeds the file, which the library refuses.
+    """Return the number of objects in the heap at `start`; 0 if it exceeds the file: the library refuses such a heap.
 
     Raises `ValueError` for a heap without end, or with more than `most` objects.
     """

@@ -94,7 +94,7 @@ def _unsupported(class_name: Any) -> UserError:
 
 
 def _unified(class_name: str, settings: dict[str, Any]) -> dict[str, Any]:
-    """Return settings of which names and defaults are the same in Keras 2 and Keras 3."""
+    """Return the settings with names and values that Keras 2 and Keras 3 both understand."""
     if class_name.startswith(("MaxPooling", "AveragePooling")):
         return {"pool_size": 2, **settings}  # required by Keras 3, 2 by default in Keras 2
     if class_name == "BatchNormalization" and isinstance(settings.get("axis"), list):
@@ -110,7 +110,7 @@ def _unified(class_name: str, settings: dict[str, Any]) -> dict[str, Any]:
 def _without_virtual_batches(config: dict[str, Any]) -> dict[str, Any]:
     """Return the settings of a batch normalization without `virtual_batch_size`, which has no effect after training.
 
-    With virtual batches, Keras 2 adds 1 to the axes of a layer that has been built.
+    With virtual batches, Keras 2 stores axes that are too large by 1. This is undone.
     """
     if config.get("virtual_batch_size") is None:
         return config

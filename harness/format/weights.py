@@ -44,7 +44,7 @@ _MERGE = "add the low-rank update (LoRA) to the kernel, as Keras 3 does when it 
 
 @dataclass(frozen=True)
 class StoredWeight:
-    """An array of an open file, whose numbers are read on request."""
+    """An array of an open file; `read` reads its numbers."""
 
     name: str
     stored: Any  #: h5py.Dataset of floating-point numbers
@@ -96,9 +96,9 @@ def read_weight_file(path: Path, shapes: ModelShapes) -> bytes:
 def read_weights(content: bytes, path: Path, architecture: Architecture, shapes: ModelShapes) -> list[Array]:
     """Return the weights in the content of the file at `path`, in the order of `model.get_weights()`.
 
-    The file has only weights, or a whole model, in the layout of Keras 2, which Keras 3 writes, too. No weight is read
-    before names and shapes have been compared with the architecture. Raises `UserError` if the file is damaged, in
-    another layout or of another model, or a number is not finite.
+    The file has only weights, or a whole model. Its layout is that of Keras 2; Keras 3 can write it, too. No weight is
+    read before names and shapes have been compared with the architecture. Raises `UserError` if the file is damaged, in
+    another layout or of another model, or if a number is not finite.
     """
     if not content.startswith(SIGNATURE):
         raise other_kind("not HDF5", content[:START], file=path, expected="an HDF5 file of weights", remedy=_REMEDY)
@@ -145,7 +145,7 @@ def _weight(group: Any, name: str, path: Path) -> StoredWeight:
 
 
 def _names(group: Any, attribute: str, path: Path, size: int) -> list[str]:
-    """Return the names in an attribute, or in numbered attributes, to which Keras splits a long list."""
+    """Return the names in an attribute; Keras splits a long list into several numbered attributes."""
     if attribute in group.attrs:
         chunks = [attribute]
     else:
@@ -243,7 +243,7 @@ def check_layer(position: int, expected: LayerShapes, found: StoredLayer, path: 
 
 
 def _without_ones(shape: tuple[int, ...] | None) -> tuple[int, ...]:
-    """Return the last axis if all others have length 1, as for virtual batches in Keras 2; otherwise no axes."""
+    """Return only the last axis of a shape such as (1, 1, 64), which Keras 2 has for virtual batches; otherwise ()."""
     return () if shape is None or set(shape[:-1]) - {1} else shape[-1:]
 
 

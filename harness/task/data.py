@@ -79,7 +79,7 @@ def read_training_data(source: Path) -> TrainingData:
     """
     shards, root = find_shards(source), cache_directory("training_data")
     alike = root / hashlib.sha256(repr([shard.stat().st_size for shard in shards]).encode()).hexdigest()
-    # Shards of these sizes have been decoded here before: these may be the same shards in another place.
+    # If shards of these sizes have been decoded here before, these may be the same shards in another place.
     may_be_known = alike.with_suffix(".lock").exists()
     with locked(alike.with_suffix(".lock")), Digests(source) as digests:  # another harness waits, and finds the result
         digest = digests.of_data(shards) if may_be_known or digests.are_known(shards) else None
@@ -173,7 +173,7 @@ def _write_inputs(
     stream: BinaryIO, shards: Sequence[Path], shape: tuple[int, ...], counts: Sequence[int], digests: Digests,
     problems: Problems,
 ) -> list[Scanned]:  # fmt: skip
-    """Write the inputs of shards, which have `counts` samples, as one array file."""
+    """Write the inputs of all shards as one array file; return the labels and digest of each shard."""
     write_array_header_1_0(stream, {"descr": "<f4", "fortran_order": False, "shape": (sum(counts), *shape)})
     stream.flush()
     size, begin = 4 * math.prod(shape), stream.tell()

@@ -30,7 +30,7 @@ _NAME = re.compile(r"[A-Za-z0-9_][\w.-]*", re.ASCII)
 
 @dataclass(frozen=True)
 class FetchRequest:
-    """A request to `pgdl task fetch`, without the address of the catalogue, which may hold a password."""
+    """A request to `pgdl task fetch`. The address of the catalogue is left out, since it may contain a password."""
 
     corpus: str  #: name of the corpus
     models: int | tuple[str, ...] | None  #: number or names of the models; None for all
@@ -65,7 +65,7 @@ def _remedy(staged: Path, root: Path) -> str:
 
 
 def _arguments(content: Mapping[str, Any], task: str) -> list[str]:
-    """Return the arguments of the command for a request, in which only plain names and numbers are valid.
+    """Return the arguments of the command for a request; only plain names and numbers are valid in a request.
 
     Raises `KeyError`, `TypeError` or `ValueError` for other content.
     """
@@ -84,7 +84,7 @@ def unfinished_tasks(root: Path) -> dict[str, str]:
 
 
 def command_to_continue(root: Path, task: str) -> str:
-    """Return the command that continues an unfinished task; it has the word RECIPE if the recipe is not known."""
+    """Return the command that continues an unfinished task; the word RECIPE stands for a recipe that is not known."""
     try:
         recipe = (
             read_regular(root / BUILDING / task / RECIPE_ARGUMENT, MOST_ARGUMENT_BYTES, links=False).decode().strip()

@@ -16,7 +16,7 @@ from harness.format.weights import Array, read_weight_file, read_weights, write_
 from harness.reading import read_regular
 from harness.task.digests import Digests, model_digest, with_digest
 
-#: Returns the content and the digest of a file, which a function reads.
+#: Arguments: a file, and a function that reads it. Returns the file's content and digest.
 _Reading = Callable[[Path, Callable[[Path], tuple[bytes, str]]], tuple[bytes, str]]
 
 #: Weight file of a task -> archive with the same weights for a worker.

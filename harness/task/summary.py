@@ -44,8 +44,8 @@ class GapsOfValue:
 class Summary:
     """The figures of a task.
 
-    If figures are withheld, hyperparameters, gaps and bytes are None, as are hyperparameters and gaps without reference
-    data.
+    Hyperparameters and gaps are None for a withheld task, and for a task without reference data. `bytes` is None for a
+    withheld task.
     """
 
     task: str
@@ -70,7 +70,7 @@ class Architectures:
 
 
 def list_tasks(tasks_dir: str | Path = DEFAULT_DIRECTORY, withhold: str = Withhold.AUTO.value) -> list[Summary]:
-    """Return the figures of each task in a directory; for withheld tasks, only their numbers of models."""
+    """Return the figures of each task in a directory; of a withheld task, only what `Summary` shows."""
     return [summarise(files, Withhold(withhold)) for files in TaskDirectory(Path(tasks_dir)).all()]
 
 

@@ -48,7 +48,7 @@ def read_tasks(files: Sequence[TaskFiles], withhold: Withhold = Withhold.AUTO) -
 
 
 def read_task(files: TaskFiles) -> Task:
-    """Read and check one task, with all problems in the error; see `read_tasks`."""
+    """Read and check one task; raises errors as `read_tasks`."""
     return read_tasks([files])[0]
 
 

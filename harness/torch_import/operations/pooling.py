@@ -63,7 +63,7 @@ class _Pool:
         return self._pooled(pad_places(self._network, self._value, self.pads), self._size, self._strides, "valid")
 
     def without_padding(self) -> Value:
-        """Return the pooled map, where windows ignore padding, as in Keras with padding "same".
+        """Return the pooled map; means and maxima leave padding out, as in Keras with padding "same".
 
         Raises `UntranslatableError` if Keras would place the windows differently.
         """
