@@ -206,7 +206,7 @@ def aligned(one: Value, other: Value) -> tuple[Value, Value]:
 
 
 def _with_same_axes(one: Value, other: Value, place: int) -> tuple[Value, Value]:
-    """Divide the axes of the groups at `place` until their sizes agree; replace the axes in `other` by those in `one`."""
+    """Divide the axes of the groups at `place` until their sizes agree; then give `other` the axes of `one` there."""
     if one.shape[place] != other.shape[place]:
         raise UntranslatableError(f"combines shapes {one.shape} and {other.shape}")
     number = 0

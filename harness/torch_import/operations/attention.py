@@ -237,9 +237,7 @@ def _with_bias(network: TranslatedNetwork, query: _Projection, key: _Projection,
 
 
 def _extended(network: TranslatedNetwork, part: _Projection, constants: Array, kernel: Array) -> _Projection:
-    """Append `constants` (windows or 1, places, n) to the channels of a projection's input, and `kernel` to its kernel.
-
-    The kernel (n, heads, numbers) acts on the new channels only, and gives further numbers of each query or key.
+    """Append `constants` (windows or 1, places, n) to a projection's channels, and for them `kernel` to its kernel."""
     sizes = sizes_of(part.input.stored)
     n = constants.shape[-1]
     made = group_of(sizes[-1] + n)
