@@ -13,7 +13,7 @@ import tensorflow as tf
 from baselines.perturbation_response.geometry import rotate, shear, translate
 from baselines.perturbation_response.image_perturbation import blend, grey
 
-#: Sub-policies of two operations: name, probability and level, which is None for an operation without levels.
+#: Sub-policies of two operations: name, probability and level. The level is None for an operation without levels.
 POLICY: list[list[tuple[str, float, int | None]]] = [
     [("invert", 0.1, None), ("contrast", 0.2, 6)],
     [("rotate", 0.7, 2), ("translate_x", 0.3, 9)],

@@ -43,7 +43,7 @@ TRAINING = "training.json"
 
 @dataclass(frozen=True)
 class Event:
-    """An event of a build: the data are ready, or a cell's training has been evaluated, is finished or has failed."""
+    """An event of a build: the data are ready, or the training of a cell was evaluated, has ended or has failed."""
 
     kind: str  #: `data`, `look`, `done` or `failed`
     cell: int  #: number of the cell; -1 for `data`
@@ -144,7 +144,7 @@ class Build:
         return any(not name.endswith(UNFINISHED) for name in names)
 
     def _is_own(self, directory: Path) -> bool:
-        """Return whether a directory is new or belongs to this recipe."""
+        """Whether a directory is new or belongs to this recipe."""
         mark = directory / MARK
         return not mark.exists() or mark.read_text("utf-8") == self.recipe.digest
 
@@ -207,7 +207,7 @@ class Build:
 
 
 def _names(number: int | str) -> tuple[str, str]:
-    """Return the names of a cell's directory before and after the task is assembled; patterns for the number `*`."""
+    """Return the names of a cell's directory, before and after the task is assembled; glob patterns for "*"."""
     return CELLS.format(number), model_name(str(number))
 
 

@@ -88,8 +88,8 @@ def with_label_noise(labels: Labels, n_classes: int, share: float, seed: int) ->
 def _first_classes(source: DistributedDataset, number: int, seed: int) -> DistributedDataset:
     """Return the first `number` classes of a dataset.
 
-    A source without test images is divided into training and test images before. So an image is in the same part
-    whatever the number of classes.
+    If the source has no test images, all classes are first divided into training and test images. So the part to which
+    an image belongs does not depend on `number`.
     """
     if number > source.n_classes:
         raise UserError("data.classes", expected=f"at most {source.n_classes}, as the source has", found=number)

@@ -47,7 +47,7 @@ def installed_measures() -> tuple[InstalledMeasure, ...]:
 
 
 def find_installed(name: str) -> Submission | None:
-    """Return the installed measure of that name as a submission; None if there is no such measure.
+    """Return the installed measure `name` as a submission; None if there is no such measure.
 
     Raises `UserError` if the measure cannot be run.
     """

@@ -33,7 +33,7 @@ class Metadata:
 
 @dataclass(frozen=True)
 class Submission:
-    """A submission with all its files in memory, so that the digest covers the files that run."""
+    """A submission with all its files in memory, so that exactly the digested files run."""
 
     name: str
     files: dict[str, bytes] = field(repr=False)  #: relative path -> content

@@ -19,7 +19,7 @@ WIDTH, HEIGHT = 3.4, 2.3
 #: Number of colours of gaps: a colour bar of few colours is drawn as lines, not as a picture inside the SVG.
 N_COLOURS = 40
 
-#: Two curves end alike if their accuracies at the largest magnitude differ by at most this share.
+#: Two curves end alike if their accuracies at the largest magnitude differ by at most this number.
 ALIKE = 0.02
 
 #: Perturbation -> the label of the axis with its magnitudes.

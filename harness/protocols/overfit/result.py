@@ -37,11 +37,11 @@ class OverfitRow:
     epsilon: int  #: largest shift in pixels
     n_images: int  #: number of images
     error_rate: float  #: ordinary error rate, in [0, 1]
-    error_interval: tuple[float, float]  #: Bernstein interval of the risk at 95 %, from the error rate
+    error_interval: tuple[float, float]  #: Bernstein interval of the risk at 95 %, around the error rate
     adversarial_error_rate: float  #: share of misclassified images after the generator has moved them
-    adversarial_estimate: float  #: the share weighted by densities, which estimates the risk
-    adversarial_interval: tuple[float, float]  #: Bernstein interval of the risk at 95 %, from the adversarial estimate
-    statistic: float  #: adversarial estimate minus error rate (T)
+    adversarial_estimate: float  #: `adversarial_error_rate` weighted by densities: an estimate of the risk
+    adversarial_interval: tuple[float, float]  #: Bernstein interval of the risk at 95 %, around `adversarial_estimate`
+    statistic: float  #: T, `adversarial_estimate` minus `error_rate`
     p_value: float  #: bound on the probability of a |T| this large if models and images are independent
 
 

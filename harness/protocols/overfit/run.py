@@ -21,8 +21,8 @@ def detect_overfitting(
     """Test each model, the models of each architecture together, and all models together.
 
     Settings without radii get the default radii that the images allow. `on_model` is called after each model. Finished
-    models are kept in the cache. Raise `UserError` if the task has no such data, if its inputs are no images, if a
-    radius is too large, or if no framework is installed.
+    models are kept in the cache. Raise `UserError` if the task has no data of `settings.split`, if its inputs are no
+    images, if a radius is too large, or if no framework is installed.
     """
     settings = replace(settings, radii=possible_radii(settings.radii, subject.models[0].input_shape))
     grids = compute_grids(subject, settings, on_model)

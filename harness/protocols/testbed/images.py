@@ -100,7 +100,7 @@ def read_images(data: str, input_shape: tuple[int, ...]) -> Images:
 
 
 def without_training_images(images: Images, known: Inputs) -> Images:
-    """Return the images without the test images in `known`, the backbones' training images, and with a note on them."""
+    """Return the images without test images that are in `known`, the backbones' training images; add a note on them."""
     new = not_in(np.asarray(known), images.test.inputs)
     if new.all():
         return images

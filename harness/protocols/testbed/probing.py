@@ -79,7 +79,7 @@ def probe_backbones(
 
 
 def classes_of(part: Arrays) -> Classes:
-    """Return the classes of a finished part."""
+    """Return the classes that are stored in a part."""
     return Classes(tuple(part["labels"].tolist()), int(part["n_seen"]), tuple(part["levels"].tolist()))
 
 
