@@ -106,7 +106,7 @@ class _Criterion(tf.keras.callbacks.Callback):  # type: ignore[misc]  # TensorFl
         self._evaluate = tf.function(self._sums)
 
     def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
-        """Evaluate the model every `check_every` epochs and after the last epoch; `logs` include the penalty."""
+        """Evaluate the model every `check_every` epochs and after the last epoch; the loss in `logs` is not used."""
         done = epoch + 1
         if done % self._training.check_every and done < self._training.max_epochs:
             return

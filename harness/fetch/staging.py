@@ -42,7 +42,7 @@ class StagedTask:
 
     @property
     def record(self) -> Fetched | None:
-        """The record of the fetched task at its place; None without a record; raises `UserError`."""
+        """The record of the task at its place; None if it was not fetched; raises `UserError` for an invalid record."""
         return read_fetched(self.references / RECORD)
 
     def present(self, record: Fetched) -> dict[str, FetchedFile]:
@@ -73,7 +73,7 @@ class StagedTask:
         return self._directory / FILES / path
 
     def has(self, member: ListedFile) -> bool:
-        """Whether a file with the same size and checksum as in the archive is finished."""
+        """Whether the staging directory has the finished file of a member, with the member's size and checksum."""
         known, place = self.finished.get(member.path), self.staged_path(member.path)
         same = known is not None and (known.size, known.crc32) == (member.entry.file_size, member.entry.CRC)
         return same and _has_size(place, member.entry.file_size)

@@ -37,7 +37,7 @@ class LayerCall:
 def keras_order(calls: Sequence[LayerCall], output: int) -> list[int]:
     """Return the numbers of the calls that lead to call number `output`, in the order in which Keras lists layers.
 
-    Calls with the longest path to the output come first, and all calls of a shared layer count as its farthest call.
+    Calls with the longest path to the output come first; each call of a shared layer counts as far as the farthest.
     Equally far calls are in the order in which a depth-first walk from the output visits their layers first. A shared
     layer is listed at its first call; so the layers are in the order of `get_weights()`.
 

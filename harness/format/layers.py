@@ -51,7 +51,7 @@ def neutral_layer(
 ) -> dict[str, Any]:
     """Return a layer in canonical form.
 
-    Keras' own JSON has `module` and `registered_name` of the class, and the Keras `writer` wrote it.
+    `module` and `registered_name` are those of an entry in Keras' own JSON; `writer` is the Keras that wrote the entry.
 
     Raises `UserError`, without file and position, if the layer is not supported, contains code, or has an impossible
     setting.

@@ -67,7 +67,7 @@ def _smaller_grids(grid: Grid) -> Iterator[str]:
 
 
 def _has_score(cells: Sequence[Sequence[int]]) -> bool:
-    """Whether distinct cells fill the grid of their values, and enough hyperparameters vary for the official score."""
+    """Whether a grid with these distinct cells has an official score: it is full, and enough hyperparameters vary."""
     sizes = [len(set(column)) for column in zip(*cells, strict=True)]
     varying = sum(size > 1 for size in sizes)
     return varying >= MINIMUM_HYPERPARAMETERS and math.prod(sizes) == len(cells)

@@ -168,7 +168,7 @@ def _workplace(order: ImportOrder) -> Iterator[Path]:
 def _write_data(
     order: ImportOrder, task: Path, place: Path, models: Sequence[StoredModel], n_outputs: int
 ) -> dict[str, Path]:
-    """Write the shards, and for each part (`train`, `test`) arrays in a directory; return part -> directory."""
+    """Write shards and arrays of the data; return part (`train`, and `test` if there is one) -> directory of arrays."""
     arrays, shape = {}, models[0].architecture.input_shape
     are_exported = all(model.row.exported for model in models)
     for part, target, source in (("train", TRAIN, order.data), ("test", TEST, order.test)):

@@ -150,7 +150,7 @@ def _is_imported(value: Any) -> bool:
 
 
 def _is_installed(module: ModuleType) -> bool:
-    """Whether a module belongs to Python or to an installed package, which every sandbox can import."""
+    """Whether a module belongs to Python or to an installed package, so that every sandbox can import the module."""
     if module.__name__ in sys.builtin_module_names:
         return True
     if module.__name__ == "__main__":  # a notebook or a script

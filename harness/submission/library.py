@@ -44,7 +44,7 @@ def find_baseline(specification: str) -> Submission | None:
 
 @functools.cache
 def _files_of(family: str) -> dict[str, bytes]:
-    """Return path -> source of a family's package, the packages that it imports, and the shared packages."""
+    """Return path -> source of the files of three kinds of packages: a family's own, those it imports, shared ones."""
     from baselines.core.families import COMMON
 
     packages, waiting = set(), {family, *COMMON}

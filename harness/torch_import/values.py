@@ -20,13 +20,13 @@ from harness.torch_import.registry import UntranslatableError
 
 @dataclass(frozen=True, eq=False)
 class ValueAxis:
-    """An elementary axis; two axes of the same size are different."""
+    """An elementary axis. Axes are compared by identity: two axes of the same size differ."""
 
     size: int
     is_batch: bool = False
 
 
-#: The product of elementary axes, of which the first varies slowest; an empty group has size 1.
+#: The product of elementary axes; the first axis varies slowest. An empty group has size 1.
 Group = tuple[ValueAxis, ...]
 Groups = tuple[Group, ...]
 
@@ -39,7 +39,7 @@ class Value:
     source: Any
     stored: Groups  #: the axes of the layer's output, without the batch
     view: Groups  #: the axes that PyTorch sees, with the batch
-    fixed: dict[ValueAxis, int] = field(default_factory=dict)  #: index that was selected from an axis in `stored`
+    fixed: dict[ValueAxis, int] = field(default_factory=dict)  #: axis in `stored` -> the index selected from it
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -151,7 +151,7 @@ class Value:
 
 
 def _with_one(pair: tuple[ValueAxis, ValueAxis], axis: ValueAxis, group: Group) -> Group:
-    """Return a group with one axis in place of a pair of neighbours."""
+    """Return `group` with `axis` in place of the neighbours `pair`; unchanged if they are not neighbours in it."""
     if pair not in itertools.pairwise(group):
         return group
     place = group.index(pair[0])

@@ -103,7 +103,7 @@ def _say(report: ProbeReport, lines: Iterable[str]) -> None:
 
 
 def _unconverged(name: str, part: Arrays) -> list[str]:
-    """Return a line that names the probes of a backbone that have not converged, or no line."""
+    """Return a list with a line on the probes of a backbone that have not converged; empty if all have."""
     converged = zip(part["levels"], part["converged"], strict=True)
     levels = ", ".join(str(level) for level, good in converged if not good)
     return [f"{name}: the probe did not converge with {levels} unseen classes"] if levels else []
