@@ -51,7 +51,7 @@ class Event:
 
 
 class Build:
-    """The directories of a task that is built from a recipe, finished or not.
+    """The directories of a finished or unfinished task that is built from a recipe.
 
     Raises `UserError` if the directories exist and have finished models of another recipe.
     """

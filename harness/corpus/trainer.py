@@ -75,7 +75,7 @@ class Trainer:
             return {"diverged": str(error)}
 
     def write_data(self) -> None:
-        """Write the training and the test shards, which all models share.
+        """Write the training and the test shards of the task.
 
         Training labels have the recipe's noise. If the noise is an axis of the grid, the shards have the true labels.
         """

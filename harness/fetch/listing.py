@@ -23,7 +23,7 @@ from harness.text import printable
 #: Maximum size of an archive, and of its files together, in bytes; maximum number of files.
 MAX_ARCHIVE, MAX_BYTES, MAX_FILES = 32 * 1024**3, 128 * 1024**3, 500_000
 
-#: Maximum size in bytes of the list of files in a zip archive, which takes ten times as much memory.
+#: Maximum size in bytes of the list of files in a zip archive; in memory, the list takes ten times as much.
 MAX_LIST = 48 * 1024**2
 
 #: Path of a member of a task, possibly below a directory around the whole archive.

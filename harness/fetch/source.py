@@ -1,4 +1,4 @@
-"""An archive of tasks, which is read in parts from its server, or downloaded as a whole."""
+"""An archive of tasks. It is read in parts from its server, or downloaded as a whole."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """Helpers for reading untrusted files, and for naming the kind of a file by its first bytes.
 
-Users often name a file of another kind than expected; the kind decides the remedy. Messages quote nothing of such a
-file, which may be private.
+Users often name a file of another kind than expected; the kind decides the remedy. Such a file may be private, so
+messages quote nothing of it.
 """
 
 import json

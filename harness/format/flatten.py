@@ -75,7 +75,7 @@ _Member = Callable[[Sequence[int], Mapping[str, int | bool]], list[int]]
 
 @dataclass(frozen=True)
 class _Model:
-    """A model: the members (layers and nested models) by name; for a functional model also its graph."""
+    """A model: its members (layers and nested models) by name, and the graph of a functional model."""
 
     members: Mapping[str, _Member]
     inputs: Sequence[LayerOutput] = ()

@@ -40,7 +40,7 @@ _BLOCK, MAX_OBJECTS = 1024**2, 1_000_000
 
 @contextmanager
 def open_hdf5(content: IO[bytes], path: Path) -> Iterator[Any]:
-    """Open the content of the HDF5 file at `path`; damage raises `UserError`, also later within the context."""
+    """Open the content of the HDF5 file at `path`; damage raises `UserError` now or later in the context."""
     try:
         require_readable(content)
         with h5py.File(content, "r") as file:
@@ -70,7 +70,7 @@ def member(group: Any, name: str, path: Path) -> Any:
 
 
 def has_member(group: Any, name: str) -> bool:
-    """Whether `group` has a member of that name, which may be a link."""
+    """Whether `group` has a member or link of that name."""
     return group.get(name, getlink=True) is not None
 
 
@@ -107,7 +107,7 @@ def require_plain_array(stored: Any, where: str, path: Path) -> None:
 
 
 def timeless_file(image: io.BytesIO) -> h5py.File:
-    """Return a new HDF5 file without timestamps, which is written to `image`."""
+    """Return a new HDF5 file without timestamps; its bytes go to `image`."""
     creation, access = h5py.h5p.create(h5py.h5p.FILE_CREATE), h5py.h5p.create(h5py.h5p.FILE_ACCESS)
     creation.set_obj_track_times(False)
     access.set_libver_bounds(h5py.h5f.LIBVER_V18, h5py.h5f.LIBVER_V18)  # half the overhead of the oldest format

@@ -108,7 +108,7 @@ def _unified(class_name: str, settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def _without_virtual_batches(config: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings of a batch normalization without `virtual_batch_size`, which has no effect after training.
+    """Return a batch normalization's settings without `virtual_batch_size`: it has no effect after training.
 
     With virtual batches, Keras 2 stores axes that are too large by 1. This is undone.
     """
@@ -131,7 +131,7 @@ def _integer(name: str, value: Any) -> Any:
 
 
 def _plain(name: str, value: Any) -> Any:
-    """Return `value`; raises `UserError` for an object, which could contain code, and for infinity and NaN."""
+    """Return `value`; raises `UserError` for infinity and NaN, and for an object, since that could contain code."""
     if isinstance(value, list):
         return [_plain(name, item) for item in value]
     if isinstance(value, dict) and value.get("class_name") in SUPPORTED:

@@ -15,7 +15,7 @@ _EXPECTED = "one line, `hidden: true` or `hidden: false`"
 
 
 def find_marks(directories: Iterable[Path]) -> tuple[Path, ...]:
-    """Return the marks that exist in directories, including broken links, which `is_hidden` refuses.
+    """Return the marks that exist in directories; broken links are included, so that `is_hidden` refuses them.
 
     Raises `UserError` if a mark is inaccessible, since the task may be hidden.
     """

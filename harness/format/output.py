@@ -19,7 +19,7 @@ from harness.format.writer import HARD_SIGMOID_OF_KERAS_2
 #: Layers that only pass on the numbers of their input, perhaps in another order.
 _PASSING = TRAINING_ONLY.keys() | {"Flatten", "Identity", "Permute", "Reshape"}
 
-#: Layers with weights, whose outputs are no longer probabilities if their inputs are.
+#: Layers with weights. If their inputs are probabilities, their outputs are not.
 _WEIGHTY = {"Dense", "EinsumDense", "Embedding", "MultiHeadAttention"}
 _WEIGHTY_BEGINNINGS = ("Conv", "DepthwiseConv", "SeparableConv")
 

@@ -254,7 +254,7 @@ def write_worker_weights(path: Path, arrays: Sequence[Array]) -> None:
 
 
 def write_weights(path: Path, layers: Sequence[NamedWeights]) -> None:
-    """Write weights in the HDF5 layout of Keras 2.4, which the competition used and Keras 3 reads.
+    """Write weights in the HDF5 layout of Keras 2.4. The competition used this layout, and Keras 3 can read it.
 
     The file's bytes depend only on the weights and names.
     """

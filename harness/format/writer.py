@@ -1,7 +1,7 @@
 """Finds the Keras that wrote an architecture, and settles differences between Keras 2 and Keras 3.
 
-They define some functions differently, and treat masks differently: `Embedding(mask_zero=True)` makes later layers
-ignore places.
+Keras 2 and Keras 3 define some functions differently, and treat masks differently. A mask makes layers ignore places of
+a sequence; `Embedding(mask_zero=True)` makes one.
 """
 
 import re

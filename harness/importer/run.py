@@ -155,7 +155,7 @@ def _shapes_of(models: Sequence[StoredModel]) -> list[ModelShapes]:
 
 @contextmanager
 def _workplace(order: ImportOrder) -> Iterator[Path]:
-    """Yield a temporary directory beside the new task, which other commands ignore."""
+    """Yield a temporary directory beside the new task; other commands ignore the directory."""
     parent = order.out.absolute()
     with (
         writing(order.out, problem="cannot be written or read"),

@@ -1,6 +1,6 @@
 """The files of a protocol: tables as CSV, and parts, which hold the finished arrays of one network in the cache.
 
-After an interruption, the same command reads the parts and computes only the networks without one.
+After an interruption, the same command reads the parts, and computes only the networks without a part.
 """
 
 import csv

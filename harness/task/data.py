@@ -114,7 +114,7 @@ def _is_whole(entry: Path) -> bool:
 
 
 def _fill(root: Path, partial: Path, shards: Sequence[Path], digests: Digests) -> str:
-    """Decode shards into a cache entry, and return their digest, which is the entry's name.
+    """Decode shards into a cache entry. Return the digest of the shards, which is the entry's name.
 
     The directory `partial` gets that name only when it is complete.
     """

@@ -1,7 +1,7 @@
 """Finds incomplete tasks, and the command that continues each.
 
 `pgdl task fetch` keeps its request beside the files of a half-fetched task. `pgdl task build` keeps the recipe of an
-unfinished task, whose models are still being trained.
+unfinished task: a task whose models are still being trained.
 """
 
 import json

@@ -30,7 +30,7 @@ class Model:
     id: str  #: name of the model's directory, e.g. `model_0`
     directory: Path  #: contains config.json and the weights
     digest: str  #: SHA-256 over the model's files
-    shown_digest: str  #: SHA-256 over architecture and weights, which measures see; not over training settings
+    shown_digest: str  #: SHA-256 over what measures see: architecture and weights, but no training settings
     architecture: Architecture  #: the layers, without names and without training-only layers and settings
     shapes: ModelShapes  #: the shapes of weights and output that Keras infers for the architecture
     has_initial_weights: bool  #: whether the weights before training are known

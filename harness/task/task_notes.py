@@ -30,7 +30,7 @@ def notes_of(task: Task) -> list[str]:
 
 
 def notes_of_initial_weights(task: Task) -> list[str]:
-    """Return a note on models without weights before training, which some measures need; empty if all have them."""
+    """Return a note on models without weights before training (some measures need these); empty if there are none."""
     return _of_initial_weights([model.id for model in task.models if not model.has_initial_weights], len(task.models))
 
 

@@ -94,7 +94,7 @@ class OutputComparison(AbstractContextManager["OutputComparison"]):
 
 
 def _asked(process: Process, inputs: Array, question: Question) -> list[Array]:
-    """Ask a question, with two files for inputs and outputs added; return the arrays that the process writes."""
+    """Ask a process a question about `inputs`, and return the arrays of its answer; both are exchanged as files."""
     with tempfile.TemporaryDirectory() as directory:
         given, made = Path(directory, "inputs.npy"), Path(directory, "outputs.npz")
         np.save(given, inputs)

@@ -196,7 +196,7 @@ def _operation(node: Mapping[str, Any]) -> GraphOperation:
 
 
 def _one(argument: Mapping[str, Any]) -> Any:
-    """Return the value of an argument, whose only key is its kind."""
+    """Return the value of an argument, an object such as {"as_int": 3}."""
     ((kind, content),) = argument.items()
     if kind in ("as_none", "as_memory_format", "as_layout", "as_device"):
         return None

@@ -231,9 +231,9 @@ def renamed(value: Value, names: dict[ValueAxis, ValueAxis]) -> Value:
 
 
 def arranged(array: Array, have: Group, wanted: Group) -> Array:
-    """Return an array with the axes `wanted`, which are the axes `have` in another order.
+    """Return an array with the axes of `have` in the order `wanted`, an axis for each.
 
-    The axes of `array` are those of `have`, or products of them.
+    An axis of `array` is one of the axes `have`, or a product of several.
     """
     places = [have.index(axis) for axis in wanted]
     return np.asarray(array).reshape([axis.size for axis in have]).transpose(places)

@@ -38,7 +38,7 @@ class Question:
 
 @dataclass(frozen=True)
 class PerturbedAccuracies:
-    """The result of a study."""
+    """The result of a study: the response curves, and how well they predict the gaps."""
 
     perturbations: Sequence[ChosenMagnitudes]
     study: Study  #: the curves of all models

@@ -69,8 +69,8 @@ class Shifts:
 class Positions:
     """How much the content of a dataset's images varies in position."""
 
-    #: standard deviation of the centre of mass in pixels, in the direction in which it is smaller; on a torus, the
-    #: circular standard deviation, which is infinite for positions without any preference
+    #: standard deviation of the centre of mass in pixels, the smaller of those of both axes; on a torus, the circular
+    #: standard deviation, or infinity for positions without any preference
     spread: float
     touching: float  #: share of images with anything but black in the outermost row or column, in [0, 1]; 0 on a torus
 

@@ -1,6 +1,6 @@
 """The training and test images of a testbed, in the shape of the backbones' input.
 
-This module is also the program that reads them, because images are decoded and resized by TensorFlow. A question is
+TensorFlow decodes and resizes images, so a program in a process of its own reads them: this module. A question is
 `{"recipe": ..., "directory": DIRECTORY}`, where "recipe" has the section [data] of a recipe (`harness.corpus.recipe`).
 The answer is `{"notes": [...]}`.
 """

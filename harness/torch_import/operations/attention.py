@@ -1,8 +1,8 @@
 """Translates attention of several heads into one layer of Keras with its projections.
 
-No layer computes the scores of queries and keys: `Scores` keeps them until they weight the sum of values. A bias of the
-scores, such as for relative positions, is added by further numbers of queries and keys: a query has a one-hot code of
-its place, and a key has the biases for all places of queries.
+No layer computes the scores of queries and keys: `Scores` keeps both until the scores weight a sum of values. A bias of
+the scores, such as for relative positions, is added by further numbers of queries and keys: a query has a one-hot code
+of its place, and a key has the biases for all places of queries.
 """
 
 import math

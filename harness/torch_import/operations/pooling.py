@@ -13,7 +13,7 @@ def _max_pool(
     network: TranslatedNetwork, x: Value, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
     ceil_mode: bool = False,
 ) -> Value:  # fmt: skip
-    """Translate max pooling; PyTorch pads with minus infinity, which equals padding with 0 if no input is negative."""
+    """Translate max pooling. PyTorch pads with minus infinity; if no input is negative, padding with 0 is the same."""
     if max(each(dilation, 1)) > 1:
         raise UntranslatableError("has dilation, which pooling in Keras does not have")
     pool = _Pool(network, x, "MaxPooling", kernel_size, stride, padding, ceil_mode)
