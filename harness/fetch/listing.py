@@ -74,7 +74,7 @@ class ListedFile:
 
 @dataclass(frozen=True)
 class Listing:
-    """The directory of an archive."""
+    """What the directory of a zip archive says about the archive's members."""
 
     tasks: dict[str, dict[str, ListedFile]]  #: task -> path -> file; a task that is not wanted has an empty mapping
     sha256: str  #: digest of names, sizes and checksums of all members

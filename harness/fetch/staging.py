@@ -196,7 +196,7 @@ def plan_task(members: Mapping[str, ListedFile], staging: StagedTask, wanted: Mo
 def _choose(
     name: str, models: Sequence[str], members: Mapping[str, ListedFile], wanted: ModelSelection, here: set[str]
 ) -> Sequence[str]:
-    """Return the models of the complete task: the models that are here, and further models up to the wanted number."""
+    """Return the models of the complete task: the models `here`, and the wanted models (by name, or up to a number)."""
     if wanted is None:
         return models
     if isinstance(wanted, tuple):

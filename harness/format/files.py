@@ -154,7 +154,7 @@ def kind_of(start: bytes) -> tuple[str, str] | None:
 
 
 def require_own_kind(what: str, start: bytes, *, file: Path | None, expected: str) -> None:
-    """Raise `UserError` if the first bytes are those of another known kind of file."""
+    """Raise `UserError` if the first bytes show that a file is of a known kind other than the expected kind."""
     if kind_of(start):
         raise other_kind(what, start, file=file, expected=expected)
 

@@ -1,6 +1,6 @@
 """Converts a layer to canonical form, `{"class_name": NAME, "config": {SETTING: VALUE}}`.
 
-Keras 2 and Keras 3 build the same layer from it, and it reveals nothing about the training of the model.
+Keras 2 and Keras 3 build the same layer from this form. The form reveals nothing about the training of the model.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Translates the exported networks of PyTorch in a table, in a process with bounded memory."""
+"""Translates the `.pt2` files (networks of PyTorch) of a table, in a process with bounded memory."""
 
 import os
 from collections.abc import Sequence

@@ -238,7 +238,7 @@ class TranslatedNetwork:
 
 
 def _chunks(have: Group, wanted: Group) -> list[Group]:
-    """Cut `have` into the longest sequences of axes that `wanted` has in the same order."""
+    """Cut `have` into the longest runs of axes that follow each other in `wanted`, too."""
     chunks = [have[:1]]
     for before, axis in itertools.pairwise(have):
         if wanted.index(axis) == wanted.index(before) + 1:

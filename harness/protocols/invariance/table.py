@@ -129,9 +129,10 @@ def batch_numbers(n_examples: int) -> list[int]:
 def measure_sensitivity(
     study: Study, perturbations: Sequence[ChosenMagnitudes], compared: Compared, numbers: Sequence[int], seed: int
 ) -> list[Point]:
-    """Score Gi-scores from `REPETITIONS` random subsets of the examples, for each number of batches in `numbers`.
+    """Return how well Gi-scores of random subsets of the examples predict the gap, for each number of batches.
 
-    A subset is the same for all models. `study` was made with `REPETITIONS` repetitions, and times for `numbers`.
+    Each point has `REPETITIONS` subsets, the same for all models. `study` needs as many repetitions, and times for
+    `numbers`.
     """
     responses, points = {model: study.responses[model] for model in compared.models}, []
     for chosen in perturbations:

@@ -1,4 +1,4 @@
-"""Tests whether the models of a task have been fitted to its test set, alone and in groups."""
+"""Tests single models of a task, and groups of them, for having been fitted to the task's test set."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -277,7 +277,7 @@ def _layer(
 
 
 def is_open(network: TranslatedNetwork, value: Value) -> bool:
-    """Whether a value is the output of an attention, all heads side by side, that has no output projection yet."""
+    """Whether a value is the output of an attention without output projection, with all heads side by side."""
     number = network.source(value)
     layer = None if number == INPUT else network.layers[number]
     if layer is None or layer.class_name != _KIND or value.fixed:
@@ -288,7 +288,7 @@ def is_open(network: TranslatedNetwork, value: Value) -> bool:
 
 
 def close(network: TranslatedNetwork, value: Value, kernel: Array, bias: Array | None) -> Value:
-    """Make a dense layer after an attention the output projection of the attention; return the output."""
+    """Merge a dense layer into the attention before it, as its output projection; return the new output."""
     layer = network.layers[network.source(value)]
     made: Group = (ValueAxis(kernel.shape[1]),)
     arranged_kernel = arranged(kernel, (*value.view[-1], *made), (*value.stored[-1], *made))
