@@ -99,7 +99,7 @@ class Build:
             (self.building / RECIPE_ARGUMENT).write_bytes(argument_of(self.recipe.file).encode())
 
     def records(self) -> dict[int, dict[str, Any]]:
-        """Return number -> training record of the finished cells."""
+        """Return number of a cell -> training record, for the finished cells."""
         if (self.reference / TRAINING).exists():  # exists once all cells are finished
             return {record["cell"]: record for record in json.loads((self.reference / TRAINING).read_bytes())}
         numbers = [cell.number for cell in self.recipe.cells]

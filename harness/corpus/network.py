@@ -30,7 +30,7 @@ def training_network(layers: Sequence[Layer], input_shape: Sequence[int], weight
 
 
 def saved_config(layers: Sequence[Layer], input_shape: Sequence[int]) -> dict[str, Any]:
-    """Return the content of config.json: the competition's list of layers, or Keras' own JSON with skip connections.
+    """Return the content of config.json: the competition's list of layers, or Keras' own JSON if layers have `inputs`.
 
     Layers without effect outside training are left out.
     """

@@ -132,7 +132,7 @@ def _from_layer_list(file: Path, content: Mapping[str, Any]) -> Architecture:
 
 
 def _canonical_layers(layer: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the layers that replace a layer: those of `channels_last` if its channels are first, else the layer."""
+    """Return the layers that replace a layer with the channels first; for any other layer, a list of itself."""
     spatial = channels_last(layer)
     if spatial is None:
         return [layer]

@@ -75,7 +75,7 @@ def has_member(group: Any, name: str) -> bool:
 
 
 def names(group: Any, attribute: str, size: int) -> list[str]:
-    """Return the names in an attribute of a group in a file of `size` bytes; raises `UserError` for other content."""
+    """Return the names in an attribute of a group; raises `UserError` for other content. The file has `size` bytes."""
     stored = group.attrs.get_id(attribute)
     count = 0 if stored.shape is None else math.prod(stored.shape)
     if count > MAX_NAMES or count * stored.dtype.itemsize > size:

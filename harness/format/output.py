@@ -186,7 +186,7 @@ _CHANGING: dict[str, Callable[[Settings, Shape], Shape]] = {
 
 
 def _spatial(match: re.Match[str], config: Settings, shape: Shape) -> Shape:
-    """Return the output shape of a layer with spatial axes; `match` has the parts of its name: Conv, 2, None."""
+    """Return the output shape of a layer with spatial axes; `match` has parts of the class name: Conv, 2, Transpose."""
     kind, places, channels = match[1], shape[:-1], shape[-1]
     if kind.startswith("Global"):
         return (*(1 for _ in places), channels) if config.get("keepdims") else (channels,)

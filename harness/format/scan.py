@@ -37,7 +37,7 @@ class Scanned(NamedTuple):
 
 
 def scan_shard(shard: Path, shape: tuple[int, ...], sink: Sink = lambda _number, _inputs: None) -> Scanned:
-    """Check all samples of a shard, and give their inputs to `sink` in order.
+    """Check all samples of a shard, give their inputs to `sink` in order, and return their labels and the digest.
 
     Raises `UserError` if a record is damaged, or if inputs are not finite or have another `shape`.
     """
@@ -59,7 +59,7 @@ class _Scan:
         self._digest, self._n_digested, self._n_waiting = hashlib.sha256(), 0, 0
 
     def add(self, start: int, end: int) -> None:
-        """Read the record with the payload from `start` to `end`; raises `UserError`."""
+        """Read the record with the payload from `start` to `end`; raises `UserError` if the record is damaged."""
         payload, waiting = self._data[start:end], self._n_waiting
         try:
             require_checksum(payload, self._data[end : end + 4])

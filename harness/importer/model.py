@@ -40,7 +40,7 @@ class StoredModel:
     """
 
     def __init__(self, row: ImportedRow) -> None:
-        """Read the architecture of the model in a row; raises `UserError`."""
+        """Read the architecture of the model in a row; raises `UserError` for a missing or unsuitable file."""
         self.row = row
         content = _config(row.file)
         self.config = {name: content[name] for name in _PARTS if name in content} or content

@@ -1,4 +1,4 @@
-"""Makes a submission of a Python function: of its source, and of the source of the global names that it reads."""
+"""Makes a submission of a Python function: of its source, and the source of the global objects that it uses."""
 
 import ast
 import builtins

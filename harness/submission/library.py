@@ -60,7 +60,7 @@ def _files_of(family: str) -> dict[str, bytes]:
 
 @functools.cache
 def _imports(package: str) -> frozenset[str]:
-    """Return the names of the library's packages that the modules of one package import."""
+    """Return the names of the library's packages that the modules of a package import."""
     found: set[str] = set()
     for path, content in _library().items():
         if path.startswith(f"baselines/{package}/"):

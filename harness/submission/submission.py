@@ -25,7 +25,7 @@ class Metadata:
 
     @classmethod
     def from_texts(cls, found: Mapping[str, str]) -> Self:
-        """Return the metadata for the texts that `harness.inspector` has found, by key."""
+        """Return the metadata with the texts (key -> text) that `harness.inspector` has found."""
         about = About.from_texts(*(found.get(key, "") for key in ("team", "description", "paper")))
         runtime = "keras2" if found.get("keras") == "2" else found.get("runtime") or None
         return cls(found.get("name", ""), about, runtime=runtime, deterministic=found.get("deterministic") == "true")

@@ -1,4 +1,4 @@
-"""A cache of the SHA-256 of a task's files and of findings about them, valid until a file changes, as in build tools.
+"""A cache of the SHA-256 of a task's files, and of findings about the files. An entry is valid until a file changes.
 
 A file counts as unchanged while its size, times, inode and device are the same. Submissions cannot reach the cache.
 """

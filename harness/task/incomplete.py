@@ -1,4 +1,4 @@
-"""Finds incomplete tasks, and the command that continues each.
+"""Finds incomplete tasks, and for each the command that completes it.
 
 `pgdl task fetch` keeps its request beside the files of a half-fetched task. `pgdl task build` keeps the recipe of an
 unfinished task: a task whose models are still being trained.
@@ -45,7 +45,7 @@ class FetchRequest:
 def half_fetched(root: Path) -> dict[str, str]:
     """Return name -> remedy of the half-fetched tasks in a directory.
 
-    The remedy is the command that continues, or a sentence if the request is invalid: its file may be a stranger's.
+    The remedy is the command that continues the fetch. If the stored request is invalid, the remedy is a sentence.
     """
     return {
         staged.name: _remedy(staged, root)
@@ -77,7 +77,7 @@ def _arguments(content: Mapping[str, Any], task: str) -> list[str]:
 
 
 def unfinished_tasks(root: Path) -> dict[str, str]:
-    """Return name -> the command that continues, for the unfinished tasks in a directory."""
+    """Return name -> the command that continues the build, for the unfinished tasks in a directory."""
     return {
         directory.name: command_to_continue(root, directory.name) for directory in visible_directories(root / BUILDING)
     }

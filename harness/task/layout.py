@@ -124,7 +124,7 @@ class TaskDirectory:
     def references(self, names: Sequence[str] = ()) -> dict[str, Path]:
         """Return name -> path of model_configs.json for tasks with reference data; raises errors as `runnable`.
 
-        The path is TASK/model_configs.json, reference_data/TASK/model_configs.json or model_configs.json.
+        A path is TASK/model_configs.json, reference_data/TASK/model_configs.json or model_configs.json below the root.
         """
         names = as_names(names)
         found = {task.name: task.reference for task in self._whole(names) if task.reference is not None}

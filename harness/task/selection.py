@@ -1,4 +1,4 @@
-"""Selects models of a task, by their names or evenly by size, and evenly spaced examples of its training data."""
+"""Selects models of a task (by name, or evenly by size), and evenly spaced examples of the task's training data."""
 
 import hashlib
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 def select_models(task: Task, wanted: ModelSelection) -> tuple[Model, ...]:
-    """Return the wanted models of a task, in the task's order; but `wanted` models by number, from small to large."""
+    """Return models of a task: the named or all, in the task's order; or `wanted` models from small to large."""
     if wanted is None:
         return task.models
     if not isinstance(wanted, int):

@@ -24,7 +24,7 @@ DEVIATIONS = 3
 
 
 def notes_of(task: Task) -> list[str]:
-    """Return the notes on a valid task, without the task's name and without `notes_of_initial_weights`."""
+    """Return the notes on a valid task, except `notes_of_initial_weights`. The notes do not name the task."""
     lines = [] if task.reference is None else notes_of_reference(task.reference)
     return [*lines, *_of_outputs(task), *_of_chance(task)]
 

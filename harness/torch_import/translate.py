@@ -91,7 +91,7 @@ class _Translator:
         self.values = {**self.graph.tensors, self.graph.input: Value(INPUT, stored, view)}
 
     def run(self, operation: GraphOperation) -> None:
-        """Translate the next operation of the graph; raises `UserError`."""
+        """Translate the next operation of the graph; raises `UserError` if it has no translation."""
         if operation.name in _CHECKS:
             return
         self.network.path = operation.path

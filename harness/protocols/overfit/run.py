@@ -56,7 +56,7 @@ def estimates_of(part: Arrays, radius: int, generator: Generator) -> RiskEstimat
 def _cut(part: Arrays, radius: int) -> NDArray[np.float32]:
     """Return the margins of all shifts by at most 3 * radius, shape (n_images, 6 * radius + 1, 6 * radius + 1).
 
-    Margins that were not computed affect no estimate, and count as correctly classified.
+    Margins that were not computed affect no estimate; minus infinity, correctly classified, stands for them.
     """
     near, far = part["near"], part["far"]
     largest, side = far.shape[1] // 6, 6 * radius + 1

@@ -1,4 +1,4 @@
-"""Runs a testbed: error rates and kappas of linear probes on every backbone, SSIM and share of unseen classes."""
+"""Runs a testbed: error rates and kappas of linear probes, by backbone, SSIM and share of unseen classes."""
 
 import tempfile
 from collections.abc import Iterable
@@ -77,7 +77,7 @@ def evaluate_task(
 
 
 def _require_images(subject: StudiedTask) -> tuple[int, ...]:
-    """Return the shape of the models' input. Raise `UserError` unless inputs are large images with values in [0, 1]."""
+    """Return the shape of the models' input. Raise `UserError` unless inputs are images that suit SSIM, in [0, 1]."""
     shape, where = subject.models[0].input_shape, subject.files.directory
     if len(shape) != 3 or shape[2] not in (1, 3, 4):
         expected = "images: (height, width, channels), 1, 3 or 4 channels"
