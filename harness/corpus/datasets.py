@@ -41,7 +41,7 @@ def load_data(recipe: "DataRecipe", base: Path) -> Data:
     """Load the data that a recipe describes. A relative path in the recipe starts at `base`.
 
     Subsets are stratified by class, and drawn by the recipe's seed. Test images that equal a training image, byte for
-    byte, are dropped. Raise `UserError` if the data cannot be loaded, or do not suit the recipe.
+    byte, are left out. Raise `UserError` if the data cannot be loaded, or do not suit the recipe.
     """
     source = read_source(recipe, base)
     if recipe.classes is not None:
@@ -154,7 +154,7 @@ def _prepare(images: Array, recipe: "DataRecipe") -> Inputs:
 
 
 def with_channels(images: Inputs, number: int) -> Inputs:
-    """Convert images (N, H, W, C) to 1, 3 or 4 channels: grey is the luminance, a fourth channel is 1 (opaque).
+    """Convert images (N, H, W, C) to `number` channels, 1, 3 or 4: grey is luminance, a fourth channel is 1 (opaque).
 
     Raise `UserError` unless the images have 1, 3 or 4 channels.
     """

@@ -69,7 +69,7 @@ def flatten(content: Mapping[str, Any], writer: Writer) -> Flat:
     return flattener.flat(model)
 
 
-#: Calls a layer or nested model: (numbers of the calls that compute its inputs, keywords) -> numbers of its outputs.
+#: Calls a layer or nested model: (numbers of its inputs' calls, keywords) -> numbers of its outputs' calls.
 _Member = Callable[[Sequence[int], Mapping[str, int | bool]], list[int]]
 
 
@@ -183,9 +183,9 @@ class _Flattener:
         return first
 
     def _call_idle(self, layer: int, source: int) -> list[int]:
-        """Call a layer that has no effect outside training; if its input is a permutation, call it before that.
+        """Call a layer that has no effect outside training. If a permutation is before it, exchange the two.
 
-        Between two permutations that undo each other, the layer would keep both from being skipped.
+        Otherwise the layer would separate two permutations that undo each other, and neither would be skipped.
         """
         found = [(before, n_axes) for (permuted, n_axes), before in self._undone.items() if permuted == source]
         if not found:

@@ -37,8 +37,8 @@ class LayerCall:
 def keras_order(calls: Sequence[LayerCall], output: int) -> list[int]:
     """Return the numbers of the calls that lead to call number `output`, in the order in which Keras lists layers.
 
-    Calls with the longest path to the output come first; each call of a shared layer counts as far as the farthest.
-    Equally far calls are in the order in which a depth-first walk from the output visits their layers first. A shared
+    Calls with the longest path to the output come first; all calls of a shared layer count as far as its farthest call.
+    Among equally far calls, the first is that whose layer a depth-first walk from the output visits first. A shared
     layer is listed at its first call; so the layers are in the order of `get_weights()`.
 
     Each of the `calls` follows the calls whose outputs it takes.

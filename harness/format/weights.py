@@ -31,7 +31,7 @@ Array = NDArray[np.float32]
 #: A layer's name, and its weights with their names (`kernel`) in Keras' order.
 NamedWeights = tuple[str, Sequence[tuple[str, NDArray[Any]]]]
 
-#: Maximum size of a weight file in bytes, per parameter and in addition; a whole model also has the optimizer's state.
+#: Maximum size of a weight file in bytes: per parameter, and a fixed part. Whole models include the optimizer's state.
 BYTES_PER_PARAMETER = 64
 SPARE_BYTES = 64 * 1024**2
 

@@ -24,7 +24,7 @@ _OTHER_SCORES = "without them the task has Kendall's coefficients only, no offic
 
 
 def notes_on_grid(grid: Grid) -> list[str]:
-    """Return lines on suspicious hyperparameters and on empty cells of a grid; empty if nothing is suspicious."""
+    """Return lines on suspicious or too few hyperparameters and on empty cells; empty without such problems."""
     lines = [f"{name} has one value, {grid.values[name][0]!r}, in all models: it orders nothing"
              for name in grid.names if name not in grid.varying]  # fmt: skip
     if len(grid.varying) > 1 and len(grid.codes) > FEW:

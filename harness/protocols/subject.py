@@ -73,8 +73,8 @@ def read_subject(
     """Read and check the task `name`, and choose the models that a protocol evaluates.
 
     Raises:
-        UserError: the task or a model does not exist, the task is not valid, or the task is withheld: protocols show
-            errors and gaps.
+        UserError: the task or a model does not exist, the task is not valid, or it is withheld from the user, because
+            protocols show errors and gaps.
     """
     (files,) = TaskDirectory(tasks_dir).runnable([name])
     if withhold.covers(files.hidden):

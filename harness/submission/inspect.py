@@ -29,7 +29,7 @@ READ = (
 #: Program of the process that looks for a flaw in the source at its standard input.
 FIND_FLAW = "from harness.inspector.flaw import main; main()"
 
-#: Options of the interpreter: no installed packages, since finding them would take longer than the reading.
+#: Options of the interpreter: no installed packages, since importing them would take longer than the reading.
 OPTIONS = ("-S",)
 
 

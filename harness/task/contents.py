@@ -43,7 +43,7 @@ def write_known(reference: Path, contents: Contents) -> None:
 
 
 def read_known(reference: Path) -> Contents | None:
-    """Return the digests that `write_known` wrote to a directory; None without; `UserError` for a malformed file."""
+    """Return the digests that `write_known` wrote, None without a file; raises `UserError` for a malformed file."""
     file = reference / CONTENTS
     if not file.exists():
         return None

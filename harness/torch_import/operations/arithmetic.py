@@ -56,7 +56,7 @@ def _mish(network: TranslatedNetwork, x: Value) -> Value:
 
 @translates("softplus")
 def _softplus(network: TranslatedNetwork, x: Value, beta: float = 1, threshold: float = 20) -> Value:
-    """Translate log(1 + exp(x)). PyTorch returns x above a threshold; if that is 20, float32 shows no difference."""
+    """Translate log(1 + exp(x)). PyTorch returns x above `threshold`; from 20 on, this is the same in float32."""
     if beta != 1 or threshold < 20:
         raise UntranslatableError("has a beta or threshold, which Keras does not have")
     return _activated(network, x, "softplus")
