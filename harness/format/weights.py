@@ -76,7 +76,7 @@ def finite(name: str, numbers: Any) -> Array:
 
 @dataclass(frozen=True)
 class StoredLayer:
-    """A layer of a weight file: its name there, and its weights in the order of the file."""
+    """A layer of a weight file: its name in the file, and its weights in the order of the file."""
 
     name: str
     weights: tuple[StoredWeight, ...]

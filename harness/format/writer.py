@@ -39,7 +39,7 @@ UNKNOWN = Writer()
 
 
 def writer_of(content: Mapping[str, Any]) -> Writer:
-    """Return the Keras that wrote a config.json, by the version in it, otherwise by the key of the input shape."""
+    """Return the Keras that wrote a config.json: the stated version, else by the name of the key of the input shape."""
     text = content.get(VERSION)
     if isinstance(text, str) and (match := re.match(r"(\d+)\.(\d+)", text)):
         return Writer(3 if int(match[1]) >= 3 else 2, int(match[2]), text)

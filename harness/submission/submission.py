@@ -48,7 +48,7 @@ class Submission:
     def digest(self) -> str:
         """SHA-256 (hex) of all paths and contents.
 
-        The digest of a measure of the library covers only code, so that a changed docstring leaves its records valid.
+        The digest of a library's measure covers only code: a changed docstring leaves the measure's records valid.
         """
         files = {path: code_of(content) for path, content in self.files.items()} if self.is_baseline else self.files
         return digest_of(sorted(files.items()))

@@ -105,7 +105,7 @@ def check_test_data(source: Path, input_shape: tuple[int, ...], n_outputs: int) 
 
 
 def _is_whole(entry: Path) -> bool:
-    """Whether a cache entry is complete; NumPy notices a file that is too short for its header."""
+    """Whether a cache entry has both arrays in full; NumPy refuses a file with fewer numbers than its header says."""
     try:
         inputs, labels = (np.load(entry / name, mmap_mode="r") for name in (INPUTS, LABELS))
     except (OSError, ValueError, EOFError):

@@ -82,7 +82,7 @@ def groups_of(architectures: Mapping[str, str]) -> list[Group]:
 
 
 def make_row(group: Group, epsilon: int, estimates: Sequence[RiskEstimates]) -> OverfitRow:
-    """Return the row of a group from the estimates of risk of its models, one per model."""
+    """Return the row of a group; `estimates` has the estimates of risk for each of the group's models."""
     test = pairwise_independence_test(*estimates, difference_range=TRANSLATION)
     losses, weighted = (
         np.mean([getattr(one, name) for one in estimates], axis=0) for name in ("losses", "weighted_losses")
