@@ -31,7 +31,7 @@ Respond = Callable[[int, int], NDArray[np.bool_]]
 def answer(runtime: Runtime, question: Question) -> Answer:
     """Write the responses of a model to the part `target`.
 
-    The part has three kinds of arrays. NAME.R, bool (n_examples, n_magnitudes), says which examples the model classifies
+    The part has three kinds of arrays. NAME.R, bool (n_examples, n_magnitudes), says which examples are classified
     correctly under perturbation NAME in repetition R. NAME.subset is the error on randomly changed images of a part of
     the training set; mixtures have no such array. NAME.seconds has the time of a curve for each number in `timed`.
     """
