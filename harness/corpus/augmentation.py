@@ -35,7 +35,7 @@ def augment(
     on the order of the calls: a repeatable `map` must not be parallel.
 
     Args:
-        name: crop_flip, cifar10_policy, or a name in `PERTURBATIONS`, whose magnitudes are uniform over the range.
+        name: crop_flip, cifar10_policy, or a perturbation in `PERTURBATIONS`, with magnitudes uniform over the range.
         share: probability that an image is changed.
         level: factor of the magnitudes; only the perturbations have magnitudes.
         perturbation_range: lowest and highest magnitude at level 1; only for the perturbations.

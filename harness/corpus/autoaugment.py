@@ -1,7 +1,7 @@
 """The policy that AutoAugment found for CIFAR-10 (Cubuk et al. 2019, table 7 of the appendix).
 
 Magnitudes are those of Cubuk et al.'s code for CIFAR-10, where level 10 is the maximum. Pixels from outside an image
-are mid-grey. Their code also crops, mirrors and cuts out, which is not part of the policy. This module imports
+are mid-grey. Their code also crops, mirrors and cuts out; these steps are no part of the policy. This module imports
 TensorFlow, so only the trainer's process may import it.
 """
 
@@ -13,7 +13,7 @@ import tensorflow as tf
 from baselines.perturbation_response.geometry import rotate, shear, translate
 from baselines.perturbation_response.image_perturbation import blend, grey
 
-#: Sub-policies of two operations: name, probability and level, which is None for an operation without levels.
+#: Sub-policies of two operations: name, probability and level. The level is None for an operation without levels.
 POLICY: list[list[tuple[str, float, int | None]]] = [
     [("invert", 0.1, None), ("contrast", 0.2, 6)],
     [("rotate", 0.7, 2), ("translate_x", 0.3, 9)],

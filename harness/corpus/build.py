@@ -43,7 +43,7 @@ TRAINING = "training.json"
 
 @dataclass(frozen=True)
 class Event:
-    """An event of a build: the data are ready, or a cell's training has been evaluated, is finished or has failed."""
+    """An event of a build: the data are ready, or the training of a cell was evaluated, has ended or has failed."""
 
     kind: str  #: `data`, `look`, `done` or `failed`
     cell: int  #: number of the cell; -1 for `data`
@@ -51,7 +51,7 @@ class Event:
 
 
 class Build:
-    """The directories of a task that is built from a recipe, finished or not.
+    """The directories of a finished or unfinished task that is built from a recipe.
 
     Raises `UserError` if the directories exist and have finished models of another recipe.
     """
@@ -99,7 +99,7 @@ class Build:
             (self.building / RECIPE_ARGUMENT).write_bytes(argument_of(self.recipe.file).encode())
 
     def records(self) -> dict[int, dict[str, Any]]:
-        """Return number -> training record of the finished cells."""
+        """Return number of a cell -> training record, for the finished cells."""
         if (self.reference / TRAINING).exists():  # exists once all cells are finished
             return {record["cell"]: record for record in json.loads((self.reference / TRAINING).read_bytes())}
         numbers = [cell.number for cell in self.recipe.cells]
@@ -144,7 +144,7 @@ class Build:
         return any(not name.endswith(UNFINISHED) for name in names)
 
     def _is_own(self, directory: Path) -> bool:
-        """Return whether a directory is new or belongs to this recipe."""
+        """Whether a directory is new or belongs to this recipe."""
         mark = directory / MARK
         return not mark.exists() or mark.read_text("utf-8") == self.recipe.digest
 
@@ -207,7 +207,7 @@ class Build:
 
 
 def _names(number: int | str) -> tuple[str, str]:
-    """Return the names of a cell's directory before and after the task is assembled; patterns for the number `*`."""
+    """Return the names of a cell's directory, before and after the task is assembled; glob patterns for "*"."""
     return CELLS.format(number), model_name(str(number))
 
 

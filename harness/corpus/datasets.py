@@ -41,7 +41,7 @@ def load_data(recipe: "DataRecipe", base: Path) -> Data:
     """Load the data that a recipe describes. A relative path in the recipe starts at `base`.
 
     Subsets are stratified by class, and drawn by the recipe's seed. Test images that equal a training image, byte for
-    byte, are dropped. Raise `UserError` if the data cannot be loaded, or do not suit the recipe.
+    byte, are left out. Raise `UserError` if the data cannot be loaded, or do not suit the recipe.
     """
     source = read_source(recipe, base)
     if recipe.classes is not None:
@@ -88,8 +88,8 @@ def with_label_noise(labels: Labels, n_classes: int, share: float, seed: int) ->
 def _first_classes(source: DistributedDataset, number: int, seed: int) -> DistributedDataset:
     """Return the first `number` classes of a dataset.
 
-    A source without test images is divided into training and test images before. So an image is in the same part
-    whatever the number of classes.
+    If the source has no test images, all classes are first divided into training and test images. So the part to which
+    an image belongs does not depend on `number`.
     """
     if number > source.n_classes:
         raise UserError("data.classes", expected=f"at most {source.n_classes}, as the source has", found=number)
@@ -154,7 +154,7 @@ def _prepare(images: Array, recipe: "DataRecipe") -> Inputs:
 
 
 def with_channels(images: Inputs, number: int) -> Inputs:
-    """Convert images (N, H, W, C) to 1, 3 or 4 channels: grey is the luminance, a fourth channel is 1 (opaque).
+    """Convert images (N, H, W, C) to `number` channels, 1, 3 or 4: grey is luminance, a fourth channel is 1 (opaque).
 
     Raise `UserError` unless the images have 1, 3 or 4 channels.
     """

@@ -98,8 +98,8 @@ def fully_convolutional(
 
         input - [conv3x3, batch norm, relu] x depth - dropout - global average pooling - logits
 
-    Widths grow linearly from the first layer to the last, or from the last to the first if `reversed`. They are scaled
-    so that the network has about `n_parameters`: one step of the narrowest layer's width would be too much.
+    Widths grow linearly from the first layer to the last, or from the last to the first if `reversed`. The narrowest
+    width is the largest with which convolutions and logits have at most `n_parameters` parameters.
     """
     shares = list(range(1, depth + 1))
     if reversed:

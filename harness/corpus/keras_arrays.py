@@ -1,4 +1,4 @@
-"""The program that writes a dataset of Keras as arrays, which other processes read without importing a framework.
+"""The program that writes a dataset of Keras as arrays; other processes read these without importing a framework.
 
 A question is `{"name": NAME, "file": FILE.npz}`, and the answer is empty.
 """

@@ -65,7 +65,7 @@ _NPZ = ("x_train", "y_train", "x_test", "y_test")
 
 
 def read_pair(directory: Path, part: str) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """Read images (N, H, W) and labels (N,) of a part in the format of MNIST. Raise `UserError` for damaged files."""
+    """Return images (N, H, W) and labels (N,) of `part`, `train` or `test`, from MNIST's files in a directory."""
     files = [directory / f"{PARTS[part]}-{kind}-ubyte.gz" for kind in ("images-idx3", "labels-idx1")]
     images, labels = (_read(file, n_axes) for file, n_axes in zip(files, (3, 1), strict=True))
     if len(images) != len(labels):

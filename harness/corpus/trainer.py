@@ -48,7 +48,7 @@ def prepare(_runtime: str, recipe: str, directory: str) -> Program:
 
 
 class Trainer:
-    """The data of a recipe, and the jobs of its build. The constructor loads the data."""
+    """Does the jobs of a build. The constructor loads the data of the recipe."""
 
     def __init__(self, recipe: Recipe, directory: Path) -> None:
         for name, value in KERAS_DEFAULTS.items():  # Keras has read its user's settings
@@ -75,7 +75,7 @@ class Trainer:
             return {"diverged": str(error)}
 
     def write_data(self) -> None:
-        """Write the training and the test shards, which all models share.
+        """Write the training and the test shards of the task.
 
         Training labels have the recipe's noise. If the noise is an axis of the grid, the shards have the true labels.
         """

@@ -39,11 +39,11 @@ def train(
     perturbation_range: tuple[float, float] | None,
     report: Callable[[TrainingProgress], None],
 ) -> dict[str, Any]:
-    """Train a Keras network that ends in logits in place, and return the record's keys on the training.
+    """Train a Keras network in place, and return what the model's record says about the training.
 
-    Inputs are float32, (N, height, width, channels) in [0, 1], and labels (N,). Parametric augmentations draw their
-    magnitudes from `perturbation_range`. `report` is called after each evaluation on the training set. Raise
-    `DivergedError` if the loss or a weight becomes NaN or infinite.
+    The network ends in logits. Inputs are float32, (N, height, width, channels) in [0, 1], and labels (N,). Parametric
+    augmentations draw their magnitudes from `perturbation_range`. `report` is called after each evaluation on the
+    training set. Raise `DivergedError` if the loss or a weight becomes NaN or infinite.
     """
     steps = -(-len(inputs) // training.batch_size)
     model.compile(
@@ -106,7 +106,7 @@ class _Criterion(tf.keras.callbacks.Callback):  # type: ignore[misc]  # TensorFl
         self._evaluate = tf.function(self._sums)
 
     def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
-        """Evaluate the model every `check_every` epochs and after the last epoch; `logs` include the penalty."""
+        """Evaluate the model every `check_every` epochs and after the last epoch; the loss in `logs` is not used."""
         done = epoch + 1
         if done % self._training.check_every and done < self._training.max_epochs:
             return

@@ -57,9 +57,9 @@ MAX_BESIDE, MAX_BESIDE_MEMBER = 16 * 1024**2, 4096
 def fetch_tasks(url: Address, sha256: str, directory: Path) -> bool:
     """Download an archive (a compressed or plain tar, or a zip) and unpack it as `directory`.
 
-    Return whether the archive was downloaded: False if `directory` comes from the same archive. After an error, no file
-    is left behind. Raises `UserError` if the address cannot be read, the archive has another digest or is too large, a
-    member is a link, a device or outside of the archive, or `directory` exists and has another origin.
+    Return True after a download, and False if `directory` already has the files of this archive. After an error, no
+    file is left behind. Raises `UserError` if the address cannot be read, if the archive is too large or its digest is
+    not `sha256`, if a member is a link, a device or outside of the archive, or if `directory` has other files.
     """
     require_digest(sha256)
     if directory.exists() and not (directory.is_dir() and not any(directory.iterdir())):
@@ -124,7 +124,7 @@ def download(url: Address, target: Path) -> str:
 
 
 def _unpack(archive: Path, target: Path) -> None:
-    """Write the files of an archive, limited by the number of unpacked bytes; raises `BadArchiveError`."""
+    """Write the files of an archive below `target`; raises `BadArchiveError` for a damaged or too large archive."""
     written, size = 0, archive.stat().st_size
     try:
         for number, (name, stream) in enumerate(_members(archive), start=1):
@@ -170,7 +170,7 @@ def _members(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
 
 
 class _Tar:
-    """The decompressed bytes of a tar, of which at most `allowed` may be read.
+    """The decompressed bytes of a tar; at most `allowed` bytes may be read.
 
     Without the limit, `tarfile` would read headers of any size, and any number of folders, into memory.
     """

@@ -1,4 +1,4 @@
-"""Reads catalogues, TOML files with the archives and tasks of a corpus, and finds their tasks in a directory."""
+"""Reads catalogues (TOML files with the archives and tasks of a corpus), and tells which tasks a directory has."""
 
 import re
 import tempfile
@@ -36,7 +36,7 @@ class KnownTask(Section):
 
 
 def _address(text: object) -> Address:
-    """Return an address on the web; raises `UserError`, whose message does not repeat the text."""
+    """Return a text as an address; raises `UserError`, without quoting the text, if it is no http or https address."""
     address = Address.of(str(text), "url of an archive")
     if not re.fullmatch(r"https?://[!-~]+", address.reveal()):
         expected = "http:// or https://, and ASCII characters without a space"
@@ -87,7 +87,7 @@ def corpora(catalogue: Address | None = None, sha256: str | None = None) -> dict
         sha256: digest of a catalogue that is a URL, in hexadecimal.
 
     Raises:
-        UserError: the catalogue cannot be read, or does not have this digest.
+        UserError: the catalogue cannot be read, or its digest is not `sha256`.
     """
     if catalogue is not None and catalogue.is_url:
         corpus = _download(catalogue, sha256)
@@ -111,7 +111,7 @@ def _download(url: Address, sha256: str | None) -> Corpus:
 
 
 def read_corpus(file: Path) -> Corpus:
-    """Read a catalogue; raises `UserError` with all its problems."""
+    """Return the corpus that a catalogue describes; raises `UserError` with all problems of the file."""
     content, _ = read_toml(file)
     with located(file):
         corpus = checked(Corpus, content, "", file)
@@ -123,7 +123,7 @@ def read_corpus(file: Path) -> Corpus:
 
 
 def find_wanted(text: str, known: dict[str, Corpus]) -> list[WantedTasks]:
-    """Return the tasks that `CORPUS`, `CORPUS/TASK` or `CORPUS/PHASE` names, by archive.
+    """Return the tasks that `CORPUS`, `CORPUS/TASK` or `CORPUS/PHASE` names: a `WantedTasks` for each archive.
 
     Raises `UserError` for an unknown name.
     """

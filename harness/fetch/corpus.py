@@ -25,7 +25,7 @@ _KEPT = "finished files are kept"
 
 @dataclass(frozen=True)
 class FetchedTask:
-    """A complete task; `is_new` says whether the command has downloaded any of its files."""
+    """A complete task; `is_new` is False if the task was complete before this call."""
 
     name: str
     directory: Path
@@ -43,12 +43,12 @@ def fetch_corpus(
     whole: bool = False,
     watcher: Watcher = Watcher(),  # noqa: B008 - it has no state
 ) -> list[FetchedTask]:
-    """Download the requested files of a corpus, and return its tasks. The same call continues an interrupted download.
+    """Download the tasks that `name` requests, and return them. The same call continues an interrupted download.
 
     Args:
         name: CORPUS, CORPUS/TASK or CORPUS/PHASE.
         tasks_dir: directory of the tasks.
-        models: number or names of the models of each task; None: all. A number is spread evenly over sizes.
+        models: number or names of the models of each task; None: all. A number selects models evenly by file size.
         catalogue: as for `corpora`.
         sha256: as for `corpora`.
         whole: whether to download whole archives, from servers that send no parts.
@@ -136,7 +136,6 @@ def _fetch(source: ArchiveSource, task: KnownTask, plan: TaskPlan, watcher: Watc
 
 
 def _known(task: KnownTask, root: Path, *, is_new: bool = False) -> FetchedTask:
-    """Return the task at its place below `root`."""
     staging = StagedTask(root, task.name)
     assert staging.record is not None
     return FetchedTask(task.name, staging.inputs, staging.record, is_new)

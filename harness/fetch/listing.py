@@ -23,7 +23,7 @@ from harness.text import printable
 #: Maximum size of an archive, and of its files together, in bytes; maximum number of files.
 MAX_ARCHIVE, MAX_BYTES, MAX_FILES = 32 * 1024**3, 128 * 1024**3, 500_000
 
-#: Maximum size in bytes of the list of files in a zip archive, which takes ten times as much memory.
+#: Maximum size in bytes of the list of files in a zip archive; in memory, the list takes ten times as much.
 MAX_LIST = 48 * 1024**2
 
 #: Path of a member of a task, possibly below a directory around the whole archive.
@@ -74,11 +74,11 @@ class ListedFile:
 
 @dataclass(frozen=True)
 class Listing:
-    """The directory of an archive."""
+    """What the directory of a zip archive says about the archive's members."""
 
-    tasks: dict[str, dict[str, ListedFile]]  #: task -> path -> file; no files for tasks that are not wanted
+    tasks: dict[str, dict[str, ListedFile]]  #: task -> path -> file; a task that is not wanted has an empty mapping
     sha256: str  #: digest of names, sizes and checksums of all members
-    boundaries: Sequence[int]  #: rising positions at which members begin, and the directory
+    boundaries: Sequence[int]  #: positions, ascending, at which the members and finally the directory begin
 
     def span(self, member: ListedFile) -> int:
         """Return the size in bytes of a member in the archive, including the header before its content."""
@@ -107,7 +107,7 @@ class Listing:
 
 
 def read_listing(file: IO[bytes], tasks: Iterable[str], url: Address) -> Listing:
-    """Read the directory of an archive; raises `UserError` if it is damaged, or a file of `tasks` is not allowed."""
+    """Return the files of `tasks` in an archive; raises `UserError` for a damaged archive, links or too large files."""
     wanted = set(tasks)
     try:
         with zipfile.ZipFile(file) as archive:

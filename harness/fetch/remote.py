@@ -28,7 +28,7 @@ from harness.fetch.session import (
     written_at,
 )
 
-#: Number of bytes at the end of an archive, where its directory is, that are read at once; bytes per read.
+#: Number of last bytes of an archive that are read first, since they contain the directory; number of bytes per read.
 TAIL, CHUNK = 4 * 1024**2, 256 * 1024
 
 
@@ -40,16 +40,16 @@ class RemoteFile:
     length: int  #: size in bytes
     etag: str | None  #: the server's tag of this version; None if the server sends no tag
     tail: bytes  #: the last bytes
-    boundaries: Sequence[int] = ()  #: rising positions at which requests end, so that no surplus bytes are requested
+    boundaries: Sequence[int] = ()  #: positions, ascending; a request ends at a boundary, so it asks for no surplus
 
     def within(self, boundaries: Sequence[int]) -> "RemoteFile":
-        """Return the file with these boundaries, and with a tail that begins at the last boundary, if it was read."""
+        """Return the file with these boundaries, and with a tail that contains all bytes from the last boundary on."""
         with self.open() as reader:
             reader.seek(min(boundaries[-1], self.length - len(self.tail)))
             return replace(self, boundaries=boundaries, tail=reader.read())
 
     def open(self, seen: Callable[[int], None] = lambda _: None) -> "RangeReader":
-        """Return a reader with its own connection; `seen` receives the numbers of arriving bytes."""
+        """Return a reader with its own connection; it calls `seen` with the number of bytes that have just arrived."""
         return RangeReader(self, seen)
 
 
@@ -92,7 +92,7 @@ class RangeReader(io.RawIOBase):
         return self._position
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """Move to a position without a request, and return it."""
+        """Move to a position without a request, and return the position."""
         base = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self._file.length}[whence]
         if base + offset < 0:
             raise ValueError(f"{self._file.length} bytes, too few for a zip archive")
@@ -157,7 +157,7 @@ class RangeReader(io.RawIOBase):
 
 
 class Version(NamedTuple):
-    """The ETag of a file on a server, and the time when it was written; None if the server does not say."""
+    """The ETag of a file on a server, and the time when the file was written; None for what the server does not say."""
 
     etag: str | None
     written: datetime | None
@@ -175,7 +175,7 @@ def fetch_file(
         most: maximum size in bytes.
         moved: the remedy in the error if the server has no such file.
         begin: receives the size in bytes before the download, 0 if the server does not send it.
-        seen: receives the numbers of arriving bytes.
+        seen: receives the size of each arriving piece in bytes.
 
     Raises:
         UserError: the content cannot be fetched, is cut off or too large, or the disk is full.

@@ -27,7 +27,7 @@ PAUSES_S = (1, 3, 10, 30)
 #: Remedy for an archive that is not at the address of the catalogue.
 MOVED = "the archive has moved: --catalogue names a catalogue with the new address"
 
-#: Statuses of temporary failures, and errors that are permanent although the library derives them from temporary ones.
+#: Statuses of temporary failures; permanent errors whose base class, in the library requests, is in `PASSING`.
 _PASSING = (408, 425, 429, 500, 502, 503, 504)
 _LASTING = (requests.exceptions.SSLError, requests.exceptions.ProxyError)
 
@@ -54,7 +54,7 @@ def proxies_of(url: Address) -> dict[str, Address]:
 
 
 def connection_error(url: Address, error: Exception) -> UserError:
-    """Return the error for the user about a request to which no answer has come."""
+    """Return the `UserError` about a request that was not answered."""
     cause = url.scrub(_cause(error))
     if isinstance(error, requests.exceptions.InvalidURL):
         return UserError("not an address to download from", file=url, found=cause, remedy=ADDRESS)
@@ -113,7 +113,7 @@ class Session(requests.Session):  # type: ignore[misc]  # requests has no types
     """
 
     def resolve_redirects(self, *_: Any, **__: Any) -> Iterator[Any]:
-        """Return no further answers."""
+        """Return an empty iterator, which keeps the library from following redirections."""
         return iter(())
 
 
@@ -199,7 +199,7 @@ PASSING = (LostConnectionError, requests.ConnectionError, requests.exceptions.Ch
 
 
 def persistently(attempt: Callable[[], T], url: Address, *passing: type[Exception]) -> T:
-    """Return the result of an attempt, which is repeated after the errors `passing`; raises `UserError`."""
+    """Return the result of `attempt`; repeat it after errors of the types `passing`. Raises `UserError` if all fail."""
     proxies_of(url)  # raises an error for a proxy whose password could be taken for a host
     problem: Exception = LostConnectionError()
     for pause_s in (0, *PAUSES_S):
@@ -214,7 +214,7 @@ def persistently(attempt: Callable[[], T], url: Address, *passing: type[Exceptio
 
 
 def get_part(session: Session, url: Address, wanted: str) -> requests.Response:
-    """Return the answer with a part of a file, such as `bytes=0-99`; raises `UserError` for any other answer."""
+    """Return the answer with a part of a file: `wanted`, such as `bytes=0-99`. Raises `UserError` without a part."""
     response = ask(session, url, Range=wanted)
     require_ready(response)
     if response.status_code == requests.codes.ok:

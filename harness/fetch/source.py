@@ -1,4 +1,4 @@
-"""An archive of tasks, which is read in parts from its server, or downloaded as a whole."""
+"""An archive of tasks. It is read in parts from its server, or downloaded as a whole."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class Watcher:
         """Receive the number of bytes to download; 0 if it is not known."""
 
     def seen(self, number: int) -> None:
-        """Receive the number of bytes that have arrived; any thread may call this."""
+        """Receive the number of bytes that have arrived since the last call; any thread may call this."""
 
     def note(self, line: str) -> None:
         """Receive a line for the user."""
@@ -46,13 +46,13 @@ class ArchiveSource:
     is_pinned: bool  #: whether the catalogue has the digest of the archive's directory
 
     def open(self, seen: Callable[[int], None]) -> IO[bytes]:
-        """Return a reader of the archive for one thread; `seen` receives the numbers of arriving bytes."""
+        """Return a reader of the archive for one thread; it calls `seen` with the number of bytes that just arrived."""
         if isinstance(self.file, Path):
             return Pieces(open_regular(self.file, links=True), MAX_LIST)
         return cast(IO[bytes], self.file.open(seen))
 
     def travelling(self, members: Iterable[ListedFile]) -> int:
-        """Return the number of bytes that have to be downloaded for some members."""
+        """Return the number of bytes to download for `members`; 0 if the archive is a downloaded copy."""
         return 0 if isinstance(self.file, Path) else sum(map(self.listing.span, members))
 
     def discard(self) -> None:
@@ -65,7 +65,7 @@ class ArchiveSource:
 def find_source(
     wanted: WantedTasks, root: Path, begin: Callable[[], None], watcher: Watcher, *, whole: bool
 ) -> ArchiveSource:
-    """Return the archive of some tasks; with `whole`, download it into the directory of the tasks first.
+    """Return the archive of the wanted tasks; with `whole`, first download the archive below `root`.
 
     `begin` is called before the download of a whole archive. Raises `UserError` if the archive cannot be fetched, is
     damaged, or has another digest than in the catalogue.
@@ -97,9 +97,9 @@ def find_source(
 def _fetch_whole(
     wanted: WantedTasks, root: Path, begin: Callable[[], None], watcher: Watcher
 ) -> tuple[Path, str | None]:
-    """Return the copy of a whole archive and its ETag, and download it unless an interrupted command has left it.
+    """Download a whole archive, unless an interrupted command has left a copy. Return the copy and its ETag.
 
-    The name of the copy is a digest of the address without secrets, since a digest of a password helps to guess it.
+    The copy is named by a digest of the address without secrets: a digest of a password would help to guess it.
     """
     archive = wanted.archive
     name = digest_of([(f"{wanted.corpus.name}/{archive.phase}", str(archive.url).encode())])

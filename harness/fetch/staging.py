@@ -29,9 +29,9 @@ FILES, JOURNAL, CHOSEN = "files", "journal", "chosen_" + REFERENCE
 
 
 class StagedTask:
-    """The task `name`, of which the corpus' name is `source` (CORPUS/TASK), during the fetch and afterwards.
+    """A task during its fetch and afterwards. `name` is the task's name, and `source` is CORPUS/TASK.
 
-    Its place is in input_data/ and reference_data/ below `root`; its staging directory is in `FETCHING`.
+    The task's place is in input_data/ and reference_data/ below `root`; its staging directory is in `FETCHING`.
     """
 
     def __init__(self, root: Path, name: str, source: str = "") -> None:
@@ -42,7 +42,7 @@ class StagedTask:
 
     @property
     def record(self) -> Fetched | None:
-        """The record of the fetched task at its place; None without a record; raises `UserError`."""
+        """The record of the task at its place; None if it was not fetched; raises `UserError` for an invalid record."""
         return read_fetched(self.references / RECORD)
 
     def present(self, record: Fetched) -> dict[str, FetchedFile]:
@@ -73,7 +73,7 @@ class StagedTask:
         return self._directory / FILES / path
 
     def has(self, member: ListedFile) -> bool:
-        """Whether a file with the same size and checksum as in the archive is finished."""
+        """Whether the staging directory has the finished file of a member, with the member's size and checksum."""
         known, place = self.finished.get(member.path), self.staged_path(member.path)
         same = known is not None and (known.size, known.crc32) == (member.entry.file_size, member.entry.CRC)
         return same and _has_size(place, member.entry.file_size)
@@ -85,7 +85,7 @@ class StagedTask:
             journal.write(json.dumps({"path": path, **asdict(file)}) + "\n")
 
     def choose(self, models: Collection[str]) -> str:
-        """Write the reference data of the given models beside those of all models, and return their SHA-256."""
+        """Write the reference data of the given models to the file `CHOSEN`, and return the file's SHA-256."""
         source, chosen = self.staged_path(REFERENCE), self._directory / CHOSEN
         content = read_json(source)
         some = {model: entry for model, entry in content.items() if model_name(model) in models}
@@ -96,12 +96,12 @@ class StagedTask:
         return FetchedFile.of(chosen).sha256
 
     def install(self, record: Fetched) -> None:
-        """Move the files to the task's place, after writing the record, by which `finish` continues the move."""
+        """Write the record, then move the files to the task's place. If interrupted, `finish` continues the move."""
         write_fetched(self._directory / RECORD, record)
         self.finish()
 
     def finish(self) -> None:
-        """Move the files to the task's place if the staging directory has a record, also after an interrupted move.
+        """Move the files to the task's place, or continue an interrupted move, if the staging directory has a record.
 
         Finished files of models that are not part of the task stay for a later command.
         """
@@ -196,7 +196,7 @@ def plan_task(members: Mapping[str, ListedFile], staging: StagedTask, wanted: Mo
 def _choose(
     name: str, models: Sequence[str], members: Mapping[str, ListedFile], wanted: ModelSelection, here: set[str]
 ) -> Sequence[str]:
-    """Return the models of the complete task: the models that are here, and further models up to the wanted number."""
+    """Return the models of the complete task: the models `here`, and the wanted models (by name, or up to a number)."""
     if wanted is None:
         return models
     if isinstance(wanted, tuple):

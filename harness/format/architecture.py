@@ -1,7 +1,7 @@
 """Reads a model's config.json into the canonical form from which a worker builds the model, and writes config.json.
 
 Keras 2 and Keras 3 build the same model from the canonical form. It has the settings that decide the computation of a
-trained layer, and no names, initializers, regularizers or rates of dropout, which would reveal the training:
+trained layer, but not names, initializers, regularizers and dropout rates: they would reveal the training. Its forms:
 
 * `{"format": "layers", "input_shape": [...], "layers": [{"class_name", "config"}, ...]}` is a Sequential model;
 * `{"format": "graph", "input_shape": [...], "layers": [{"class_name", "config", "inputs"}, ...]}` is a functional
@@ -40,11 +40,11 @@ class Architecture:
     """The architecture of a model, without its weights."""
 
     file: Path  #: the file with the architecture
-    canonical: dict[str, Any]  #: the canonical form; below, layers are numbered as in it, without further calls
-    names: tuple[str | None, ...]  #: name of each layer in the file; None for layers without a name
-    file_order: tuple[int, ...]  #: numbers of layers in the order of the file, which weight files follow
-    groups: tuple[str, ...] = ()  #: group of each layer's weights in a weight file of Keras 3
-    models: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  #: nested model -> layers in the file's order
+    canonical: dict[str, Any]  #: the canonical form; the order of its layers, without further calls, numbers them
+    names: tuple[str | None, ...]  #: number of a layer -> its name in the file; None for a layer without a name
+    file_order: tuple[int, ...]  #: numbers of layers in the order of the file; weight files have the same order
+    groups: tuple[str, ...] = ()  #: number of a layer -> the group of its weights in a weight file of Keras 3
+    models: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  #: nested model -> its layers, in `file_order`
     frozen: frozenset[int] = frozenset()  #: numbers of the layers that were not trained
 
     @property
@@ -132,7 +132,7 @@ def _from_layer_list(file: Path, content: Mapping[str, Any]) -> Architecture:
 
 
 def _canonical_layers(layer: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return a layer as a list; a layer with the channels first becomes a layer between one or two permutations."""
+    """Return the layers that replace a layer with the channels first; for any other layer, a list of itself."""
     spatial = channels_last(layer)
     if spatial is None:
         return [layer]
@@ -219,7 +219,7 @@ def _input_shape(shape: Any) -> list[int]:
 
 
 def write_config(path: Path, content: Mapping[str, Any]) -> None:
-    """Write a config.json, whose `content` is the result of `layer_list`, or Keras' own JSON."""
+    """Write a config.json; `content` is the result of `layer_list`, or Keras' own JSON."""
     path.write_bytes(json.dumps(content, indent=1).encode())
 
 

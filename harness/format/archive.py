@@ -14,8 +14,8 @@ from harness.format.files import START, located, refuse_torch, require_own_kind
 from harness.reading import open_regular
 from harness.text import printable
 
-#: Maximum number of members (a `.keras` file has three), and maximum size of their list in bytes, which takes ten times
-#: as much memory.
+#: Maximum number of members (a `.keras` file has three), and maximum size of their list in bytes; in memory, the list
+#: takes ten times as much.
 MAX_MEMBERS, MAX_LIST = 1000, 1024**2
 
 #: Members of more than `SUSPECT_BYTES`, alone or together, must not be compressed to less than 1/`MAX_RATIO`. Deflate
@@ -31,7 +31,7 @@ _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 @contextmanager
 def open_archive(path: Path, most: int = MAX_MEMBERS) -> Iterator[zipfile.ZipFile]:
-    """Open a zip archive with at most `most` members; damage raises `UserError`, also later within the context."""
+    """Open a zip archive with at most `most` members; damage raises `UserError` now or later in the context."""
     try:
         with open_regular(path, links=True) as stream, located(path), _opened(stream, most) as archive:
             if len(archive.infolist()) > most:
@@ -99,7 +99,7 @@ def file_infos(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
 
 @contextmanager
 def open_member(archive: zipfile.ZipFile, name: str) -> Iterator[tuple[IO[bytes], int]]:
-    """Open the member of a name; yield a stream of its content and the size of the content in bytes.
+    """Open the member `name`; yield a stream of its content, and the size of the content in bytes.
 
     Raises `UserError` if there is not exactly one such member, or if it is encrypted or compressed too much.
     """

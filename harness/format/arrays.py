@@ -22,7 +22,7 @@ from harness.text import printable
 
 @dataclass(frozen=True)
 class StoredArray:
-    """An array of an open `.npz` file, whose numbers are read on request."""
+    """An array of an open `.npz` file; `read` reads its numbers."""
 
     name: str
     shape: tuple[int, ...]
@@ -54,7 +54,7 @@ def open_npz(path: Path) -> Iterator[Mapping[str, StoredArray]]:
                 raise UserError(f"member {printable(member)}", expected="arrays written by numpy.savez", found=member)
             with open_member(archive, member) as (stream, size):
                 shape, is_fortran, dtype = _read_header(stream)
-                if dtype.hasobject:  # a pickle, of which the header has no size
+                if dtype.hasobject:  # a pickle: the header does not say its size
                     require_numbers(name, dtype)
                 expected = stream.tell() + math.prod(shape) * dtype.itemsize
             if size != expected:

@@ -13,7 +13,7 @@ from typing import Any
 #: Modules of `x + y`, of `keras.ops`, and of the function `keras.activations.relu`.
 _OF_ARRAYS, _OPERATIONS, _RELU = "keras.src.ops.numpy", "keras.src.ops.", "keras.src.activations.activations"
 
-#: Operations of two arrays with the same number of axes that equal the layer of the same name.
+#: Operations of two arrays. If both have the same number of axes, the layer of the same name computes the same.
 MERGES = ("Add", "Maximum", "Minimum", "Multiply", "Subtract")
 
 #: Name of an operation -> equivalent layer with the same settings.
@@ -35,7 +35,7 @@ _ACTIVATIONS: dict[str, tuple[str, dict[str, Any]]] = {
 def is_operation(layer: Mapping[str, Any]) -> bool:
     """Whether an entry of a model's layers is an operation.
 
-    Without a module, as in HDF5, the settings decide: the settings of a layer have `trainable`.
+    An entry without a module, as in HDF5 files, is an operation if its settings lack the key `trainable`.
     """
     module = layer.get("module")
     if module is None:
@@ -75,7 +75,7 @@ class ChannelsLast:
 
 
 def channels_last(definition: dict[str, Any]) -> ChannelsLast | None:
-    """Return a layer with the channels first as a layer with the channels last; None for any other layer."""
+    """Return the layers that replace a layer with the channels first; None for any other layer."""
     class_name, config = definition["class_name"], definition["config"]
     match = _SPATIAL.fullmatch(class_name)
     if match is None or config.get("data_format") != "channels_first":

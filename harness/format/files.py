@@ -1,7 +1,7 @@
 """Helpers for reading untrusted files, and for naming the kind of a file by its first bytes.
 
-Users often name a file of another kind than expected; the kind decides the remedy. Messages quote nothing of such a
-file, which may be private.
+Users often name a file of another kind than expected; the kind decides the remedy. Such a file may be private, so
+messages quote nothing of it.
 """
 
 import json
@@ -27,7 +27,7 @@ START = 64
 #: The code that exports a network of PyTorch; without `clone`, the file would contain all images.
 EXPORT = "torch.export.save(torch.export.export(module.eval(), (images[:2].clone(),)), 'model.pt2')"
 
-#: Name of a member of PyTorch's pickles, which are zip archives; kind of such a file, and remedy.
+#: Name of a member by which a zip archive is known as a pickle of PyTorch; kind of such a file, and remedy.
 TORCH = "data.pkl"
 _TORCH = ("a pickle of PyTorch (weights, a module or TorchScript), which is never loaded", f"{EXPORT} writes a network")
 
@@ -52,7 +52,7 @@ def natural(name: str) -> list[tuple[int, str]]:
 
 
 def visible_directories(directory: Path) -> list[Path]:
-    """Return subdirectories in natural order, without hidden directories and leftovers; empty without a directory."""
+    """Return subdirectories in natural order, except hidden ones and leftovers; empty if `directory` is missing."""
     if not directory.is_dir():
         return []
     found = [path for path in directory.iterdir() if path.is_dir()]
@@ -70,7 +70,7 @@ def located(where: Path | str) -> Iterator[None]:
 
 
 def make_directory(directory: Path) -> Path:
-    """Create a directory for results, and return it; raises `UserError` before long work if that is not possible."""
+    """Create a directory for results, and return it; raises `UserError` if that fails. Call it before long work."""
     with writing(directory, problem="cannot be created"):
         directory.mkdir(parents=True, exist_ok=True)
     return directory
@@ -136,7 +136,7 @@ def _number(text: str) -> float:
 
 
 class _RepeatedKeyError(Exception):
-    """A JSON object repeats a key, of which Python would use the last value."""
+    """A JSON object repeats a key; Python would silently use the last value."""
 
 
 def _distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -154,7 +154,7 @@ def kind_of(start: bytes) -> tuple[str, str] | None:
 
 
 def require_own_kind(what: str, start: bytes, *, file: Path | None, expected: str) -> None:
-    """Raise `UserError` if the first bytes are those of another known kind of file."""
+    """Raise `UserError` if the first bytes show that a file is of a known kind other than the expected kind."""
     if kind_of(start):
         raise other_kind(what, start, file=file, expected=expected)
 

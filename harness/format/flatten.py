@@ -59,23 +59,23 @@ def settings_of(model: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def flatten(content: Mapping[str, Any], writer: Writer) -> Flat:
-    """Flatten a model in Keras' own JSON, which the Keras `writer` wrote.
+    """Flatten a model in Keras' own JSON, written by the version `writer` of Keras.
 
-    Raises `UserError` if a layer is not supported, an input of a call is no output of a layer, or the model is not a
-    single graph with one input and one output.
+    Raises `UserError` if a layer is not supported, if an argument of a call is not a layer's output, or if the model is
+    not a single graph with one input and one output.
     """
     flattener = _Flattener(writer)
     model = flattener.read(content, (), "", is_trained=True)
     return flattener.flat(model)
 
 
-#: Calls a layer or nested model: numbers of the calls that compute its inputs and keywords -> those of its outputs.
+#: Calls a layer or nested model: (numbers of its inputs' calls, keywords) -> numbers of its outputs' calls.
 _Member = Callable[[Sequence[int], Mapping[str, int | bool]], list[int]]
 
 
 @dataclass(frozen=True)
 class _Model:
-    """A model: the members (layers and nested models) by name; for a functional model also its graph."""
+    """A model: its members (layers and nested models) by name, and the graph of a functional model."""
 
     members: Mapping[str, _Member]
     inputs: Sequence[LayerOutput] = ()
@@ -89,7 +89,7 @@ class _Flattener:
         self.layers: list[FlatLayer] = []
         self.calls: list[LayerCall] = []
         self.has_models = False
-        # A permutation to channels first, and its number of axes -> its input.
+        # (number of a call that permutes to channels first, number of axes) -> number of the call that is its input.
         self._undone: dict[tuple[int, int], int] = {}
 
     def flat(self, model: _Model) -> Flat:
@@ -105,8 +105,8 @@ class _Flattener:
     def read(self, content: Mapping[str, Any], path: tuple[str, ...], group: str, *, is_trained: bool) -> _Model:
         """Read a model and its layers.
 
-        `path` has the names of the nested models around its layers, `group` is the group of its weights, and
-        `is_trained` tells whether a model around it was frozen.
+        `path` has the names of the nested models around the layers, and `group` is the group of the model's weights.
+        `is_trained` is False if the model, or a model around it, was frozen.
         """
         if len(path) > MAX_NESTING:
             raise UserError("nested models", expected=f"at most {MAX_NESTING} levels", found="more")
@@ -171,7 +171,7 @@ class _Flattener:
         return [len(self.calls) - 1]
 
     def _call_between(self, to_last: int, layer: int, to_first: int | None, inputs: Sequence[int]) -> list[int]:
-        """Call a layer between two permutations, without permutations that undo the permutation before them."""
+        """Call a layer between two permutations. Where the first would undo an earlier permutation, skip both."""
         n_axes = len(self.layers[to_last].definition["config"]["dims"])
         undone = self._undone.get((inputs[0], n_axes))
         last = [undone] if undone is not None else self._call(LayerCall(to_last, tuple(inputs)))
@@ -183,9 +183,9 @@ class _Flattener:
         return first
 
     def _call_idle(self, layer: int, source: int) -> list[int]:
-        """Call a layer without effect; if a permutation precedes it, call the layer before that permutation.
+        """Call a layer that has no effect outside training. If a permutation is before it, exchange the two.
 
-        Otherwise the layer would keep two permutations apart that undo each other.
+        Otherwise the layer would separate two permutations that undo each other, and neither would be skipped.
         """
         found = [(before, n_axes) for (permuted, n_axes), before in self._undone.items() if permuted == source]
         if not found:
@@ -258,10 +258,10 @@ def _take(known: Mapping[tuple[str, int], Sequence[int]], output: LayerOutput) -
 def _numbered_calls(
     calls: Mapping[str, Sequence[Inbound]], outputs: Sequence[LayerOutput]
 ) -> dict[tuple[str, int], Inbound]:
-    """Return (layer, number) -> call, with the numbers by which other calls refer to the call.
+    """Return (layer, number) -> call. The number is that by which other calls refer to a call of the layer.
 
-    The numbers of a layer start at the smallest reference, since Keras may count the first call of a nested model.
-    Raises `UserError` if a call is not referred to. Keras 3.2 wrote 0 for every call.
+    The numbers of a layer start at the smallest number in a reference, which need not be 0 for a nested model. Raises
+    `UserError` if no reference names one of several calls: Keras 3.2 wrote the number 0 for every call.
     """
     references = [*outputs, *(one for nodes in calls.values() for node in nodes for one in node.outputs)]
     first: dict[str, int] = {}
@@ -278,7 +278,7 @@ def _numbered_calls(
 
 
 def group_names(class_names: Iterable[str]) -> list[str]:
-    """Return the names of layers' groups: the class in snake case, with a number from its second layer on."""
+    """Return the group name of each layer: its class in snake case, numbered from the second on: dense, dense_1, ..."""
     counts: Counter[str] = Counter()
     names = []
     for class_name in class_names:

@@ -31,7 +31,7 @@ MAX_NAMES = 10_000
 
 _UNPACK = "h5repack -l CONTI -f NONE rewrites it"
 
-#: Beginning of a heap, and number of bytes before its objects, which equals the number before the bytes of an object.
+#: Beginning of a heap; size in bytes of the header of a heap, and of the header of each object in a heap.
 _MARK, _HEADER = b"GCOL\x01", 16
 
 #: Number of bytes per read, and maximum number of objects in all heaps of a file; Keras writes a few per layer.
@@ -40,7 +40,7 @@ _BLOCK, MAX_OBJECTS = 1024**2, 1_000_000
 
 @contextmanager
 def open_hdf5(content: IO[bytes], path: Path) -> Iterator[Any]:
-    """Open the content of the HDF5 file at `path`; damage raises `UserError`, also later within the context."""
+    """Open the content of the HDF5 file at `path`; damage raises `UserError` now or later in the context."""
     try:
         require_readable(content)
         with h5py.File(content, "r") as file:
@@ -70,12 +70,12 @@ def member(group: Any, name: str, path: Path) -> Any:
 
 
 def has_member(group: Any, name: str) -> bool:
-    """Whether `group` has a member of that name, which may be a link."""
+    """Whether `group` has a member or link of that name."""
     return group.get(name, getlink=True) is not None
 
 
 def names(group: Any, attribute: str, size: int) -> list[str]:
-    """Return the names in an attribute of a group in a file of `size` bytes; raises `UserError` for other content."""
+    """Return the names in an attribute of a group; raises `UserError` for other content. The file has `size` bytes."""
     stored = group.attrs.get_id(attribute)
     count = 0 if stored.shape is None else math.prod(stored.shape)
     if count > MAX_NAMES or count * stored.dtype.itemsize > size:
@@ -107,7 +107,7 @@ def require_plain_array(stored: Any, where: str, path: Path) -> None:
 
 
 def timeless_file(image: io.BytesIO) -> h5py.File:
-    """Return a new HDF5 file without timestamps, which is written to `image`."""
+    """Return a new HDF5 file without timestamps; its bytes go to `image`."""
     creation, access = h5py.h5p.create(h5py.h5p.FILE_CREATE), h5py.h5p.create(h5py.h5p.FILE_ACCESS)
     creation.set_obj_track_times(False)
     access.set_libver_bounds(h5py.h5f.LIBVER_V18, h5py.h5f.LIBVER_V18)  # half the overhead of the oldest format
@@ -123,7 +123,7 @@ def timeless_group(parent: h5py.Group, name: str) -> h5py.Group:
 
 
 def require_readable(content: IO[bytes]) -> None:
-    """Raise `ValueError` unless every heap in a file has an end; bytes that only look like a heap count, too."""
+    """Raise `ValueError` unless every heap in a file has an end; bytes that only look like a heap count as a heap."""
     size = content.seek(0, io.SEEK_END)
     left = MAX_OBJECTS
     for start in _places(content, size):
@@ -152,7 +152,7 @@ def _next_data(content: IO[bytes], position: int, size: int) -> int:
 
 
 def _objects(content: IO[bytes], start: int, size: int, most: int) -> int:
-    """Return the number of objects in the heap at `start`; 0 if it exceeds the file, which the library refuses.
+    """Return the number of objects in the heap at `start`; 0 if it exceeds the file: the library refuses such a heap.
 
     Raises `ValueError` for a heap without end, or with more than `most` objects.
     """

@@ -1,4 +1,4 @@
-"""Reads images in a directory for each class, `CLASS/NAME.png`; the order of the classes' names numbers them."""
+"""Reads images in a directory for each class, `CLASS/NAME.png`; classes are numbered in the order of their names."""
 
 import io
 import warnings
@@ -46,7 +46,7 @@ def images_in(folder: Path) -> list[Path]:
 
 
 def read_images(images: list[tuple[Path, int]], shape: tuple[int, ...]) -> Iterator[NDArray[np.uint8]]:
-    """Yield images of the shape (height, width, channels), with values 0 to 255, converted to this number of channels.
+    """Yield the images with values 0 to 255, converted to the number of channels in `shape` (height, width, channels).
 
     Raises `UserError` if a file is damaged, of another format or of another size.
     """

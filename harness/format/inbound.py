@@ -10,10 +10,10 @@ from harness.format.equivalent_layers import MERGES
 #: The number of a call that stands for the model's input.
 INPUT = -1
 
-#: Class of layers with several inputs that are no list -> names of the inputs in Keras' order.
+#: Class of layers that take several named inputs in place of a list -> names of the inputs in Keras' order.
 NAMED_INPUTS = {"MultiHeadAttention": ("query", "value", "key")}
 
-#: Class of such layers -> further arguments, which are true or false.
+#: Class of such layers -> names of further arguments; their values are true or false.
 SWITCHES = {"MultiHeadAttention": ("use_causal_mask",)}
 
 _EXPECTED = "other layers' outputs only"
@@ -37,8 +37,8 @@ class LayerCall:
 def keras_order(calls: Sequence[LayerCall], output: int) -> list[int]:
     """Return the numbers of the calls that lead to call number `output`, in the order in which Keras lists layers.
 
-    Calls with the longest path to the output come first, and all calls of a shared layer count as its farthest call.
-    Equally far calls are in the order in which a depth-first walk from the output visits their layers first. A shared
+    Calls with the longest path to the output come first; all calls of a shared layer count as far as its farthest call.
+    Among equally far calls, the first is that whose layer a depth-first walk from the output visits first. A shared
     layer is listed at its first call; so the layers are in the order of `get_weights()`.
 
     Each of the `calls` follows the calls whose outputs it takes.
@@ -92,14 +92,14 @@ class Inbound:
 def inbound(layer: Mapping[str, Any]) -> list[Inbound]:
     """Return the arguments of each call of a layer; empty for an input.
 
-    Raises `UserError` for an argument that is neither an output of a layer nor without effect.
+    Arguments without effect are left out. Raises `UserError` for other arguments that are not outputs of layers.
     """
     return [_keras_3(layer, node) if isinstance(node, dict) else _keras_2(layer, node)
             for node in layer.get("inbound_nodes", [])]  # fmt: skip
 
 
 def ends(reference: Any) -> list[LayerOutput]:
-    """Return the outputs in `input_layers` or `output_layers`: each is [name, call, tensor], in lists or objects."""
+    """Return the outputs that `input_layers` or `output_layers` lists, as nested lists or objects of references."""
     if isinstance(reference, list) and reference and isinstance(reference[0], str):
         return [_reference(reference)]
     return [end for one in _members(reference) for end in ends(one)]

@@ -69,8 +69,8 @@ SUPPORTED: dict[str, tuple[str, ...]] = {
     **{name.format(n): settings for name, settings in _OF_EACH_DIMENSION.items() for n in (1, 2, 3)},
 }  # fmt: skip
 
-#: Layers without effect outside training -> settings with which they have no effect in training either, in place of the
-#: model's own settings, which may be hyperparameters. The worker disables layers that augment images.
+#: Layers without effect outside training -> fixed settings that replace the model's own, which may be hyperparameters.
+#: With these settings a layer has no effect in training either; the worker disables layers that augment images.
 TRAINING_ONLY: dict[str, dict[str, Any]] = {
     "ActivityRegularization": {},
     "AlphaDropout": {"rate": 0},
@@ -88,17 +88,17 @@ TRAINING_ONLY: dict[str, dict[str, Any]] = {
     "SpatialDropout3D": {"rate": 0},
 }
 
-#: Settings of all layers: names, settings of training, and copies of the input's shape; `dtype` must be float32.
+#: Hidden settings of all layers: names, settings of training, copies of the input's shape; `dtype` must be float32.
 _LEFT_OUT = {
     "autocast", "batch_input_shape", "batch_size", "build_config", "dtype", "dynamic", "input_dim", "input_shape",
     "name", "trainable",
 }  # fmt: skip
 _LEFT_OUT_ENDINGS = ("_initializer", "_regularizer", "_constraint")
 
-#: Rank and scale of a low-rank update (LoRA), which Keras adds to the kernel in `.keras` files.
+#: Rank and scale of a low-rank update (LoRA); a `.keras` file stores the kernel with the update added.
 _LORA = {"lora_alpha", "lora_rank"}
 
-#: Class of layers -> further settings of training, of initial weights and of speed, and shapes of inputs.
+#: Class of layers -> its further hidden settings: of training, of initial weights and of speed, and shapes of inputs.
 LEFT_OUT_OF: dict[str, set[str]] = {
     "BatchNormalization": {"momentum", "renorm_clipping", "renorm_momentum", "synchronized"},
     "Dense": _LORA,

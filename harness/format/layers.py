@@ -1,6 +1,6 @@
 """Converts a layer to canonical form, `{"class_name": NAME, "config": {SETTING: VALUE}}`.
 
-Keras 2 and Keras 3 build the same layer from it, and it reveals nothing about the training of the model.
+Keras 2 and Keras 3 build the same layer from this form. The form reveals nothing about the training of the model.
 """
 
 import json
@@ -51,7 +51,7 @@ def neutral_layer(
 ) -> dict[str, Any]:
     """Return a layer in canonical form.
 
-    Keras' own JSON has `module` and `registered_name` of the class, and the Keras `writer` wrote it.
+    `module` and `registered_name` are those of an entry in Keras' own JSON; `writer` is the Keras that wrote the entry.
 
     Raises `UserError`, without file and position, if the layer is not supported, contains code, or has an impossible
     setting.
@@ -94,7 +94,7 @@ def _unsupported(class_name: Any) -> UserError:
 
 
 def _unified(class_name: str, settings: dict[str, Any]) -> dict[str, Any]:
-    """Return settings of which names and defaults are the same in Keras 2 and Keras 3."""
+    """Return the settings with names and values that Keras 2 and Keras 3 both understand."""
     if class_name.startswith(("MaxPooling", "AveragePooling")):
         return {"pool_size": 2, **settings}  # required by Keras 3, 2 by default in Keras 2
     if class_name == "BatchNormalization" and isinstance(settings.get("axis"), list):
@@ -108,9 +108,9 @@ def _unified(class_name: str, settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def _without_virtual_batches(config: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings of a batch normalization without `virtual_batch_size`, which has no effect after training.
+    """Return a batch normalization's settings without `virtual_batch_size`: it has no effect after training.
 
-    With virtual batches, Keras 2 adds 1 to the axes of a layer that has been built.
+    With virtual batches, Keras 2 stores axes that are too large by 1. This is undone.
     """
     if config.get("virtual_batch_size") is None:
         return config
@@ -131,7 +131,7 @@ def _integer(name: str, value: Any) -> Any:
 
 
 def _plain(name: str, value: Any) -> Any:
-    """Return `value`; raises `UserError` for an object, which could contain code, and for infinity and NaN."""
+    """Return `value`; raises `UserError` for infinity and NaN, and for an object, since that could contain code."""
     if isinstance(value, list):
         return [_plain(name, item) for item in value]
     if isinstance(value, dict) and value.get("class_name") in SUPPORTED:

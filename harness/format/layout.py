@@ -5,10 +5,10 @@ from pathlib import Path
 from harness.errors import UserError
 from harness.format.files import natural
 
-#: Directories of the full layout, which contain the tasks' models and data, and the tasks' reference data.
+#: Two directories of the full layout: for the tasks' models and data, and for the tasks' reference data.
 INPUTS, REFERENCES = "input_data", "reference_data"
 
-#: Directory of unfinished tasks, whose models are still being trained.
+#: Directory of unfinished tasks: their models are still being trained.
 BUILDING = "building"
 
 #: Directories of a task's training and test data.

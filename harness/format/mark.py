@@ -15,7 +15,7 @@ _EXPECTED = "one line, `hidden: true` or `hidden: false`"
 
 
 def find_marks(directories: Iterable[Path]) -> tuple[Path, ...]:
-    """Return the marks that exist in directories, including broken links, which `is_hidden` refuses.
+    """Return the marks that exist in directories; broken links are included, so that `is_hidden` refuses them.
 
     Raises `UserError` if a mark is inaccessible, since the task may be hidden.
     """
@@ -32,7 +32,7 @@ def is_hidden(marks: Iterable[Path]) -> bool:
 
 
 def write_mark(directory: Path) -> Path:
-    """Mark the task as hidden whose reference data are in a directory, and return the path of the mark."""
+    """Write the mark of a hidden task into the directory of its reference data, and return the path of the mark."""
     path = directory / MARKS[0]
     with writing(path):
         path.write_text("hidden: true\n", encoding="utf-8")

@@ -16,10 +16,10 @@ import numpy as np
 from harness.format.layer_settings import TRAINING_ONLY
 from harness.format.writer import HARD_SIGMOID_OF_KERAS_2
 
-#: Layers whose outputs are the numbers of their inputs, perhaps in another order.
+#: Layers that only pass on the numbers of their input, perhaps in another order.
 _PASSING = TRAINING_ONLY.keys() | {"Flatten", "Identity", "Permute", "Reshape"}
 
-#: Layers with weights, whose outputs are no longer probabilities if their inputs are.
+#: Layers with weights. If their inputs are probabilities, their outputs are not.
 _WEIGHTY = {"Dense", "EinsumDense", "Embedding", "MultiHeadAttention"}
 _WEIGHTY_BEGINNINGS = ("Conv", "DepthwiseConv", "SeparableConv")
 
@@ -55,8 +55,8 @@ class Output(StrEnum):
 def final_softmax(layers: Layers, input_shape: Sequence[int]) -> dict[str, int]:
     """Return the entry `softmax` of a canonical form: the position of a final softmax over all outputs.
 
-    A log-softmax, and the sigmoid of a single output, count as a softmax. The result is empty without a final softmax,
-    and if its layer is called twice.
+    A log-softmax, and the sigmoid of a single output, count as a softmax. The result is empty if there is no final
+    softmax, or if its layer is called twice.
     """
     position = len(layers) - 1
     while position >= 0 and _is_passing(layers, position):
@@ -164,7 +164,7 @@ def _reshaped(config: Settings, shape: Shape) -> Shape:
 
 
 def _contracted(config: Settings, shape: Shape) -> Shape:
-    """Return the output shape of EinsumDense: dots stand for leading axes, and None for an axis of the input."""
+    """Return the output shape of EinsumDense: leading axes for `...`, and the input's size for None in a setting."""
     given = _list(config["output_shape"])
     inputs = config["equation"].split(",")[0]
     front = shape[: len(shape) - len(inputs.replace("...", ""))] if inputs.startswith("...") else ()
@@ -186,7 +186,7 @@ _CHANGING: dict[str, Callable[[Settings, Shape], Shape]] = {
 
 
 def _spatial(match: re.Match[str], config: Settings, shape: Shape) -> Shape:
-    """Return the output shape of a layer with spatial axes, such as Conv2D, of which `match` divides the name."""
+    """Return the output shape of a layer with spatial axes; `match` has parts of the class name: Conv, 2, Transpose."""
     kind, places, channels = match[1], shape[:-1], shape[-1]
     if kind.startswith("Global"):
         return (*(1 for _ in places), channels) if config.get("keepdims") else (channels,)
@@ -204,7 +204,7 @@ def _spatial(match: re.Match[str], config: Settings, shape: Shape) -> Shape:
 
 
 def _windows(config: Settings, places: Shape) -> list[int]:
-    """Return the numbers of places of a kernel or pool along each spatial axis."""
+    """Return the size of the output along each spatial axis, for a convolution or a pooling."""
     size = config["kernel_size"] if "kernel_size" in config else config.get("pool_size", 2)
     strides = config.get("strides", size if "kernel_size" not in config else 1)
     each = [_each(value, places) for value in (size, strides, config.get("dilation_rate", 1))]

@@ -70,7 +70,7 @@ def read_variables(content: bytes, path: Path, architecture: Architecture, shape
 
 
 def _stored_group(file: Any, group: str, path: Path) -> str:
-    """Return the name of a layer's group in a file; `group` is its name in Keras 3, `layers/model/layers/dense_1`."""
+    """Return the name of a layer's group in a file. In Keras 3, that name is `group`: `layers/model/layers/dense_1`."""
     if has_member(file, _LAYERS):
         return group
     found = ""

@@ -1,7 +1,7 @@
 """Reads a shard once, for its digest, the checks of all samples, and their inputs and labels.
 
-The records of a shard differ in little else than the numbers of their inputs. So the protocol buffers around these
-numbers are parsed once for each sequence of bytes there, and the numbers of later records are copied.
+The records of a shard mostly differ only in the numbers of their inputs. Where the bytes around these numbers are known
+from an earlier record, the protocol buffer is not parsed again: the numbers are copied from the known position.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ MOST = 4096
 
 Inputs = NDArray[np.float32]
 
-#: Receives the number of the first of n samples, and their inputs (n, ...), which it must not keep.
+#: Receives the number of the first of n samples, and the inputs (n, ...); the array is overwritten after the call.
 Sink = Callable[[int, Inputs], None]
 
 
@@ -37,7 +37,7 @@ class Scanned(NamedTuple):
 
 
 def scan_shard(shard: Path, shape: tuple[int, ...], sink: Sink = lambda _number, _inputs: None) -> Scanned:
-    """Check all samples of a shard, and give their inputs to `sink` in order.
+    """Check all samples of a shard, give their inputs to `sink` in order, and return their labels and the digest.
 
     Raises `UserError` if a record is damaged, or if inputs are not finite or have another `shape`.
     """
@@ -49,7 +49,7 @@ def scan_shard(shard: Path, shape: tuple[int, ...], sink: Sink = lambda _number,
 
 
 class _Scan:
-    """A pass over a shard, which collects samples in a block before it checks their inputs and gives them to a sink."""
+    """A pass over a shard: collects samples in a block, checks the inputs of a full block, and gives them to a sink."""
 
     def __init__(self, data: mmap.mmap, shard: Path, shape: tuple[int, ...], sink: Sink) -> None:
         self._data, self._shard, self._sink = data, shard, sink
@@ -59,7 +59,7 @@ class _Scan:
         self._digest, self._n_digested, self._n_waiting = hashlib.sha256(), 0, 0
 
     def add(self, start: int, end: int) -> None:
-        """Read the record with the payload from `start` to `end`; raises `UserError`."""
+        """Read the record with the payload from `start` to `end`; raises `UserError` if the record is damaged."""
         payload, waiting = self._data[start:end], self._n_waiting
         try:
             require_checksum(payload, self._data[end : end + 4])
@@ -109,7 +109,7 @@ class _Parsed:
     def place_of(self, payload: bytes, target: Inputs) -> tuple[int | None, int]:
         """Return the position of the inputs' numbers in a payload, and the label.
 
-        If the bytes around the numbers are new, the position is None, and the numbers are in `target`. Raises
+        If the bytes around the numbers are new, write the numbers to `target`, and return None as the position. Raises
         `UserError` if the payload is no sample, or if its input has another shape.
         """
         for place in self._places.get(len(payload), ()):
@@ -124,7 +124,7 @@ class _Parsed:
         return None, sample[1]
 
     def _learn(self, payload: bytes, numbers: bytes, label: int) -> None:
-        """Remember the bytes around the numbers, if a sample with other numbers there is parsed in the same way."""
+        """Remember the bytes around `numbers`, if other numbers in their place are parsed correctly, too."""
         place = payload.find(numbers)
         if place < 0 or payload.find(numbers, place + 1) >= 0 or len(self._labels) >= MOST:
             return

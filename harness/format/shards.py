@@ -101,7 +101,7 @@ def count_samples(shard: Path) -> int:
 
 
 def expected_samples(shard: Path) -> int:
-    """Return the number of records, assuming the first record's length for all if the shard's size allows it."""
+    """Return the number of records; if the first record's size divides the shard's size, without reading the others."""
     with mapped(shard) as data:
         _, length = next(payloads(data, shard))
         number, rest = divmod(len(data), length + FRAMING)

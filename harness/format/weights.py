@@ -31,7 +31,7 @@ Array = NDArray[np.float32]
 #: A layer's name, and its weights with their names (`kernel`) in Keras' order.
 NamedWeights = tuple[str, Sequence[tuple[str, NDArray[Any]]]]
 
-#: Maximum size of a weight file in bytes, per parameter and in addition; a whole model also has the optimizer's state.
+#: Maximum size of a weight file in bytes: per parameter, and a fixed part. Whole models include the optimizer's state.
 BYTES_PER_PARAMETER = 64
 SPARE_BYTES = 64 * 1024**2
 
@@ -44,7 +44,7 @@ _MERGE = "add the low-rank update (LoRA) to the kernel, as Keras 3 does when it 
 
 @dataclass(frozen=True)
 class StoredWeight:
-    """An array of an open file, whose numbers are read on request."""
+    """An array of an open file; `read` reads its numbers."""
 
     name: str
     stored: Any  #: h5py.Dataset of floating-point numbers
@@ -76,7 +76,7 @@ def finite(name: str, numbers: Any) -> Array:
 
 @dataclass(frozen=True)
 class StoredLayer:
-    """A layer of a weight file: its name there, and its weights in the order of the file."""
+    """A layer of a weight file: its name in the file, and its weights in the order of the file."""
 
     name: str
     weights: tuple[StoredWeight, ...]
@@ -96,9 +96,9 @@ def read_weight_file(path: Path, shapes: ModelShapes) -> bytes:
 def read_weights(content: bytes, path: Path, architecture: Architecture, shapes: ModelShapes) -> list[Array]:
     """Return the weights in the content of the file at `path`, in the order of `model.get_weights()`.
 
-    The file has only weights, or a whole model, in the layout of Keras 2, which Keras 3 writes, too. No weight is read
-    before names and shapes have been compared with the architecture. Raises `UserError` if the file is damaged, in
-    another layout or of another model, or a number is not finite.
+    The file has only weights, or a whole model. Its layout is that of Keras 2; Keras 3 can write it, too. No weight is
+    read before names and shapes have been compared with the architecture. Raises `UserError` if the file is damaged, in
+    another layout or of another model, or if a number is not finite.
     """
     if not content.startswith(SIGNATURE):
         raise other_kind("not HDF5", content[:START], file=path, expected="an HDF5 file of weights", remedy=_REMEDY)
@@ -145,7 +145,7 @@ def _weight(group: Any, name: str, path: Path) -> StoredWeight:
 
 
 def _names(group: Any, attribute: str, path: Path, size: int) -> list[str]:
-    """Return the names in an attribute, or in numbered attributes, to which Keras splits a long list."""
+    """Return the names in an attribute; Keras splits a long list into several numbered attributes."""
     if attribute in group.attrs:
         chunks = [attribute]
     else:
@@ -205,7 +205,7 @@ def _nested(positions: Sequence[int], architecture: Architecture) -> list[tuple[
 def _divided(
     numbers: Sequence[int], stored: StoredLayer, architecture: Architecture, shapes: ModelShapes
 ) -> Iterator[tuple[int, StoredLayer]]:
-    """Yield each layer of a nested model with its part of the model's weights; Keras stores trained weights first."""
+    """Yield number and weights of each layer of a nested model; in `stored`, all trained weights come first."""
     if len(numbers) == 1:
         yield numbers[0], stored
         return
@@ -243,7 +243,7 @@ def check_layer(position: int, expected: LayerShapes, found: StoredLayer, path: 
 
 
 def _without_ones(shape: tuple[int, ...] | None) -> tuple[int, ...]:
-    """Return the last axis if all others have length 1, as for virtual batches in Keras 2; otherwise no axes."""
+    """Return only the last axis of a shape such as (1, 1, 64), which Keras 2 has for virtual batches; otherwise ()."""
     return () if shape is None or set(shape[:-1]) - {1} else shape[-1:]
 
 
@@ -254,7 +254,7 @@ def write_worker_weights(path: Path, arrays: Sequence[Array]) -> None:
 
 
 def write_weights(path: Path, layers: Sequence[NamedWeights]) -> None:
-    """Write weights in the HDF5 layout of Keras 2.4, which the competition used and Keras 3 reads.
+    """Write weights in the HDF5 layout of Keras 2.4. The competition used this layout, and Keras 3 can read it.
 
     The file's bytes depend only on the weights and names.
     """

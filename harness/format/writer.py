@@ -1,7 +1,7 @@
 """Finds the Keras that wrote an architecture, and settles differences between Keras 2 and Keras 3.
 
-They define some functions differently, and treat masks differently: `Embedding(mask_zero=True)` makes later layers
-ignore places.
+Keras 2 and Keras 3 define some functions differently, and treat masks differently. A mask makes layers ignore places of
+a sequence; `Embedding(mask_zero=True)` makes one.
 """
 
 import re
@@ -15,10 +15,10 @@ from harness.format.layer_settings import TRAINING_ONLY
 #: The key under which a file states the version of Keras that wrote it.
 VERSION = "keras_version"
 
-#: clip(x / 5 + 1 / 2, 0, 1); `hard_sigmoid` in canonical form is the function of Keras 3, relu6(x + 3) / 6.
+#: Canonical name of the function clip(x / 5 + 1 / 2, 0, 1); `hard_sigmoid` is that of Keras 3, relu6(x + 3) / 6.
 HARD_SIGMOID_OF_KERAS_2 = "hard_sigmoid_of_keras_2"
 
-#: Versions of Keras 2 before which bilinear interpolation, and attention with a mask, computed something else.
+#: First versions of Keras 2 that compute bilinear interpolation, or attention with a mask, as later versions do.
 _HALF_PIXELS, _MASKED_ATTENTION = (2, 4), (2, 10)
 
 
@@ -39,7 +39,7 @@ UNKNOWN = Writer()
 
 
 def writer_of(content: Mapping[str, Any]) -> Writer:
-    """Return the Keras that wrote a config.json, by the version in it, otherwise by the key of the input shape."""
+    """Return the Keras that wrote a config.json: the stated version, else by the name of the key of the input shape."""
     text = content.get(VERSION)
     if isinstance(text, str) and (match := re.match(r"(\d+)\.(\d+)", text)):
         return Writer(3 if int(match[1]) >= 3 else 2, int(match[2]), text)
@@ -57,9 +57,9 @@ def writer_of(content: Mapping[str, Any]) -> Writer:
 
 
 def named_exactly(class_name: str, settings: dict[str, Any], writer: Writer) -> dict[str, Any]:
-    """Return settings with which every runtime computes the same as the Keras that wrote them.
+    """Return settings with which every runtime computes the same as the Keras that wrote the given settings.
 
-    Raises `UserError` if the computation depends on the version of Keras, which is not known, or if no other Keras
+    Raises `UserError` if the computation depends on the version of Keras and `writer` is unknown, or if no later Keras
     computes the same.
     """
     if settings.get("activation") == "hard_sigmoid" and _is_of_keras_2("activation", "'hard_sigmoid'", writer):
@@ -96,7 +96,7 @@ _UNLIKE = {"GroupNormalization", "Identity", "Rescaling"}
 
 
 def require_same_masks(layers: Sequence[Mapping[str, Any]], writer: Writer) -> None:
-    """Raise `UserError` if a mask reaches a layer that treats masks differently in another Keras than the writer.
+    """Raise `UserError` if a mask reaches a layer that treats masks differently in some version of Keras.
 
     `layers` are the layers of a canonical form.
     """

@@ -8,7 +8,7 @@ from itertools import islice, product
 from harness.text import counted
 from scoring import MINIMUM_HYPERPARAMETERS, Grid
 
-#: Maximum number of models whose values may all differ without a note.
+#: Up to this number of models, the values of a hyperparameter may all differ without a note.
 FEW = 3
 
 #: A hyperparameter with at least this many values per model is suspicious; full grids have at most 0.5.
@@ -24,7 +24,7 @@ _OTHER_SCORES = "without them the task has Kendall's coefficients only, no offic
 
 
 def notes_on_grid(grid: Grid) -> list[str]:
-    """Return lines on hyperparameters and empty cells of a grid; none for a complete grid with an official score."""
+    """Return lines on suspicious or too few hyperparameters and on empty cells; empty without such problems."""
     lines = [f"{name} has one value, {grid.values[name][0]!r}, in all models: it orders nothing"
              for name in grid.names if name not in grid.varying]  # fmt: skip
     if len(grid.varying) > 1 and len(grid.codes) > FEW:
@@ -67,7 +67,7 @@ def _smaller_grids(grid: Grid) -> Iterator[str]:
 
 
 def _has_score(cells: Sequence[Sequence[int]]) -> bool:
-    """Whether distinct cells fill the grid of their values, and enough hyperparameters vary for the official score."""
+    """Whether a grid with these distinct cells has an official score: it is full, and enough hyperparameters vary."""
     sizes = [len(set(column)) for column in zip(*cells, strict=True)]
     varying = sum(size > 1 for size in sizes)
     return varying >= MINIMUM_HYPERPARAMETERS and math.prod(sizes) == len(cells)

@@ -33,13 +33,13 @@ KINDS = f".npz, .npy, a directory of shards or of images by class, or one of {',
 #: Names of inputs and labels in an `.npz` file.
 _PAIRS = (("x", "y"), ("inputs", "labels"), ("images", "labels"), ("arr_0", "arr_1"))
 
-#: Beginnings of the names of an `.npy` file of inputs, and of the file of labels beside it.
+#: Beginnings of the names of two `.npy` files, of inputs and of labels: `x_train.npy` and `y_train.npy`.
 _BESIDE = (("x", "y"), ("inputs", "labels"), ("images", "labels"))
 
 
 @dataclass(frozen=True)
 class Examples:
-    """Labelled examples, whose inputs may be too large for the memory."""
+    """Labelled examples; `parts` reads the inputs piece by piece, since they may be too large for the memory."""
 
     source: str  #: the origin of the examples, for messages
     shape: tuple[int, ...]  #: shape of all inputs, (n, ...)
@@ -57,7 +57,7 @@ def of_arrays(source: str, inputs: NDArray[Any], labels: NDArray[Any]) -> Exampl
 def with_channels_last(examples: Examples, input_shape: tuple[int, ...]) -> Examples:
     """Return examples with the channels last; `input_shape` is the shape of one input with the channels last.
 
-    The channels are moved if the inputs have the shape of channels first, and no shape of channels last.
+    The channels are moved only if the shape of an input fits channels first, and does not fit channels last.
     """
     channels_first = (*input_shape[-1:], *input_shape[:-1])
     if examples.shape[1:] != channels_first or channels_first == input_shape:
@@ -122,7 +122,7 @@ def _classes(examples: Examples) -> NDArray[Any]:
 
 
 def read_examples(source: str, part: str, input_shape: tuple[int, ...]) -> Examples:
-    """Read data from a path, or a dataset of Keras, of which `source` is the name.
+    """Read examples from `source`, a path or the name of a dataset of Keras.
 
     If the source has training and test data, `part` (`train` or `test`) decides. Images are converted to `input_shape`,
     the shape of one input of the models. Raises `UserError` if the data are missing, damaged or of an unknown kind.
@@ -193,7 +193,7 @@ def _stacked(inputs: Iterator[NDArray[Any]], shape: tuple[int, ...], path: Path,
 
 
 def _of_keras(name: str, part: str) -> Examples:
-    """Read a dataset of Keras, which a process takes from Keras' cache or downloads."""
+    """Read a dataset of Keras; a process takes the dataset from Keras' cache, or downloads it."""
     runtime = installed_runtime(QUICKEST)
     with tempfile.TemporaryDirectory() as directory:
         file = Path(directory, f"{name}.npz")

@@ -1,4 +1,4 @@
-"""Translates the exported networks of PyTorch in a table, in a process with bounded memory."""
+"""Translates the `.pt2` files (networks of PyTorch) of a table, in a process with bounded memory."""
 
 import os
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ _ZIP = b"PK"
 
 
 def translated_rows(rows: Sequence[ImportedRow], place: Path) -> list[ImportedRow]:
-    """Return the rows with translated files in `place` for `.pt2` files; raises `UserError` with all problems."""
+    """Translate `.pt2` files into `place`; return the rows with the new paths. Raises `UserError` with all problems."""
     problems = Problems()
     found = [problems.attempt(is_exported, row.file) for row in rows]
     if any(found):
@@ -34,7 +34,7 @@ def translated_rows(rows: Sequence[ImportedRow], place: Path) -> list[ImportedRo
 
 
 def is_exported(path: Path) -> bool:
-    """Whether `torch.export.save` has written a file; False without a file; raises `UserError` for a damaged zip."""
+    """Whether `torch.export.save` wrote the file; False if it does not exist; raises `UserError` for a damaged zip."""
     if not os.path.lexists(path):
         return False
     with open_regular(path, links=True) as stream:

@@ -40,7 +40,7 @@ class StoredModel:
     """
 
     def __init__(self, row: ImportedRow) -> None:
-        """Read the architecture of the model in a row; raises `UserError`."""
+        """Read the architecture of the model in a row; raises `UserError` for a missing or unsuitable file."""
         self.row = row
         content = _config(row.file)
         self.config = {name: content[name] for name in _PARTS if name in content} or content
@@ -54,11 +54,11 @@ class StoredModel:
                 _start(path)
 
     def weights(self, shapes: ModelShapes) -> list[Array]:
-        """Return the weights in the order of `get_weights()`; raises `UserError`."""
+        """Return the weights in the order of `get_weights()`; raises `UserError` if they do not fit `shapes`."""
         return self._read(self._weights, shapes)
 
     def initial_weights(self, shapes: ModelShapes) -> list[Array] | None:
-        """Return the weights before training in that order; None if the table names no file; raises `UserError`."""
+        """Return the weights before training, as `weights` does; None if the table names no file of them."""
         return None if self.row.initial is None else self._read(self.row.initial, shapes)
 
     def _read(self, path: Path, shapes: ModelShapes) -> list[Array]:

@@ -46,7 +46,7 @@ from harness.torch_import.check import EXAMPLES, OutputComparison, can_run_torch
 #: Approximate size of a shard in bytes, and minimum number of shards.
 SHARD_BYTES, SHARDS = 2**26, 3
 
-#: Names of layers that an HDF5 file can have; a name such as `a/b` would be a path.
+#: Names that can be a layer's name in an HDF5 file. A name such as `a/b` cannot: HDF5 would take it for a path.
 _PLAIN = re.compile(r"[A-Za-z0-9_>-][A-Za-z0-9_.>-]*")
 
 Say = Callable[[str], None]
@@ -155,7 +155,7 @@ def _shapes_of(models: Sequence[StoredModel]) -> list[ModelShapes]:
 
 @contextmanager
 def _workplace(order: ImportOrder) -> Iterator[Path]:
-    """Yield a temporary directory beside the new task, which other commands ignore."""
+    """Yield a temporary directory beside the new task; other commands ignore the directory."""
     parent = order.out.absolute()
     with (
         writing(order.out, problem="cannot be written or read"),
@@ -168,7 +168,7 @@ def _workplace(order: ImportOrder) -> Iterator[Path]:
 def _write_data(
     order: ImportOrder, task: Path, place: Path, models: Sequence[StoredModel], n_outputs: int
 ) -> dict[str, Path]:
-    """Write the shards, and for each part (`train`, `test`) arrays in a directory; return part -> directory."""
+    """Write shards and arrays of the data; return part (`train`, and `test` if there is one) -> directory of arrays."""
     arrays, shape = {}, models[0].architecture.input_shape
     are_exported = all(model.row.exported for model in models)
     for part, target, source in (("train", TRAIN, order.data), ("test", TEST, order.test)):
@@ -215,7 +215,7 @@ def _accuracies(
 ) -> Iterator[dict[str, float]]:  # fmt: skip
     """Yield `train_acc` and `test_acc` of each model, computed from the written files or stated in the table.
 
-    Raises `UserError` if a stated accuracy differs from the computed, or outputs from those of PyTorch.
+    Raises `UserError` if a stated and a computed accuracy differ, or a translated model's outputs and PyTorch's.
     """
     problems = Problems()
     parts = list(data)
@@ -252,7 +252,7 @@ def _accuracies(
 
 
 def _agreed(row: ImportedRow, part: str, stated: Stated | None, computed: float | None, sizes: dict[str, int]) -> float:
-    """Return the stated accuracy, or the computed accuracy without a statement; raises `UserError` if they differ."""
+    """Return the stated accuracy if the table states one, else the computed; raises `UserError` if the two differ."""
     if stated is None:
         assert computed is not None
         return computed

@@ -9,7 +9,7 @@ from harness.errors import UserError
 #: Number of examples by which computed and stated accuracies may differ: the order of floating-point sums decides ties.
 EXAMPLES = 2
 
-#: Maximum number of decimals of a cell that determine the rounding; a float has no more.
+#: Maximum number of decimals that count for the rounding of a column; a float has no more.
 DECIMALS = 17
 
 #: Largest rounding of a column, in accuracy, without a warning.
@@ -32,7 +32,7 @@ class Stated:
         return float(self.text)
 
     def agrees(self, computed: float, n_examples: int) -> bool:
-        """Whether an accuracy that was computed on `n_examples` equals the stated accuracy within its rounding."""
+        """Whether an accuracy computed on `n_examples` equals the stated accuracy, up to rounding and `EXAMPLES`."""
         examples = EXAMPLES if self.rounding else 1  # 0 and 1 are not rounded
         return abs(computed - self.value) <= self.rounding + examples / n_examples + 1e-9
 
@@ -40,7 +40,7 @@ class Stated:
 def rounding_of(cells: Iterable[str]) -> float:
     """Return the rounding of a column: half a unit of the last digit of its longest number.
 
-    A single cell does not show it, since programs write 0.9000 as `0.9`. A column of only 0 and 1 is exact.
+    A single number does not show its rounding, since programs write 0.9000 as `0.9`. A column of only 0 and 1 is exact.
     """
     numbers = [number for number in map(_number, cells) if number.is_finite()]
     decimals = min(max([0, *(-int(number.as_tuple().exponent) for number in numbers)]), DECIMALS)

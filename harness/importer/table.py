@@ -49,9 +49,9 @@ MAX_BYTES = 16 * 1024**2
 
 
 def require_header(path: Path, header: Sequence[str]) -> None:
-    """Raise `UserError` unless the columns have distinct names, of which one is `FILE`.
+    """Raise `UserError` unless the columns have distinct names, and one column has the name `FILE`.
 
-    Without any known column, the message quotes only a misspelt name: the file may be no table at all.
+    If no column has a name in `OWN`, the file may be private: then the message quotes only a misspelling of `FILE`.
     """
     repeated = [name for name in header if header.count(name) > 1]
     if FILE in header and not repeated and "" not in header:
@@ -134,7 +134,7 @@ class Table:
 
 
 def read_table(path: Path) -> Table:
-    """Read the table, whose paths start at its directory.
+    """Read the table of models; relative paths in it start at the table's directory.
 
     Raises:
         UserError: with all problems: the table is not CSV, a column or cell is missing, an accuracy is not a number in
@@ -155,7 +155,7 @@ def read_table(path: Path) -> Table:
 
 
 def _parse(text: str, path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    """Return the header, and number and cells of each row that is not empty; raises `UserError`."""
+    """Return the header, and line number and cells of each row that is not empty; raises `UserError` for no CSV."""
     text = text.removeprefix(BOM)
     if text.lstrip().startswith(("{", "[")):
         raise UserError("not CSV", file=path, expected="text, one row per model", found="JSON")

@@ -1,6 +1,6 @@
 """The files of a protocol: tables as CSV, and parts, which hold the finished arrays of one network in the cache.
 
-After an interruption, the same command reads the parts and computes only the networks without one.
+After an interruption, the same command reads the parts, and computes only the networks without a part.
 """
 
 import csv
@@ -32,7 +32,7 @@ def write_csv(file: Path, rows: Sequence[Mapping[str, object]]) -> Path:
 
 
 def part_file(protocol: str, **key: object) -> Path:
-    """Return the path in the cache at which a part of a protocol is kept, whether or not the file exists.
+    """Return the path of a part of a protocol in the cache; the file need not exist.
 
     `key` holds everything that decides the arrays, as values of JSON: digests of model and data, settings, versions of
     libraries. The version of the harness is added.

@@ -73,8 +73,8 @@ def read_subject(
     """Read and check the task `name`, and choose the models that a protocol evaluates.
 
     Raises:
-        UserError: the task or a model does not exist, the task is not valid, or the task is withheld: protocols show
-            errors and gaps.
+        UserError: the task or a model does not exist, the task is not valid, or it is withheld from the user, because
+            protocols show errors and gaps.
     """
     (files,) = TaskDirectory(tasks_dir).runnable([name])
     if withhold.covers(files.hidden):
@@ -98,8 +98,8 @@ def write_parts(
     """Run a program on each model in `files` (model id -> the part to write).
 
     Return the errors of models that could not be run, by model id. The program's question about a model has the keys of
-    `shared`, `model` for the directory of the model in canonical form, and `target` for the part. The models are
-    written below the existing `directory`. `change` may then rewrite their files; `on_model` is called after each.
+    `shared`, `model` for the directory of the model in canonical form, and `target` for the part. Each model is written
+    below the existing `directory`; `change` may rewrite its files. `on_model` is called after each answer.
     """
     models = [model for model in subject.models if model.id in files]
     questions = [_question(subject, one, directory, {**shared, "target": str(files[one.id])}, change) for one in models]
@@ -116,7 +116,7 @@ def write_parts(
 def _question(
     subject: StudiedTask, model: Model, directory: Path, shared: Question, change: Callable[[Path], None]
 ) -> Iterator[Question]:
-    """Yield the question about a model, whose files exist only within the context."""
+    """Yield the question about a model; the model's files exist only within the context."""
     written = subject.write_model(model, directory / "models")
     try:
         change(written)

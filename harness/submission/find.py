@@ -45,7 +45,7 @@ def _find_path(argument: str, name: str | None) -> Submission:
 
 
 def find_named(argument: str) -> Submission | None:
-    """Return the measure of that name in the library or an installed package; None if there is no such measure."""
+    """Return the measure `argument` of the library or of an installed package; None if there is no such measure."""
     return find_baseline(argument) or find_installed(argument)
 
 
@@ -118,7 +118,7 @@ def _notes(found: Answer) -> Iterator[str]:
 
 
 def names_of_files(arguments: Sequence[str]) -> list[str]:
-    """Return the name of the file or directory for each argument that is not a measure, without reading metadata."""
+    """Return the names of the files and directories among the arguments; their metadata are not read."""
     return [clean(_own_name(Path(one))) for one in arguments if find_named(one) is None]
 
 

@@ -1,4 +1,4 @@
-"""Makes a submission of a Python function: of its source, and of the source of the global names that it reads."""
+"""Makes a submission of a Python function: of its source, and the source of the global objects that it uses."""
 
 import ast
 import builtins
@@ -35,7 +35,7 @@ _REMEDY = "define it in the function, or hand in a file"
 _SHOWN = reprlib.Repr()
 _SHOWN.maxstring = _SHOWN.maxother = _SHOWN.maxlong = 40
 
-#: Instructions that read a name of the module or class being defined, and instructions that bind it there.
+#: Bytecode instructions at the top of a module or class: those that read a name, and those that bind a name.
 _READS = ("LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS")
 _BINDS = ("STORE_NAME", "DELETE_NAME")
 
@@ -150,7 +150,7 @@ def _is_imported(value: Any) -> bool:
 
 
 def _is_installed(module: ModuleType) -> bool:
-    """Whether a module belongs to Python or to an installed package, which every sandbox can import."""
+    """Whether a module belongs to Python or to an installed package, so that every sandbox can import the module."""
     if module.__name__ in sys.builtin_module_names:
         return True
     if module.__name__ == "__main__":  # a notebook or a script
@@ -161,7 +161,7 @@ def _is_installed(module: ModuleType) -> bool:
 
 
 def _global_names(code: CodeType) -> Iterator[str]:
-    """Yield the global names that code reads before it binds them, including names of builtins such as `len`."""
+    """Yield the global names that code reads before it binds them itself; builtins such as `len` are included."""
     bound: set[str] = set()
     for instruction in dis.get_instructions(code):
         name = instruction.argval

@@ -15,7 +15,7 @@ from harness.inspector.limits import CPU_S
 from harness.reading import own_path, refuse_link
 from harness.submission.submission import Submission
 
-#: Seconds after which the process is killed; the limit on its processor time, `CPU_S`, is lower.
+#: Seconds after which a reading process is killed; the limit on its processor time, `CPU_S`, is lower.
 WALL_S = 60.0
 
 #: Number of the signal that ends a process at its limit on processor time; Windows has no such signal.
@@ -29,7 +29,7 @@ READ = (
 #: Program of the process that looks for a flaw in the source at its standard input.
 FIND_FLAW = "from harness.inspector.flaw import main; main()"
 
-#: Options of the interpreter: without installed packages, whose import would take longer than the reading.
+#: Options of the interpreter: no installed packages, since importing them would take longer than the reading.
 OPTIONS = ("-S",)
 
 
@@ -72,7 +72,7 @@ def inspect(path: Path) -> Answer:
 
 
 def find_problem(submission: Submission) -> str | None:
-    """Return the file and the reason if no call of a submission can succeed; None if a run has to show it."""
+    """Return the file and the reason if it is certain that no call of a submission can succeed; otherwise None."""
     if submission.is_baseline:
         return None
     if submission.problem is not None:
@@ -82,7 +82,7 @@ def find_problem(submission: Submission) -> str | None:
 
 
 def find_flaw(source: bytes) -> str:
-    """Return a flaw in a measure's source, which is not run; an empty text if no flaw is found in time."""
+    """Return a flaw in a measure's source, found without running it; an empty text if no flaw is found in time."""
     command = children.harness_interpreter(FIND_FLAW, options=OPTIONS)
     try:
         done = children.run(command, _environment(), seconds=WALL_S, content=source)
@@ -126,7 +126,7 @@ def _ask(kind: str, path: Path) -> Answer:
 
 
 def _environment() -> dict[str, str]:
-    """Return the environment of the process: empty, except for the variable with which Python starts on Windows."""
+    """Return the environment of the process: empty, except for a variable that Python needs on Windows."""
     return {"SYSTEMROOT": os.environ["SYSTEMROOT"]} if os.name == "nt" else {}
 
 

@@ -1,4 +1,4 @@
-"""Finds measures of other installed packages, which announce them by entry points.
+"""Finds the measures that other installed packages announce by entry points.
 
 The harness reads only the metadata of such a package. A sandbox imports the measure by name, as for a participant's
 submission.
@@ -18,7 +18,7 @@ from harness.errors import UserError, writing
 from harness.submission.name import is_name, taken
 from harness.submission.submission import Metadata, Submission
 
-#: The group of entry points, whose values are `package.module:function`.
+#: The group of the entry points. The value of an entry point is `package.module:function`.
 GROUP = "pgdl.measures"
 
 _VALUE = re.compile(r"(?P<module>[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*):(?P<function>[A-Za-z_]\w*)", re.ASCII)
@@ -47,7 +47,7 @@ def installed_measures() -> tuple[InstalledMeasure, ...]:
 
 
 def find_installed(name: str) -> Submission | None:
-    """Return the installed measure of that name as a submission; None if there is no such measure.
+    """Return the installed measure `name` as a submission; None if there is no such measure.
 
     Raises `UserError` if the measure cannot be run.
     """

@@ -8,7 +8,7 @@ from harness.names import alike
 #: Maximum length of a name, and of a baseline's name with its parameters.
 MAX_NAME = 80
 
-#: Reference rows of a board, computed from the generalization gaps themselves.
+#: Names of a board's rows for comparison, which are computed from the generalization gaps themselves.
 REFERENCES = ("noisy_oracle", "hyperparameters")
 
 ALLOWED = f"at most {MAX_NAME} ASCII letters, digits, spaces and . _ + -, the first a letter, a digit or _"
@@ -31,9 +31,9 @@ def clean(text: str) -> str:
 
 
 def taken(name: str) -> str | None:
-    """Return a clause on the owner of a reserved name; None for a name that is free.
+    """Return what owns a reserved name, as a clause for messages; None for a name that is free.
 
-    A name is reserved if it could be mistaken for a measure or a reference: `VC-dim` for `vc_dim` (`alike`).
+    A name is reserved if it could be mistaken for that of a measure or a reference row: `VC-dim` for `vc_dim`.
     """
     for reference in REFERENCES:
         if alike(name) == alike(reference):

@@ -25,7 +25,7 @@ class Metadata:
 
     @classmethod
     def from_texts(cls, found: Mapping[str, str]) -> Self:
-        """Return the metadata for the texts that `harness.inspector` has found, by key."""
+        """Return the metadata with the texts (key -> text) that `harness.inspector` has found."""
         about = About.from_texts(*(found.get(key, "") for key in ("team", "description", "paper")))
         runtime = "keras2" if found.get("keras") == "2" else found.get("runtime") or None
         return cls(found.get("name", ""), about, runtime=runtime, deterministic=found.get("deterministic") == "true")
@@ -33,7 +33,7 @@ class Metadata:
 
 @dataclass(frozen=True)
 class Submission:
-    """A submission with all its files in memory, so that the digest covers the files that run."""
+    """A submission with all its files in memory, so that exactly the digested files run."""
 
     name: str
     files: dict[str, bytes] = field(repr=False)  #: relative path -> content
@@ -48,7 +48,7 @@ class Submission:
     def digest(self) -> str:
         """SHA-256 (hex) of all paths and contents.
 
-        The digest of a measure of the library covers only code, so that a changed docstring leaves its records valid.
+        The digest of a library's measure covers only code: a changed docstring leaves the measure's records valid.
         """
         files = {path: code_of(content) for path, content in self.files.items()} if self.is_baseline else self.files
         return digest_of(sorted(files.items()))

@@ -1,4 +1,4 @@
-"""Digests of a task's models and data, by which records of earlier models or data, and changed files, are found."""
+"""Digests of a task's models and data: they show which records are of earlier models, and which files have changed."""
 
 import json
 from collections.abc import Mapping
@@ -43,7 +43,7 @@ def write_known(reference: Path, contents: Contents) -> None:
 
 
 def read_known(reference: Path) -> Contents | None:
-    """Return the digests that `write_known` wrote to a directory; None without such a file; raises `UserError`."""
+    """Return the digests that `write_known` wrote, None without a file; raises `UserError` for a malformed file."""
     file = reference / CONTENTS
     if not file.exists():
         return None

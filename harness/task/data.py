@@ -79,7 +79,7 @@ def read_training_data(source: Path) -> TrainingData:
     """
     shards, root = find_shards(source), cache_directory("training_data")
     alike = root / hashlib.sha256(repr([shard.stat().st_size for shard in shards]).encode()).hexdigest()
-    # Shards of these sizes have been decoded here before: these may be the same shards in another place.
+    # If shards of these sizes have been decoded here before, these may be the same shards in another place.
     may_be_known = alike.with_suffix(".lock").exists()
     with locked(alike.with_suffix(".lock")), Digests(source) as digests:  # another harness waits, and finds the result
         digest = digests.of_data(shards) if may_be_known or digests.are_known(shards) else None
@@ -105,7 +105,7 @@ def check_test_data(source: Path, input_shape: tuple[int, ...], n_outputs: int) 
 
 
 def _is_whole(entry: Path) -> bool:
-    """Whether a cache entry is complete; NumPy notices a file that is too short for its header."""
+    """Whether a cache entry has both arrays in full; NumPy refuses a file with fewer numbers than its header says."""
     try:
         inputs, labels = (np.load(entry / name, mmap_mode="r") for name in (INPUTS, LABELS))
     except (OSError, ValueError, EOFError):
@@ -114,7 +114,7 @@ def _is_whole(entry: Path) -> bool:
 
 
 def _fill(root: Path, partial: Path, shards: Sequence[Path], digests: Digests) -> str:
-    """Decode shards into a cache entry, and return their digest, which is the entry's name.
+    """Decode shards into a cache entry. Return the digest of the shards, which is the entry's name.
 
     The directory `partial` gets that name only when it is complete.
     """
@@ -173,7 +173,7 @@ def _write_inputs(
     stream: BinaryIO, shards: Sequence[Path], shape: tuple[int, ...], counts: Sequence[int], digests: Digests,
     problems: Problems,
 ) -> list[Scanned]:  # fmt: skip
-    """Write the inputs of shards, which have `counts` samples, as one array file."""
+    """Write the inputs of all shards as one array file; return the labels and digest of each shard."""
     write_array_header_1_0(stream, {"descr": "<f4", "fortran_order": False, "shape": (sum(counts), *shape)})
     stream.flush()
     size, begin = 4 * math.prod(shape), stream.tell()

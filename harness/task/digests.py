@@ -1,4 +1,4 @@
-"""A cache of the SHA-256 of a task's files and of findings about them, valid until a file changes, as in build tools.
+"""A cache of the SHA-256 of a task's files, and of findings about the files. An entry is valid until a file changes.
 
 A file counts as unchanged while its size, times, inode and device are the same. Submissions cannot reach the cache.
 """
@@ -56,7 +56,7 @@ class Digests:
         return self._recall(file) or self.reading(file, lambda path: (None, digest_of_file(path)))[1]
 
     def reading(self, file: Path, read: Callable[[Path], tuple[T, str]]) -> tuple[T, str]:
-        """Return what `read` returns for a file: the content and the SHA-256 (hex), which is cached."""
+        """Return what `read` returns for a file, content and SHA-256 (hex), and cache the SHA-256."""
         stamp = _stamp(file)
         content, digest = read(file)
         self._remember(file, stamp, digest)
@@ -94,7 +94,7 @@ class Digests:
         return known[1] if known is not None and known[0] == _stamp(file) else None
 
     def _remember(self, file: Path, stamp: Stamp, digest: str) -> None:
-        """Store a digest, unless the file is so young that a write need not have changed its times."""
+        """Store a digest, unless the file is so young that a further write could leave its times unchanged."""
         if _stamp(file) == stamp and max(stamp[1:3]) < time.time_ns() - SETTLED_S * 1e9:
             self._known[os.path.relpath(file, self._root)] = stamp, digest
             self._changed = True

@@ -1,4 +1,4 @@
-"""Withholds texts about hidden tasks, of which only outcomes and the scores of the board may be published.
+"""Withholds texts about hidden tasks: of such a task, only outcomes and the scores of the board may be published.
 
 For numbers, `harness.board.disclosure` has the rule.
 """
@@ -28,7 +28,7 @@ class Withhold(StrEnum):
         return self is Withhold.ALWAYS or (self is Withhold.AUTO and hidden)
 
     def problems(self, files: TaskFiles, problems: Sequence[str]) -> list[str]:
-        """Return the lines about a task's problems that may be published: for a withheld task, only their number.
+        """Return what may be published of `problems`: all lines, or for a withheld task a line with their number.
 
         A task with an invalid mark counts as hidden, but the problem of the mark is shown.
         """

@@ -1,7 +1,7 @@
-"""Finds incomplete tasks, and the command that continues each.
+"""Finds incomplete tasks, and for each the command that completes it.
 
 `pgdl task fetch` keeps its request beside the files of a half-fetched task. `pgdl task build` keeps the recipe of an
-unfinished task, whose models are still being trained.
+unfinished task: a task whose models are still being trained.
 """
 
 import json
@@ -30,7 +30,7 @@ _NAME = re.compile(r"[A-Za-z0-9_][\w.-]*", re.ASCII)
 
 @dataclass(frozen=True)
 class FetchRequest:
-    """A request to `pgdl task fetch`, without the address of the catalogue, which may hold a password."""
+    """A request to `pgdl task fetch`. The address of the catalogue is left out, since it may contain a password."""
 
     corpus: str  #: name of the corpus
     models: int | tuple[str, ...] | None  #: number or names of the models; None for all
@@ -45,7 +45,7 @@ class FetchRequest:
 def half_fetched(root: Path) -> dict[str, str]:
     """Return name -> remedy of the half-fetched tasks in a directory.
 
-    The remedy is the command that continues, or a sentence if the request is invalid: its file may be a stranger's.
+    The remedy is the command that continues the fetch. If the stored request is invalid, the remedy is a sentence.
     """
     return {
         staged.name: _remedy(staged, root)
@@ -65,7 +65,7 @@ def _remedy(staged: Path, root: Path) -> str:
 
 
 def _arguments(content: Mapping[str, Any], task: str) -> list[str]:
-    """Return the arguments of the command for a request, in which only plain names and numbers are valid.
+    """Return the arguments of the command for a request; only plain names and numbers are valid in a request.
 
     Raises `KeyError`, `TypeError` or `ValueError` for other content.
     """
@@ -77,14 +77,14 @@ def _arguments(content: Mapping[str, Any], task: str) -> list[str]:
 
 
 def unfinished_tasks(root: Path) -> dict[str, str]:
-    """Return name -> the command that continues, for the unfinished tasks in a directory."""
+    """Return name -> the command that continues the build, for the unfinished tasks in a directory."""
     return {
         directory.name: command_to_continue(root, directory.name) for directory in visible_directories(root / BUILDING)
     }
 
 
 def command_to_continue(root: Path, task: str) -> str:
-    """Return the command that continues an unfinished task; it has the word RECIPE if the recipe is not known."""
+    """Return the command that continues an unfinished task; the word RECIPE stands for a recipe that is not known."""
     try:
         recipe = (
             read_regular(root / BUILDING / task / RECIPE_ARGUMENT, MOST_ARGUMENT_BYTES, links=False).decode().strip()

@@ -97,7 +97,7 @@ class TaskDirectory:
     def runnable(self, names: Sequence[str] = ()) -> list[TaskFiles]:
         """Return the tasks that have models; with `names`, only the named tasks.
 
-        Raises `UserError` if no task has models, a task is half-fetched, or a name is unknown.
+        Raises `UserError` without such a task, for an unknown name, and for a half-fetched task (of `names`, if given).
         """
         names = as_names(names)
         alone = [task.name for task in self._whole(names) if task.reference_only]
@@ -108,9 +108,9 @@ class TaskDirectory:
         return [task for task in tasks if not names or task.name in names]
 
     def all(self, names: Sequence[str] = (), unfinished: Sequence[str] = ()) -> list[TaskFiles]:
-        """Return all tasks, also without models, or the tasks in `names`; raises errors as `runnable`.
+        """Return the tasks in `names`, by default all; they may have reference data only. Raises errors as `runnable`.
 
-        `unfinished` names tasks whose models are in training: with such names, a directory without tasks is no error.
+        `unfinished` names tasks whose models are in training: with such names, the result may be empty.
         """
         names = as_names(names)
         tasks = self._whole(names, unfinished)
@@ -118,13 +118,13 @@ class TaskDirectory:
         return [task for task in tasks if not names or task.name in names]
 
     def present(self, names: Collection[str]) -> list[TaskFiles]:
-        """Return the tasks in `names` that exist; raises `UserError` for a half-fetched task, or without any task."""
+        """Return the tasks in `names` that exist; raises `UserError` if one is half-fetched, or `root` has no task."""
         return [task for task in self._whole(names) if task.name in names]
 
     def references(self, names: Sequence[str] = ()) -> dict[str, Path]:
         """Return name -> path of model_configs.json for tasks with reference data; raises errors as `runnable`.
 
-        The path is TASK/model_configs.json, reference_data/TASK/model_configs.json or model_configs.json.
+        A path is TASK/model_configs.json, reference_data/TASK/model_configs.json or model_configs.json below the root.
         """
         names = as_names(names)
         found = {task.name: task.reference for task in self._whole(names) if task.reference is not None}
@@ -135,9 +135,9 @@ class TaskDirectory:
         return {name: path for name, path in found.items() if not names or name in names}
 
     def _whole(self, names: Collection[str], unfinished: Sequence[str] = ()) -> list[TaskFiles]:
-        """Return all tasks; raises `UserError` if a task in `names` is half-fetched, or if there is no task.
+        """Return all tasks of the directory, at least one unless there are `unfinished` tasks.
 
-        Without `names`, no task may be half-fetched. With `unfinished` tasks, there need not be a task.
+        Raises `UserError` without a task, and if a task in `names`, by default any task, is half-fetched.
         """
         wanted = names or ([self.root.absolute().name] if self._is_task else self._half)
         if meant := [name for name in self._half if name in wanted]:
@@ -169,7 +169,7 @@ class TaskDirectory:
 
 
 def require_no_flat_tasks(root: Path) -> None:
-    """Raise `UserError` if `root` has tasks in the flat layout, which a new task in the full layout would hide."""
+    """Raise `UserError` if `root` has tasks in the flat layout: a new task in the full layout would hide them."""
     if not (root / INPUTS).is_dir() and (flat := _task_directories(root)):
         found = f"{', '.join(path.name for path in flat)} in the flat layout, which {INPUTS} would hide"
         raise UserError("cannot take another task", file=root, expected=f"no tasks, or {INPUTS}/TASK", found=found,
@@ -211,5 +211,5 @@ def _references(root: Path) -> dict[str, Path]:
 
 
 def _exists(path: Path) -> bool:
-    """Whether a path exists, also as a pipe or a broken link, which are refused when they are read."""
+    """Whether a path exists. A pipe or a broken link counts: reading it raises the error that the user needs."""
     return path.exists() or path.is_symlink()

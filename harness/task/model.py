@@ -16,7 +16,7 @@ from harness.format.weights import Array, read_weight_file, read_weights, write_
 from harness.reading import read_regular
 from harness.task.digests import Digests, model_digest, with_digest
 
-#: Returns the content and the digest of a file, which a function reads.
+#: Arguments: a file, and a function that reads it. Returns the file's content and digest.
 _Reading = Callable[[Path, Callable[[Path], tuple[bytes, str]]], tuple[bytes, str]]
 
 #: Weight file of a task -> archive with the same weights for a worker.
@@ -30,7 +30,7 @@ class Model:
     id: str  #: name of the model's directory, e.g. `model_0`
     directory: Path  #: contains config.json and the weights
     digest: str  #: SHA-256 over the model's files
-    shown_digest: str  #: SHA-256 over architecture and weights, which measures see; not over training settings
+    shown_digest: str  #: SHA-256 over what measures see: architecture and weights, but no training settings
     architecture: Architecture  #: the layers, without names and without training-only layers and settings
     shapes: ModelShapes  #: the shapes of weights and output that Keras infers for the architecture
     has_initial_weights: bool  #: whether the weights before training are known

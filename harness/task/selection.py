@@ -1,4 +1,4 @@
-"""Selects models of a task, by their names or evenly by size, and evenly spaced examples of its training data."""
+"""Selects models of a task (by name, or evenly by size), and evenly spaced examples of the task's training data."""
 
 import hashlib
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 def select_models(task: Task, wanted: ModelSelection) -> tuple[Model, ...]:
-    """Return the wanted models of a task: in the task's order, or if `wanted` is a number, from small to large."""
+    """Return models of a task: the named or all, in the task's order; or `wanted` models from small to large."""
     if wanted is None:
         return task.models
     if not isinstance(wanted, int):
@@ -47,13 +47,13 @@ def require_known(tasks: Sequence[Task], wanted: ModelSelection) -> None:
 
 
 def size_of(model: Model) -> tuple[int, str]:
-    """Return the number of parameters and the id of a model, by which models are sorted from small to large."""
+    """Return the key that sorts models from small to large: number of parameters, then id."""
     return model.n_parameters, model.id
 
 
 @dataclass(frozen=True)
 class PartOfData(TrainingData):
-    """Evenly spaced examples of training data; the digest depends on their number."""
+    """Evenly spaced examples of training data; `digest` also depends on their number."""
 
     number: int  #: number of selected examples
     whole: TrainingData  #: all examples

@@ -39,7 +39,7 @@ def keras_process() -> Process:
 
 
 def _ask_keras(process: Process, architecture: dict[str, Any], entry: Path) -> ModelShapes | str:
-    """Return the shapes that Keras infers, which are cached, or Keras' error; raises `UserError` as `infer_shapes`."""
+    """Return the shapes that Keras infers, and cache them; or return Keras' error. Raises `UserError` without Keras."""
     try:
         answer = process.ask(architecture, seconds=SECONDS)
     except UnableError as error:

@@ -44,8 +44,8 @@ class GapsOfValue:
 class Summary:
     """The figures of a task.
 
-    If figures are withheld, hyperparameters, gaps and bytes are None, as are hyperparameters and gaps without reference
-    data.
+    Hyperparameters and gaps are None for a withheld task, and for a task without reference data. `bytes` is None for a
+    withheld task.
     """
 
     task: str
@@ -70,7 +70,7 @@ class Architectures:
 
 
 def list_tasks(tasks_dir: str | Path = DEFAULT_DIRECTORY, withhold: str = Withhold.AUTO.value) -> list[Summary]:
-    """Return the figures of each task in a directory; for withheld tasks, only their numbers of models."""
+    """Return the figures of each task in a directory; figures of withheld tasks are None (see `Summary`)."""
     return [summarise(files, Withhold(withhold)) for files in TaskDirectory(Path(tasks_dir)).all()]
 
 
@@ -142,7 +142,7 @@ def architectures(files: TaskFiles) -> Architectures:
 def describe_networks(files: TaskFiles) -> str:
     """Return a line on the networks of a task, such as `2 architectures of 5 to 7 layers: Conv2D, Dense`.
 
-    The line is empty without models, with more than `MOST_DESCRIBED`, and if an architecture cannot be read.
+    The line is empty for no model, for more than `MOST_DESCRIBED` models, and if an architecture cannot be read.
     """
     if not 0 < len(files.models) <= MOST_DESCRIBED:
         return ""
@@ -170,7 +170,7 @@ class GapError:
 
 
 def gap_error(n_test: int, reference: Reference) -> GapError:
-    """Return the error of a task's gaps, by the binomial distribution of accuracies on `n_test` examples."""
+    """Return the error of a task's gaps if each accuracy on `n_test` examples has a binomial distribution."""
     variance = statistics.mean(accuracy * (1 - accuracy) / n_test for accuracy in reference.test_accuracy.values())
     of_gaps = statistics.pvariance(reference.gaps.values())
     return GapError(n_test, math.sqrt(variance), min(variance / of_gaps, 1.0) if of_gaps else None)

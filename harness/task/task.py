@@ -32,7 +32,7 @@ class Task:
 
 
 def read_tasks(files: Sequence[TaskFiles], withhold: Withhold = Withhold.AUTO) -> list[Task]:
-    """Read and check tasks; no measure may run on a task before.
+    """Read, check and return tasks; a measure must not run on a task that was not checked.
 
     Raises:
         InvalidTaskError: with all problems of all tasks, but only the number of problems of a withheld task.
@@ -48,7 +48,7 @@ def read_tasks(files: Sequence[TaskFiles], withhold: Withhold = Withhold.AUTO) -
 
 
 def read_task(files: TaskFiles) -> Task:
-    """Read and check one task, with all problems in the error; see `read_tasks`."""
+    """Read and check one task; raises errors as `read_tasks`."""
     return read_tasks([files])[0]
 
 
@@ -64,7 +64,7 @@ def check_tasks(files: Sequence[TaskFiles]) -> list[Task | InvalidTaskError]:
 
 
 class _Reading:
-    """Reads a task in two steps: the architectures, and after Keras has inferred their shapes all other files."""
+    """Reads a task in two steps: first the architectures; all other files after Keras has inferred the shapes."""
 
     def __init__(self, files: TaskFiles) -> None:
         self._files = files

@@ -24,13 +24,13 @@ DEVIATIONS = 3
 
 
 def notes_of(task: Task) -> list[str]:
-    """Return the notes on a valid task, without the task's name and without `notes_of_initial_weights`."""
+    """Return the notes on a valid task, except `notes_of_initial_weights`. The notes do not name the task."""
     lines = [] if task.reference is None else notes_of_reference(task.reference)
     return [*lines, *_of_outputs(task), *_of_chance(task)]
 
 
 def notes_of_initial_weights(task: Task) -> list[str]:
-    """Return a note on models without weights before training, which some measures need; empty if all have them."""
+    """Return a note on models without weights before training (some measures need these); empty if there are none."""
     return _of_initial_weights([model.id for model in task.models if not model.has_initial_weights], len(task.models))
 
 
@@ -83,7 +83,7 @@ def _with_output(task: Task, output: Output) -> list[str]:
 
 
 def notes_of_contents(reference: Reference, contents: Contents | None, *, initial_weights: bool) -> list[str]:
-    """Return notes on models of the reference data that are missing; `contents` is None if all are.
+    """Return notes on models that the reference data have, but not the task; `contents` is None without any model.
 
     `initial_weights` says whether to add a note on models without weights before training.
     """
@@ -112,9 +112,9 @@ def notes_of_reference(reference: Reference) -> list[str]:
 
 
 def notes_of_resolution(reference: Reference) -> list[str]:
-    """Return a line on the smallest p-value and the detectable difference of scores on a task.
+    """Return a list with one line: the smallest possible p-value, and the smallest detectable difference of scores.
 
-    The list is empty if the task has no official score. The line has no p-value if it is smaller than a board computes.
+    The list is empty if the task has no official score. The line leaves out a p-value below the smallest of a board.
     """
     grid = reference.grid
     try:

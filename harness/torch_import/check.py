@@ -26,7 +26,7 @@ def can_run_torch() -> bool:
 
 
 class OutputComparison(AbstractContextManager["OutputComparison"]):
-    """Compares translations with their networks; a process runs the networks in PyTorch until the context ends.
+    """Compares translated networks with the originals; leaving the context ends the process that runs the originals.
 
     The process `keras`, of the program `harness.processes.accuracies`, runs the translations.
     """
@@ -41,8 +41,8 @@ class OutputComparison(AbstractContextManager["OutputComparison"]):
         """Return the largest difference of outputs, as a share of the outputs' range of values.
 
         `file` is the `.pt2` file, `model` the directory of its translation in canonical form, and `inputs` are examples
-        (n, ...) with the channels last. `expected` are the network's outputs (n, classes); None runs the file in
-        PyTorch. Raises `UserError` if outputs are not finite, or differ by more than `TOLERANCE`: then the message
+        (n, ...) with the channels last. `expected` are PyTorch's outputs (n, classes) for them; None computes these
+        outputs. Raises `UserError` if they are not finite, or if the difference exceeds `TOLERANCE`: then the message
         names the first operation whose result differs.
         """
         if expected is None:
@@ -58,7 +58,7 @@ class OutputComparison(AbstractContextManager["OutputComparison"]):
         raise self._first_difference(file, model, inputs[worst : worst + 1], differences[worst])
 
     def _first_difference(self, file: Path, model: Path, example: Array, difference: np.floating[Any]) -> UserError:
-        """Return the error with the first operation whose result differs for an example (1, ...)."""
+        """Return an error that names the first operation whose result for `example` (1, ...) differs."""
         graph = read_pt2(file)
         translation = translate(graph)
         inputs = np.repeat(example, graph.input_shape[0], axis=0)
@@ -94,7 +94,7 @@ class OutputComparison(AbstractContextManager["OutputComparison"]):
 
 
 def _asked(process: Process, inputs: Array, question: Question) -> list[Array]:
-    """Return the arrays that a program writes for some inputs; both travel in files that the question names."""
+    """Ask a process a question about `inputs`, and return the arrays of its answer; both are exchanged as files."""
     with tempfile.TemporaryDirectory() as directory:
         given, made = Path(directory, "inputs.npy"), Path(directory, "outputs.npz")
         np.save(given, inputs)
@@ -107,7 +107,7 @@ def _asked(process: Process, inputs: Array, question: Question) -> list[Array]:
 
 
 def _as_stored(array: Array, value: Value) -> Array | None:
-    """Return a result (batch, ...) of PyTorch in the order of axes of the translated layer's output.
+    """Return PyTorch's result (batch, ...) for `value`, in the order of axes of the layer's output in Keras.
 
     Return None if the layer's output contains more numbers than the result.
     """

@@ -40,7 +40,7 @@ def _batch_norm(
     x: Array, weight: Any = None, bias: Any = None, running_mean: Any = None, running_var: Any = None,
     training: bool = False, eps: float = 1e-5, **_: Any,
 ) -> Array:  # fmt: skip
-    """Normalize a constant; convolutions with standardized weights do so with their kernels."""
+    """Return a constant after batch normalization, such as the kernel of a convolution with standardized weights."""
     axes, shape = (0, *range(2, x.ndim)), (1, -1, *[1] * (x.ndim - 2))
     mean, variance = (x.mean(axes), x.var(axes)) if training else (running_mean, running_var)
     factor = (1.0 if weight is None else weight) / np.sqrt(variance + eps)
@@ -81,10 +81,10 @@ _UNARY: dict[str, Callable[..., Any]] = {
     "sign": np.sign, "log2": np.log2, "square": np.square,
 }  # fmt: skip
 
-#: Operations whose first argument may be a `Value`, since they read only its shape.
+#: Operations that read only the shape of their first argument, which may be a `Value` (`harness.torch_import.values`).
 MAKING = {"full_like", "new_full", "new_ones", "new_zeros", "ones_like", "zeros_like"}
 
-#: Other operations; the first argument has no name, the other arguments have PyTorch's names.
+#: Other operations: the functions take the first argument by position, and the others by PyTorch's names.
 _OTHERS: dict[str, Callable[..., Any]] = {
     "arange": _arange,
     "batch_norm": _batch_norm,
@@ -131,7 +131,7 @@ ON_CONSTANTS = {*_UNARY, *_BINARY, *_OTHERS}
 
 
 def computed(name: str, first: Any, others: Mapping[str, Any]) -> Any:
-    """Return the result of an operation on constants, an array or a list of arrays; `name` has no overload.
+    """Return the result of the operation `name` on constants, an array or a list of arrays.
 
     `others` are the arguments after the first, by name. Raises `UntranslatableError` if NumPy has no counterpart.
     """

@@ -23,8 +23,8 @@ _BY_HAND = "write its forward without a decision on the data, or build it by han
 class Exporter:
     """Exports a copy of a `torch.nn.Module`, on the CPU and in evaluation mode; the module itself does not change.
 
-    Messages call the module `name`, and `tell` receives a note if it is in training mode. Raises `UserError` if
-    `module` is no module, or a weight is not a finite number in float32.
+    Messages call the module `name`, and `tell` receives a note if the module is in training mode. Raises `UserError` if
+    `module` is no module, or if a weight is not finite in float32.
     """
 
     def __init__(self, module: Any, name: str, tell: Callable[[str], None]) -> None:
@@ -46,7 +46,7 @@ class Exporter:
         self._module = copy.deepcopy(module).cpu().eval()
 
     def outputs(self, inputs: Array) -> Array:
-        """Return the outputs (n, classes) for inputs (n, ...) in the module's own layout; raises `UserError`."""
+        """Return the outputs (n, classes) for inputs (n, ...) in the module's layout; `UserError` if that fails."""
         import torch
 
         try:

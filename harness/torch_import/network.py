@@ -56,14 +56,14 @@ class TranslatedNetwork:
 
     layers: list[TranslatedLayer] = field(default_factory=list)
     path: str = ""  #: the module whose operation is being translated
-    _known: dict[str, int] = field(default_factory=dict)  #: numbers of layers without weights, by their description
-    _sizes: dict[int, tuple[int, ...]] = field(default_factory=dict)  #: output shapes of layers that `after` has added
+    _known: dict[str, int] = field(default_factory=dict)  #: description of a layer without weights -> its number
+    _sizes: dict[int, tuple[int, ...]] = field(default_factory=dict)  #: number of a layer from `after` -> output shape
 
     def add(
         self, class_name: str, inputs: Sequence[int], config: dict[str, Any] | None = None,
         weights: Sequence[Array] = (), keywords: dict[str, int] | None = None,
     ) -> int:  # fmt: skip
-        """Return the number of a new layer, or of an equal layer without weights that was added before."""
+        """Add a layer, and return its number; without weights, return the number of an equal layer if there is one."""
         arrays = tuple(np.ascontiguousarray(array, np.float32) for array in weights)
         layer = TranslatedLayer(class_name, config or {}, arrays, tuple(inputs), keywords or {}, self.path)
         key = json.dumps([class_name, layer.config, inputs, layer.keywords])
@@ -77,9 +77,9 @@ class TranslatedNetwork:
         self, value: Value, class_name: str, config: dict[str, Any] | None = None, weights: Sequence[Array] = (),
         stored: Groups | None = None,
     ) -> Value:  # fmt: skip
-        """Return the output of a new layer on a value.
+        """Return the output of a new layer with `value` as its input; its `view` is that of the value.
 
-        `stored` are the axes of the layer's output, by default the axes of the value.
+        `stored` are the axes of the layer's output, by default those of its input.
         """
         number = self.add(class_name, [self.source(value)], config, weights)
         self._sizes[number] = sizes_of(value.stored if stored is None else stored)
@@ -89,9 +89,9 @@ class TranslatedNetwork:
         self, value: Value, class_name: str, config: dict[str, Any], places: Sequence[int], *,
         channels: Group | None = None, weights: Sequence[Array] = (),
     ) -> Value:  # fmt: skip
-        """Return the output (batch, channels, *places) of a new layer on a map that is stored with the channels last.
+        """Return the output of a new layer as (batch, channels, *places); its input is stored with the channels last.
 
-        `channels` are the axes of the output's channels, by default those of the map.
+        `channels` are the axes of the output's channels, by default those of the input.
         """
         stored = (*map(group_of, places), value.stored[-1] if channels is None else channels)
         found = self.after(value, class_name, config, weights, stored)
@@ -106,7 +106,7 @@ class TranslatedNetwork:
     # Order of the axes
 
     def stored_as(self, value: Value, groups: Groups) -> Value:
-        """Return the value as the output of a layer with these axes, in this order."""
+        """Return the value, stored as `groups`; layers that permute or reshape are added if necessary."""
         value = self.settled(value)
         have, wanted = flat(value.stored), flat(groups)
         if sorted(map(id, have)) != sorted(map(id, wanted)):
@@ -133,7 +133,7 @@ class TranslatedNetwork:
         return self.after(value, "Reshape", {"target_shape": list(sizes_of(groups))}, stored=groups)
 
     def settled(self, value: Value) -> Value:
-        """Return the value without fixed axes, after layers that crop them to the selected index."""
+        """Return the value without `fixed` axes; layers are added that select the indices."""
         while value.fixed:
             (axis, index), *rest = value.fixed.items()
             left = tuple(tuple(one for one in group if one is not axis) for group in value.stored if group != (axis,))
@@ -142,7 +142,7 @@ class TranslatedNetwork:
         return value
 
     def cut(self, value: Value, group: Group, start: int, stop: int) -> Value:
-        """Return the places `start` to `stop` of the product of some axes; a new axis replaces these axes."""
+        """Return the places `start` to `stop` - 1 of the product of the axes `group`; a new axis replaces the group."""
         axes = tuple(axis for axis in flat(value.stored) if axis not in group)
         first = flat(value.stored).index(group[0])
         before, behind, made = axes[:first], axes[first:], group_of(stop - start)
@@ -163,7 +163,7 @@ class TranslatedNetwork:
         return self.stored_as(value, (*places, channels))
 
     def with_last(self, value: Value, last: Group) -> Value:
-        """Return a value whose last stored axis is the product of the axes in `last`, in any order."""
+        """Return the value, stored so that the axes in `last`, in any order, are its last stored axis."""
         value = self.settled(value)
         if value.stored and {*value.stored[-1]} == {*last}:
             return value
@@ -204,7 +204,7 @@ class TranslatedNetwork:
         return self._by_place(value, numbers, is_factor=is_factor)
 
     def _by_channel(self, value: Value, numbers: Array, *, is_factor: bool) -> Value:
-        """Return the value with scaled or shifted channels, by a batch normalization of mean 0 and variance 1."""
+        """Return the value with channels times or plus `numbers`, by a batch normalization of mean 0 and variance 1."""
         config = {"axis": -1, "epsilon": 0.0, "scale": is_factor, "center": not is_factor}
         unchanged = [np.zeros_like(numbers), np.ones_like(numbers)]
         return self.after(value, "BatchNormalization", config, [numbers, *unchanged])
@@ -222,7 +222,7 @@ class TranslatedNetwork:
         return self.after(value, "EinsumDense", config, [np.ones_like(numbers), numbers])
 
     def is_not_negative(self, value: Value) -> bool:
-        """Whether the layers before a value exclude negative numbers."""
+        """Whether the layers before a value make sure that it has no negative numbers."""
         pending = [self.source(value)]
         while pending:
             number = pending.pop()
@@ -238,7 +238,7 @@ class TranslatedNetwork:
 
 
 def _chunks(have: Group, wanted: Group) -> list[Group]:
-    """Cut `have` into the longest sequences of axes that `wanted` has in the same order."""
+    """Cut `have` into the longest runs of axes that follow each other in `wanted`, too."""
     chunks = [have[:1]]
     for before, axis in itertools.pairwise(have):
         if wanted.index(axis) == wanted.index(before) + 1:
@@ -249,7 +249,7 @@ def _chunks(have: Group, wanted: Group) -> list[Group]:
 
 
 def _without_batch(array: Array, value: Value) -> Array:
-    """Return constants with size 1 in place of the batch.
+    """Return constants for a value, with size 1 along the batch axis.
 
     Raises `UntranslatableError` if the constants differ between examples.
     """

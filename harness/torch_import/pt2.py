@@ -21,7 +21,7 @@ from harness.text import printable
 
 Array = NDArray[Any]
 
-#: Maximum number of members of an archive, of which each holds one weight.
+#: Maximum number of members of an archive; each weight has a member of its own.
 MAX_MEMBERS = 20_000
 
 #: Maximum size of a graph in bytes; the largest graphs of torchvision and timm have 20 MB.
@@ -65,7 +65,7 @@ class GraphOperation:
         return {name: _resolved(argument, values) for name, argument in self.arguments.items()}
 
     def named(self, found: Any) -> Iterator[tuple[str, Any]]:
-        """Yield the names and values of the used results in `found`, the value that the operation has returned."""
+        """Yield name and value of each used result; `found` is what the operation has returned: a value or a list."""
         results: Iterable[Any] = found if self.is_list else [found]
         yield from ((name, one) for name, one in zip(self.outputs, results, strict=False) if name is not None)
 
@@ -125,12 +125,12 @@ class _Archive:
     path: Path
 
     def tensors(self, folder: str, kind: str) -> dict[str, tuple[Any, str]]:
-        """Return name -> (declaration, member) of the tensors in a folder."""
+        """Return name of a tensor -> (its declaration, the member with its numbers), for the tensors in a folder."""
         config = _json(self.archive, f"{self.home}data/{folder}/model_{folder}_config.json")["config"]
         return {name: (entry, f"{self.home}data/{folder}/{entry['path_name']}") for name, entry in config.items()}
 
     def read(self, name: str, entry: Mapping[str, Any], member: str) -> Array:
-        """Return a tensor, which the member stores with an offset and strides."""
+        """Return the tensor `name`; `entry` declares its type, shape, offset and strides in the member's numbers."""
         if entry["use_pickle"]:
             remedy = f"pickled data are never read; export the module on the CPU: {_REMEDY}"
             raise UserError(f"weight {printable(name)}", expected="plain bytes", found="a pickle", remedy=remedy)
@@ -196,7 +196,7 @@ def _operation(node: Mapping[str, Any]) -> GraphOperation:
 
 
 def _one(argument: Mapping[str, Any]) -> Any:
-    """Return the value of an argument, whose only key is its kind."""
+    """Return the value of an argument, an object such as {"as_int": 3}."""
     ((kind, content),) = argument.items()
     if kind in ("as_none", "as_memory_format", "as_layout", "as_device"):
         return None

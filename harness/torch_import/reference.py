@@ -1,8 +1,8 @@
 """The program that runs an exported network in PyTorch, operation by operation, for comparison with its translation.
 
 A question is `{"file": PT2, "inputs": NPY, "names": [NAME, ...] or null, "output": NPZ}`. The inputs have the channels
-last. The program writes the results of the named operations to the archive, in the order of the names, or for null the
-outputs of the network. With names, the number of inputs is the batch size of the export. The answer is empty.
+last. The program writes the results `names` to the file `output`, in the same order; for null, the network's outputs.
+With names, the number of inputs is the batch size of the export. The answer is empty.
 
 An untrusted file can call only operations of ATen that have a translation.
 """

@@ -1,4 +1,4 @@
-"""The registry of the translations of PyTorch's operations, which are in the files of `operations/`."""
+"""The registry of the functions in `operations/` that translate PyTorch's operations."""
 
 import functools
 import importlib

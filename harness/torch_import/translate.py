@@ -91,7 +91,7 @@ class _Translator:
         self.values = {**self.graph.tensors, self.graph.input: Value(INPUT, stored, view)}
 
     def run(self, operation: GraphOperation) -> None:
-        """Translate the next operation of the graph; raises `UserError`."""
+        """Translate the next operation of the graph; raises `UserError` if it has no translation."""
         if operation.name in _CHECKS:
             return
         self.network.path = operation.path
@@ -138,7 +138,7 @@ class _Translator:
             self.values[target.name] = found
 
     def output(self) -> int:
-        """Return the number of the layer whose output is the network's; raises `UserError` for another shape."""
+        """Return the number of the layer that computes the output; raises `UserError` unless it is (batch, classes)."""
         value = self.values.get(self.graph.output)
         self.network.path = ""
         try:

@@ -21,7 +21,7 @@ MODEL, WEIGHTS, INITIAL = "model.json", "weights.npz", "initial.npz"
 
 
 def answer(question: Question) -> Answer:
-    """Translate a network and, if the question names them, its weights before training; raises `UserError`."""
+    """Translate the network `file`, and the weights of `initial`; raises `UserError` if that is impossible."""
     directory, file, initial = (Path(question[name] or ".") for name in ("directory", "file", "initial"))
     model = translate(read_pt2(file)).model
     (directory / MODEL).write_text(json.dumps(model.config))

@@ -20,13 +20,13 @@ from harness.torch_import.registry import UntranslatableError
 
 @dataclass(frozen=True, eq=False)
 class ValueAxis:
-    """An elementary axis; two axes of the same size are different."""
+    """An elementary axis. Axes are compared by identity: two axes of the same size differ."""
 
     size: int
     is_batch: bool = False
 
 
-#: The product of elementary axes, of which the first varies slowest; an empty group has size 1.
+#: The product of elementary axes; the first axis varies slowest. An empty group has size 1.
 Group = tuple[ValueAxis, ...]
 Groups = tuple[Group, ...]
 
@@ -39,7 +39,7 @@ class Value:
     source: Any
     stored: Groups  #: the axes of the layer's output, without the batch
     view: Groups  #: the axes that PyTorch sees, with the batch
-    fixed: dict[ValueAxis, int] = field(default_factory=dict)  #: index that was selected from an axis in `stored`
+    fixed: dict[ValueAxis, int] = field(default_factory=dict)  #: axis in `stored` -> the index selected from it
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -60,7 +60,7 @@ class Value:
             return joined._regrouped(shape)
 
     def _joined(self) -> "Value":
-        """Return the value with one axis in place of any two that are neighbours in both `view` and `stored`."""
+        """Return the value with a single axis for every two axes that are neighbours in both `view` and `stored`."""
         for group in self.view:
             for pair in itertools.pairwise(group):
                 if any(pair in itertools.pairwise(stored) for stored in self.stored):
@@ -122,9 +122,9 @@ class Value:
         return replace(self, view=self.view[:place] + self.view[place + 1 :])
 
     def part(self, place: int, start: int, step: int, count: int) -> "Value | None":
-        """Return `count` places of an axis; None if this needs a layer.
+        """Return `count` places of an axis, from `start` in steps of `step`; None if this needs a layer.
 
-        Every n-th place of an axis whose size is a multiple of n needs no layer, and neither does one of n equal parts.
+        If n divides the axis, two selections need no layer: every n-th place, and one of n equal consecutive parts.
         """
         size = self.shape[place]
         if count == size:
@@ -151,7 +151,7 @@ class Value:
 
 
 def _with_one(pair: tuple[ValueAxis, ValueAxis], axis: ValueAxis, group: Group) -> Group:
-    """Return a group with one axis in place of a pair of neighbours."""
+    """Return `group` with `axis` in place of the neighbours `pair`; unchanged if they are not neighbours in it."""
     if pair not in itertools.pairwise(group):
         return group
     place = group.index(pair[0])
@@ -195,7 +195,7 @@ def group_of(size: int) -> Group:
 def aligned(one: Value, other: Value) -> tuple[Value, Value]:
     """Return two values with the same elementary axes, so that they can be combined number by number.
 
-    PyTorch broadcasts axes of size 1: there, the other value keeps its axes. Raises `UntranslatableError`.
+    Where a value has size 1, PyTorch broadcasts, and the other value keeps its axes. Raises `UntranslatableError`.
     """
     rank = max(len(one.view), len(other.view))
     one, other = (replace(v, view=((),) * (rank - len(v.view)) + v.view) for v in (one, other))
@@ -206,7 +206,7 @@ def aligned(one: Value, other: Value) -> tuple[Value, Value]:
 
 
 def _with_same_axes(one: Value, other: Value, place: int) -> tuple[Value, Value]:
-    """Divide the axes of a group in both values into equal sizes, and replace the axes in `other` by those in `one`."""
+    """Divide the axes of the groups at `place` until their sizes agree; then give `other` the axes of `one` there."""
     if one.shape[place] != other.shape[place]:
         raise UntranslatableError(f"combines shapes {one.shape} and {other.shape}")
     number = 0
@@ -231,9 +231,9 @@ def renamed(value: Value, names: dict[ValueAxis, ValueAxis]) -> Value:
 
 
 def arranged(array: Array, have: Group, wanted: Group) -> Array:
-    """Return an array with the axes `wanted`, which are the axes `have` in another order.
+    """Return an array with the axes of `have` in the order `wanted`, an axis for each.
 
-    The axes of `array` are those of `have`, or products of them.
+    An axis of `array` is one of the axes `have`, or a product of several.
     """
     places = [have.index(axis) for axis in wanted]
     return np.asarray(array).reshape([axis.size for axis in have]).transpose(places)

@@ -31,9 +31,9 @@ Respond = Callable[[int, int], NDArray[np.bool_]]
 def answer(runtime: Runtime, question: Question) -> Answer:
     """Write the responses of a model to the part `target`.
 
-    The part has three kinds of arrays. NAME.R, bool (n_examples, n_magnitudes), says whether the model is right under
-    perturbation NAME in repetition R. NAME.subset is the error on randomly changed images of a part of the training
-    set; mixtures have no such array. NAME.seconds has the time of a curve for each number of examples in `timed`.
+    The part has three kinds of arrays. NAME.R, bool (n_examples, n_magnitudes), says which examples are classified
+    correctly under perturbation NAME in repetition R. NAME.subset is the error on randomly changed images of a part of
+    the training set; mixtures have no such array. NAME.seconds has the time of a curve for each number in `timed`.
     """
     model = runtime.load_model(Path(question["model"]))
     dataset = runtime.load_dataset(Path(question["data"]))

@@ -28,8 +28,8 @@ class Question:
     """The settings of a study."""
 
     perturbations: Sequence[ChosenMagnitudes]
-    n_examples: int = 2048  #: number of training examples of a curve, at most all
-    #: hyperparameters to condition on; empty for all that vary, except the level of augmentation
+    n_examples: int = 2048  #: number of training examples of a curve; a smaller training set is used as a whole
+    #: hyperparameters to condition on; empty for all varying hyperparameters except the level of augmentation
     given: Sequence[str] = ()
     least_accuracy: float = 0.8  #: models below this training accuracy are not compared
     sensitivity: bool = False  #: whether to also score random subsets of the examples
@@ -38,7 +38,7 @@ class Question:
 
 @dataclass(frozen=True)
 class PerturbedAccuracies:
-    """The result of a study."""
+    """The result of a study: the response curves, and how well they predict the gaps."""
 
     perturbations: Sequence[ChosenMagnitudes]
     study: Study  #: the curves of all models

@@ -40,7 +40,7 @@ class ChosenMagnitudes:
 
     @property
     def magnitudes(self) -> NDArray[np.float64]:
-        """Equally spaced magnitudes (n,) of the curve. A mixture with another class stops short of half and half."""
+        """Equally spaced magnitudes (n,) of the curve, up to `high`; without `high` for a mixture of two classes."""
         if self.is_mixture:
             return np.linspace(self.low, self.high, N_SHARES, endpoint=self.name.startswith("intra"))
         return np.linspace(self.low, self.high, N_MAGNITUDES)

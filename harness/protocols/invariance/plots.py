@@ -19,7 +19,7 @@ WIDTH, HEIGHT = 3.4, 2.3
 #: Number of colours of gaps: a colour bar of few colours is drawn as lines, not as a picture inside the SVG.
 N_COLOURS = 40
 
-#: Two curves end alike if their accuracies at the largest magnitude differ by at most this share.
+#: Two curves end alike if their accuracies at the largest magnitude differ by at most this number.
 ALIKE = 0.02
 
 #: Perturbation -> the label of the axis with its magnitudes.
@@ -40,8 +40,8 @@ def plot_curves(
 ) -> list[Path]:
     """Draw the response curves and the cumulative curves of all models, coloured by the models' gaps (figure 1).
 
-    Each perturbation has a row. The shaded area belongs to the model with the largest Gi-score: the share of the
-    triangle below the dotted line. `gaps` (model id -> gap) is empty if there are no reference data.
+    Each perturbation has a row. The shaded share of the triangle below the dotted line is the largest Gi-score of a
+    model. `gaps` (model id -> gap) is empty without reference data. Return the paths of the pictures.
     """
     with new_figure(2 * WIDTH, HEIGHT * len(perturbations)) as figure:
         panels = figure.subplots(len(perturbations), 2, squeeze=False)

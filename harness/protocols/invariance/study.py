@@ -77,13 +77,13 @@ class Responses:
         return len(self.arrays[f"{chosen.name}.0"])
 
     def seconds(self, chosen: ChosenMagnitudes) -> Vector:
-        """Return the time of computing the curve in seconds, for each timed number of examples."""
+        """Return the seconds that computing the curve took, for each number in the argument `timed` of `run_study`."""
         return self.arrays[f"{chosen.name}.seconds"]
 
 
 @dataclass(frozen=True)
 class Study:
-    """The responses of a task's models, and the reasons why other models have none."""
+    """The responses of a task's models, and the errors of models that could not be run."""
 
     responses: Mapping[str, Responses]  #: model id -> responses, in the order of the task
     failures: Mapping[str, str]  #: model id -> reason why there are no responses

@@ -1,4 +1,4 @@
-"""The information of each statistic of a curve about the generalization gap, as in table 3 of Schiff et al. 2021."""
+"""How much each statistic of a curve tells about the generalization gap, as in table 3 of Schiff et al. 2021."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,10 +21,10 @@ TITLES = {
     "pal": "-Pal-score",
 }
 
-#: The hyperparameter that Schiff et al. do not condition on: the invariance that a model was taught.
+#: The hyperparameter that Schiff et al. do not condition on: how much invariance a model was taught.
 LEVEL = "augmentation_level"
 
-#: Number of repetitions of each number of batches, and of examples in a batch, as in Schiff et al. 2021.
+#: Number of random subsets for each number of batches; number of examples in a batch. Both as in Schiff et al. 2021.
 REPETITIONS, BATCH = 20, 128
 
 #: Number of calls over which the time of a score is averaged.
@@ -38,7 +38,7 @@ class InvarianceLine:
     perturbation: str  #: name of the perturbation
     statistic: str  #: a key of `TITLES`
     n_models: int  #: number of compared models
-    score: GivenScore | str  #: information about the gap, or the reason why there is no score
+    score: GivenScore | str  #: the statistic's score (`scoring.given_score`), or the reason why there is no score
     kendall: float  #: rank correlation with the gap, -1 to 1
 
 
@@ -53,10 +53,10 @@ class Compared:
 
     @classmethod
     def of(cls, reference: Reference, models: Sequence[str], given: Sequence[str], least_accuracy: float) -> "Compared":
-        """Compare the models whose training accuracy is at least `least_accuracy`.
+        """Choose the models whose training accuracy is at least `least_accuracy`.
 
-        `given` names the hyperparameters to condition on; empty for all that vary, except `LEVEL`. Raise `UserError`
-        for an unknown hyperparameter, and if fewer than two models are left.
+        `given` names the hyperparameters to condition on; empty for all varying hyperparameters except `LEVEL`. Raise
+        `UserError` for an unknown or a single hyperparameter, and if fewer than two models are left.
         """
         names = tuple(given) or tuple(name for name in reference.grid.varying if name != LEVEL)
         for unknown in set(names) - set(reference.grid.names):
@@ -105,7 +105,7 @@ class Point:
 
     perturbation: str  #: name of the perturbation
     n_batches: int
-    #: information of the Gi-score about the gap, for each repetition with a score
+    #: `InvarianceLine.score` of the Gi-score for each random subset; subsets without a score are left out
     scores: tuple[float, ...]
     seconds: float  #: time of computing a curve, averaged over the models
 
@@ -121,7 +121,7 @@ class Point:
 
 
 def batch_numbers(n_examples: int) -> list[int]:
-    """Return the numbers of batches to score, ascending: powers of two, and the most that `n_examples` can fill."""
+    """Return ascending numbers of batches: all powers of two that `n_examples` can fill, and the largest number."""
     most = max(n_examples // BATCH, 1)
     return sorted({most, *(2**power for power in range(most.bit_length()))})
 
@@ -129,9 +129,10 @@ def batch_numbers(n_examples: int) -> list[int]:
 def measure_sensitivity(
     study: Study, perturbations: Sequence[ChosenMagnitudes], compared: Compared, numbers: Sequence[int], seed: int
 ) -> list[Point]:
-    """Score random subsets of the examples: for each number of batches in `numbers`, `REPETITIONS` subsets.
+    """Return how well Gi-scores of random subsets of the examples predict the gap, for each number of batches.
 
-    A subset is the same for all models. `study` has `REPETITIONS` draws of partners, and times for `numbers`.
+    Each point has `REPETITIONS` subsets, the same for all models. `study` needs as many repetitions, and times for
+    `numbers`.
     """
     responses, points = {model: study.responses[model] for model in compared.models}, []
     for chosen in perturbations:

@@ -27,7 +27,7 @@ PROGRAM = "harness.protocols.overfit.margins"
 
 @dataclass(frozen=True)
 class Grids:
-    """The margins of a task's models, and the positions of the content in its images."""
+    """The margins of a task's models, and how much the content of the task's images varies in position."""
 
     parts: Mapping[str, Path]  #: model id -> file of the margins, in the task's order
     failures: Mapping[str, UserError]  #: model id -> reason why the model could not be run
@@ -37,8 +37,8 @@ class Grids:
 def compute_grids(subject: StudiedTask, settings: OverfitSettings, on_model: Callable[[], object]) -> Grids:
     """Compute the margins that the estimates of risk need, and call `on_model` after each model.
 
-    Cached margins are not computed again. Raise `UserError` if the task has no such data, or if no framework is
-    installed.
+    Cached margins are not computed again. Raise `UserError` if the task has no data of `settings.split`, or if no
+    framework is installed.
     """
     runtime = installed_runtime(PREFERRED)
     data: dict[str, object] = {

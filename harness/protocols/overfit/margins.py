@@ -5,9 +5,9 @@ model is in canonical form, and the data are inputs.npy and labels.npy. Radii ar
 is the value of black in each channel, or null for images that wrap around. The program writes the part `target`
 (`harness.protocols.files`), and its answer is empty.
 
-R is the largest radius. The part has the margins `near` of shifts by at most R. An image that is misclassified after
-such a shift has its index in `far_images`, and in `far` the margins of shifts by at most 3 R. Other images are never
-moved. In `far`, NaN stands for margins that are not needed.
+R is the largest radius. The part has the margins `near` of shifts by at most R. If such a shift makes the model
+misclassify an image, `far_images` has the image's index, and `far` its margins of shifts by at most 3 R. Other images
+have no adversarial example. In `far`, NaN stands for margins that are not needed.
 """
 
 from collections.abc import Callable, Sequence

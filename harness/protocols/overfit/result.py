@@ -37,11 +37,11 @@ class OverfitRow:
     epsilon: int  #: largest shift in pixels
     n_images: int  #: number of images
     error_rate: float  #: ordinary error rate, in [0, 1]
-    error_interval: tuple[float, float]  #: Bernstein interval of the risk at 95 %, from the error rate
+    error_interval: tuple[float, float]  #: Bernstein interval of the risk at 95 %, around the error rate
     adversarial_error_rate: float  #: share of misclassified images after the generator has moved them
-    adversarial_estimate: float  #: the share weighted by densities, which estimates the risk
-    adversarial_interval: tuple[float, float]  #: Bernstein interval of the risk at 95 %, from the adversarial estimate
-    statistic: float  #: adversarial estimate minus error rate (T)
+    adversarial_estimate: float  #: `adversarial_error_rate` weighted by densities: an estimate of the risk
+    adversarial_interval: tuple[float, float]  #: Bernstein interval of the risk at 95 %, around `adversarial_estimate`
+    statistic: float  #: T, `adversarial_estimate` minus `error_rate`
     p_value: float  #: bound on the probability of a |T| this large if models and images are independent
 
 
@@ -82,7 +82,7 @@ def groups_of(architectures: Mapping[str, str]) -> list[Group]:
 
 
 def make_row(group: Group, epsilon: int, estimates: Sequence[RiskEstimates]) -> OverfitRow:
-    """Return the row of a group from the estimates of risk of its models, one per model."""
+    """Return the row of a group; `estimates` has the estimates of risk for each of the group's models."""
     test = pairwise_independence_test(*estimates, difference_range=TRANSLATION)
     losses, weighted = (
         np.mean([getattr(one, name) for one in estimates], axis=0) for name in ("losses", "weighted_losses")

@@ -1,4 +1,4 @@
-"""Tests whether the models of a task have been fitted to its test set, alone and in groups."""
+"""Tests single models of a task, and groups of them, for having been fitted to the task's test set."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -21,8 +21,8 @@ def detect_overfitting(
     """Test each model, the models of each architecture together, and all models together.
 
     Settings without radii get the default radii that the images allow. `on_model` is called after each model. Finished
-    models are kept in the cache. Raise `UserError` if the task has no such data, if its inputs are no images, if a
-    radius is too large, or if no framework is installed.
+    models are kept in the cache. Raise `UserError` if the task has no data of `settings.split`, if its inputs are no
+    images, if a radius is too large, or if no framework is installed.
     """
     settings = replace(settings, radii=possible_radii(settings.radii, subject.models[0].input_shape))
     grids = compute_grids(subject, settings, on_model)
@@ -56,7 +56,7 @@ def estimates_of(part: Arrays, radius: int, generator: Generator) -> RiskEstimat
 def _cut(part: Arrays, radius: int) -> NDArray[np.float32]:
     """Return the margins of all shifts by at most 3 * radius, shape (n_images, 6 * radius + 1, 6 * radius + 1).
 
-    Margins that were not computed affect no estimate, and count as correctly classified.
+    Margins that were not computed affect no estimate; minus infinity, correctly classified, stands for them.
     """
     near, far = part["near"], part["far"]
     largest, side = far.shape[1] // 6, 6 * radius + 1

@@ -16,7 +16,7 @@ MOST = 1000
 
 
 class Generator(StrEnum):
-    """The shift by which a correctly classified image becomes an adversarial example, see `scoring.translations`."""
+    """How to choose the shift that makes an image an adversarial example (`scoring.translations`)."""
 
     STRONGEST = "strongest"
     NEAREST = "nearest"

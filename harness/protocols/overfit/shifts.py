@@ -34,7 +34,7 @@ def black_of(images: Images) -> NDArray[np.float32]:
 class Shifts:
     """All shifts of images (n_images, height, width, channels) by at most `reach` pixels, made in batches on demand.
 
-    `black` has the value of each channel that fills pixels left empty by a shift. None lets the images wrap around.
+    Pixels that a shift leaves empty get the values `black`, one for each channel. None lets the images wrap around.
     """
 
     def __init__(self, images: Images, reach: int, black: NDArray[np.float32] | None) -> None:
@@ -48,12 +48,12 @@ class Shifts:
         self._reach = reach
 
     def batches(self, wanted: NDArray[np.bool_], size: int) -> Iterator[tuple[tuple[NDArray[np.intp], ...], Images]]:
-        """Yield the positions of wanted shifts in `wanted`, and the shifted images, in batches.
+        """Yield batches of shifted images, each with the indices of its shifts in `wanted`: (images, rows, columns).
 
         Args:
             wanted: shape (n_images, 2 * reach + 1, 2 * reach + 1). The middle stands for the unshifted image, rows
                 above the middle for shifts up, and columns to the left of the middle for shifts to the left.
-            size: number of images of a batch. The last batch is filled up with copies, without positions, because
+            size: number of images of a batch. The last batch is filled up with copies, which have no indices, because
                 frameworks compile a model for each size of a batch.
         """
         images, rows, columns = np.nonzero(wanted)
@@ -69,8 +69,8 @@ class Shifts:
 class Positions:
     """How much the content of a dataset's images varies in position."""
 
-    #: standard deviation of the centre of mass in pixels, in the direction in which it is smaller; on a torus, the
-    #: circular standard deviation, which is infinite for positions without any preference
+    #: standard deviation of the centre of mass in pixels, the smaller of those of both axes; on a torus, the circular
+    #: standard deviation, or infinity for positions without any preference
     spread: float
     touching: float  #: share of images with anything but black in the outermost row or column, in [0, 1]; 0 on a torus
 

@@ -1,4 +1,4 @@
-"""The testbed of practical generalization of Huang, Yu and Zhang 2025, which needs the extra `testbed`."""
+"""The testbed of practical generalization of Huang, Yu and Zhang 2025. This package needs the extra `testbed`."""
 
 from harness.extras import require
 

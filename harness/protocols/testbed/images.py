@@ -1,6 +1,6 @@
 """The training and test images of a testbed, in the shape of the backbones' input.
 
-This module is also the program that reads them, because images are decoded and resized by TensorFlow. A question is
+TensorFlow decodes and resizes images, so a program in a process of its own reads them: this module. A question is
 `{"recipe": ..., "directory": DIRECTORY}`, where "recipe" has the section [data] of a recipe (`harness.corpus.recipe`).
 The answer is `{"notes": [...]}`.
 """
@@ -100,7 +100,7 @@ def read_images(data: str, input_shape: tuple[int, ...]) -> Images:
 
 
 def without_training_images(images: Images, known: Inputs) -> Images:
-    """Return the images without the test images in `known`, the backbones' training images, and with a note on them."""
+    """Return the images without test images that are in `known`, the backbones' training images; add a note on them."""
     new = not_in(np.asarray(known), images.test.inputs)
     if new.all():
         return images

@@ -9,7 +9,7 @@ from harness.errors import UserError
 from harness.protocols.testbed.images import ImagePart, Images, read_images, without_training_images
 from harness.task.data import TrainingData
 
-#: Default maximum of the numbers of unseen classes, as in Huang, Yu and Zhang 2025.
+#: Maximum number of default levels (numbers of unseen classes), as in Huang, Yu and Zhang 2025.
 LEVELS = 6
 
 
@@ -19,7 +19,7 @@ class Classes:
 
     labels: tuple[int, ...]  #: labels in the dataset: of seen classes, then of unseen classes, each ascending
     n_seen: int  #: number of seen classes
-    levels: tuple[int, ...]  #: numbers of unseen classes, ascending from 0; classes are added in order
+    levels: tuple[int, ...]  #: numbers of unseen classes, ascending from 0; level n adds the first n unseen classes
 
     @property
     def shares(self) -> tuple[float, ...]:
@@ -33,9 +33,9 @@ def divide_images(
     """Read the images of the dataset `data` in the shape of the backbones' input, and divide them into classes.
 
     The classes of `known`, the training data of the backbones, are the seen classes. `levels` are numbers of unseen
-    classes; None stands for at most six equal steps up to all. Return the images, whose labels are positions in
-    `Classes.labels`, and the classes. Raise `UserError` if the images cannot be read, or if there are too few classes
-    or images of a class.
+    classes; None stands for `equal_steps`. Return the images and the classes; labels of the images are positions in
+    `Classes.labels`. Raise `UserError` if the images cannot be read, or if there are too few classes or images of a
+    class.
     """
     images = without_training_images(read_images(data, input_shape), known.inputs)
     classes = _divide_classes(images, np.unique(known.labels).tolist(), levels, data)

@@ -36,8 +36,8 @@ def write_noisy_images(
     """Write noisy images for each target to a directory, and return a file for each target.
 
     Images are (n, height, width, channels) in [0, 1], at least 11 pixels high and wide, and targets are SSIMs in
-    (0, 1). An image has a single draw of noise, which depends only on the seed and the image's position, and which is
-    scaled for each target. Noisy images are not clipped to [0, 1]. `advance` is called `number_of_parts` times. Raise
+    (0, 1). An image has a single draw of noise, scaled for each target. The draw depends only on the seed and the
+    image's position. Noisy images are not clipped to [0, 1]. `advance` is called `number_of_parts` times. Raise
     `UserError` if an image cannot be brought to a target.
     """
     files = [directory / f"noisy_{number}.npy" for number in range(len(targets))]

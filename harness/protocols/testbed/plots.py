@@ -66,7 +66,7 @@ def draw_kappa_error(figure: Figure, dataset: xr.Dataset, summary: TestbedSummar
 
 
 def draw_divergences(figure: Figure, summary: TestbedSummary) -> None:
-    """Draw the Kullback-Leibler divergence from the origin over each dimension."""
+    """Draw the Kullback-Leibler divergence from the origin (`Dimension.origin`) over each dimension."""
     highest = max(*(float(dimension.divergences.max()) for dimension in summary.dimensions.values()), 1e-3)
     for axes, (key, dimension) in zip(figure.subplots(1, 3, sharey=True), summary.dimensions.items(), strict=True):
         axes.plot(dimension.values, dimension.divergences, "o-", color=COLOUR, ms=3, lw=1.2)

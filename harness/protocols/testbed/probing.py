@@ -79,7 +79,7 @@ def probe_backbones(
 
 
 def classes_of(part: Arrays) -> Classes:
-    """Return the classes of a finished part."""
+    """Return the classes that are stored in a part."""
     return Classes(tuple(part["labels"].tolist()), int(part["n_seen"]), tuple(part["levels"].tolist()))
 
 
@@ -93,7 +93,7 @@ def _write_tests(images: Images, settings: ProbeSettings, report: ProbeReport, d
 
 
 def _check(backbones: Mapping[str, Path], images: Path) -> dict[str, str]:
-    """Return the reasons why models cannot be probed, by model id."""
+    """Try backbones on a few images; return model id -> reason, for the models that cannot be probed."""
     answers = dict(_ask(backbones, [{"check": True, "images": str(images)}] * len(backbones)))
     errors = {name: str(answer) for name, answer in answers.items() if isinstance(answer, UserError)}
     return {name: error.removeprefix("cannot be run: found ") for name, error in errors.items()}

@@ -19,7 +19,7 @@ from scoring import class_spread, error_rates, one_vs_rest_kappas
 CELL = ("model", "ssim", "unseen")
 PER_CLASS = (*CELL, "class")
 
-#: Statistics of the error rate and of 1 - kappa (the diversity) over classes. Their sum is the objective.
+#: Statistics of the error rate, and of 1 - kappa (the diversity), over classes. The array `objective` is their sum.
 STATISTICS = tuple(f"{name}_{kind}" for name in ("error", "diversity") for kind in ("mean", "sd", "p10"))
 
 
@@ -32,8 +32,8 @@ def make_dataset(
 ) -> xr.Dataset:
     """Return error rates, kappas and statistics of every cell, with the models ordered by size.
 
-    `counts` has the probe's decisions for each model: by true class and decision, (numbers of unseen classes, SSIM,
-    classes, classes). Attributes that are neither texts nor numbers are written as JSON.
+    `counts` has for each model the numbers of test images by true class and the probe's decision, (numbers of unseen
+    classes, SSIM, classes, classes). Attributes that are neither texts nor numbers are written as JSON.
     """
     order = sorted(range(len(models)), key=lambda position: models[position].n_parameters)
     shape = (len(order), len(settings.ssim), len(classes.levels), len(classes.labels))

@@ -1,4 +1,4 @@
-"""Runs a testbed: error rates and kappas of linear probes on every backbone, SSIM and share of unseen classes."""
+"""Runs a testbed: error rates and kappas of linear probes, by backbone, SSIM and share of unseen classes."""
 
 import tempfile
 from collections.abc import Iterable
@@ -77,7 +77,7 @@ def evaluate_task(
 
 
 def _require_images(subject: StudiedTask) -> tuple[int, ...]:
-    """Return the shape of the models' input. Raise `UserError` unless inputs are large images with values in [0, 1]."""
+    """Return the shape of the models' input. Raise `UserError` unless inputs are images that suit SSIM, in [0, 1]."""
     shape, where = subject.models[0].input_shape, subject.files.directory
     if len(shape) != 3 or shape[2] not in (1, 3, 4):
         expected = "images: (height, width, channels), 1, 3 or 4 channels"
@@ -103,7 +103,7 @@ def _say(report: ProbeReport, lines: Iterable[str]) -> None:
 
 
 def _unconverged(name: str, part: Arrays) -> list[str]:
-    """Return a line that names the probes of a backbone that have not converged, or no line."""
+    """Return a list with a line on the probes of a backbone that have not converged; empty if all have."""
     converged = zip(part["levels"], part["converged"], strict=True)
     levels = ", ".join(str(level) for level, good in converged if not good)
     return [f"{name}: the probe did not converge with {levels} unseen classes"] if levels else []

@@ -10,11 +10,11 @@ SSIM = (0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0)
 
 @dataclass(frozen=True)
 class ProbeSettings:
-    """The axes of the cells besides the backbones, and the seed of the noise. Raises `UserError` for other axes."""
+    """The axes of the cells besides the backbones, and the seed of the noise. Raises `UserError` for invalid axes."""
 
     #: structural similarities of noisy images with the clean images, ascending in (0, 1]; the last is 1
     ssim: tuple[float, ...] = SSIM
-    #: numbers of unseen classes, ascending from 0; None for at most six equal steps up to all
+    #: numbers of unseen classes, ascending from 0; None for at most six numbers in equal steps from 0 to all
     unseen: tuple[int, ...] | None = None
     seed: int = 0  #: draws the noise
 

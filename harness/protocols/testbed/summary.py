@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from harness.protocols.testbed.results import CELL, STATISTICS
 from scoring import TradeOff, divergences_from, inconsistency, marginal, trade_off
 
-#: The dimensions of the cells; the dimension of the models is their size.
+#: The dimensions of the cells; models are ordered along the dimension `size`.
 DIMENSIONS = ("size", "ssim", "unseen")
 
 Array = NDArray[np.float64]
@@ -34,22 +34,22 @@ class Dimension:
 
 @dataclass(frozen=True)
 class TestbedSummary:
-    """The trade-off point of a testbed, and the marginals over each dimension."""
+    """The trade-off point of a testbed, and the marginals along each dimension."""
 
-    point: TradeOff  #: has the statistics at the point
+    point: TradeOff  #: the point with its statistics
     dimensions: Mapping[str, Dimension]  #: `size`, `ssim` and `unseen`
 
 
 def summarize(
     dataset: xr.Dataset, *, weight: float = 1.0, grid_only: bool = False, normalize: bool = False
 ) -> TestbedSummary:
-    """Summarize results. Models of the same size count as one model, with their mean results.
+    """Return the summary of a testbed. Models of the same size count as one model, with their mean results.
 
     Args:
         dataset: as `evaluate_task` returns it.
         weight: weight of the penalty of the trade-off point, lambda in Huang, Yu and Zhang 2025.
-        grid_only: seek the point among the cells alone.
-        normalize: scale SSIM and the share of unseen classes to [0, 1] for the penalty; sizes are always scaled.
+        grid_only: whether the point must be a cell; otherwise it may lie between cells.
+        normalize: whether the penalty also scales SSIM and the share of unseen classes to [0, 1], as it does sizes.
     """
     sizes, group = np.unique(dataset["size"].values, return_inverse=True)
     axes = [sizes.astype(np.float64), dataset["ssim"].values, dataset["unseen"].values]
@@ -68,7 +68,7 @@ def summarize(
 
 
 def _by_group(cells: Array, group: NDArray[np.intp]) -> Array:
-    """Return cells (models, SSIM, unseen), averaged over models of the same size; `group` numbers the sizes."""
+    """Return the means (sizes, SSIM, unseen) of cells (models, SSIM, unseen) over models in the same `group`."""
     means: Array = np.stack([cells[group == number].mean(axis=0) for number in range(group.max() + 1)])
     return means
 
@@ -91,7 +91,7 @@ class Consistency:
 
     @property
     def mean(self) -> float:
-        """Mean over slices and statistics, by which measures are ranked."""
+        """Mean of the sign-errors over slices and statistics; measures are ranked by it."""
         return float(np.mean(list(self.errors.values())))
 
 
@@ -112,7 +112,7 @@ def check_consistency(dataset: xr.Dataset, values: Mapping[str, Mapping[str, flo
 
 
 def _marginal(dataset: xr.Dataset, part: str, statistic: str) -> NDArray[np.float64]:
-    """Return the mean of a statistic over a slice of the cells, (models,)."""
+    """Return the mean (models,) of a statistic over the cells of a model in a slice."""
     cells = dataset[statistic]
     of_slice = cells.sel(unseen=0).mean("ssim") if part == SLICES[0] else cells.sel(ssim=1).mean("unseen")
     return np.asarray(of_slice.values, np.float64)

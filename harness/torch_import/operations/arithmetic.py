@@ -56,7 +56,7 @@ def _mish(network: TranslatedNetwork, x: Value) -> Value:
 
 @translates("softplus")
 def _softplus(network: TranslatedNetwork, x: Value, beta: float = 1, threshold: float = 20) -> Value:
-    """Translate log(1 + exp(x)); above a threshold of 20 PyTorch returns x, which is the same in float32."""
+    """Translate log(1 + exp(x)). PyTorch returns x above `threshold`; from 20 on, this is the same in float32."""
     if beta != 1 or threshold < 20:
         raise UntranslatableError("has a beta or threshold, which Keras does not have")
     return _activated(network, x, "softplus")
@@ -85,13 +85,12 @@ def _clamp(network: TranslatedNetwork, x: Value, **bounds: Any) -> Value:
 
 @translates("log_softmax")
 def _log_softmax(network: TranslatedNetwork, x: Value, dim: int, **_: Any) -> Value:
-    """Translate the logarithm of a softmax along the axis `dim`."""
     return _activated(network, network.with_last(x, x.view[dim]), "log_softmax")
 
 
 @translates("softmax")
 def _softmax(network: TranslatedNetwork, x: Value, dim: int, **_: Any) -> Value:
-    """Translate a softmax along the axis `dim`, or record it in the scores of an attention."""
+    """Translate a softmax along the axis `dim`; for the scores of an attention, only mark the scores as normalized."""
     if isinstance(x.source, Scores):
         return x.source.normalized(x, dim)
     value = network.with_last(x, x.view[dim])
@@ -138,7 +137,7 @@ def _mul(network: TranslatedNetwork, x: Any, other: Any) -> Value:
 
 @translates("div")
 def _div(network: TranslatedNetwork, x: Any, other: Any) -> Value:
-    """Translate a division by constants, or of vectors by their lengths."""
+    """Translate a division by constants, or a division of vectors by their own lengths."""
     if isinstance(other, Value) and isinstance(other.source, Length):
         return normalized(network, x, other.source)
     if isinstance(other, Value):
@@ -184,7 +183,7 @@ def _multiplied(network: TranslatedNetwork, one: Value, other: Value) -> Value:
 
 
 def _merged(network: TranslatedNetwork, kind: str, one: Value, other: Value) -> Value:
-    """Return two values combined by a layer such as `Add`; both are stored in the axes of the larger value."""
+    """Return the output of a layer such as `Add` on two values; it is stored as the larger value is."""
     if math.prod(one.shape) < math.prod(other.shape) and kind != "Subtract":
         one, other = other, one
     if any(isinstance(value.source, Scores) for value in (one, other)):
@@ -202,7 +201,7 @@ def _merged(network: TranslatedNetwork, kind: str, one: Value, other: Value) -> 
 
 
 def _repeated(network: TranslatedNetwork, kind: str, one: Value, other: Value) -> Value:
-    """Return two maps combined by a layer, if both broadcast: each has an axis of size 1 where the other has more."""
+    """Return the output of a layer on two maps, each of size 1 along an axis where the other map is larger."""
     if len(one.view) != 4:
         raise UntranslatableError(f"repeats both of the shapes {one.shape} and {other.shape}")
     placed = [network.stored_as(value, (*value.view[2:], value.view[1])) for value in (one, other)]

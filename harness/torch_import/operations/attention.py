@@ -1,8 +1,8 @@
 """Translates attention of several heads into one layer of Keras with its projections.
 
-No layer computes the scores of queries and keys: `Scores` keeps them until they weight the sum of values. A bias of the
-scores, such as for relative positions, is added by further numbers of queries and keys: a query has a one-hot code of
-its place, and a key has the biases for all places of queries.
+No layer computes the scores of queries and keys: `Scores` keeps both until the scores weight a sum of values. A bias of
+the scores, such as for relative positions, is added by further numbers of queries and keys: a query has a one-hot code
+of its place, and a key has the biases for all places of queries.
 """
 
 import math
@@ -38,7 +38,7 @@ class Scores:
     query: Value  #: queries (batch, ..., places, numbers)
     key: Value  #: keys, likewise
     scale: Array  #: factors (n or 1), where n is the product of the axes between batch and places, such as heads
-    bias: Array  #: constants (n or 1, places of queries or 1, places of keys or 1)
+    bias: Array  #: added constants (n or 1, places of queries or 1, places of keys or 1)
     is_normalized: bool = False  #: whether a softmax over the keys follows
 
     def _with(self, value: Value, **changes: Any) -> Value:
@@ -68,9 +68,9 @@ class Scores:
 
 
 def _of_each_example(value: Value, numbers: Any) -> Array:
-    """Return constants for scores as (n, places of queries, places of keys), with n as in `Scores`.
+    """Return constants that act on the scores `value` as (n, places of queries, places of keys); n as in `Scores`.
 
-    A single number has the shape (1, 1, 1).
+    A single number gets the shape (1, 1, 1).
     """
     if np.size(numbers) == 1:
         return np.reshape(np.asarray(numbers, np.float64), (1, 1, 1))
@@ -90,7 +90,7 @@ def product_of_heads(query: Value, key: Value) -> Value:
 
 
 def attend(network: TranslatedNetwork, weights: Value, value: Value) -> Value:
-    """Return the output of an attention: the sum of values, weighted by `weights`, which are normalized scores."""
+    """Return the output of an attention: the sum of values, weighted by the normalized scores `weights`."""
     scores = weights.source
     if not isinstance(scores, Scores) or not scores.is_normalized:
         raise UntranslatableError("is a sum of values with weights of no softmax")
@@ -127,7 +127,7 @@ def _einsum(network: TranslatedNetwork, equation: str, tensors: list[Any], path:
 
 
 def _matched(query: Value, other: Value, *, is_key: bool) -> tuple[Value, Value]:
-    """Return queries, and keys or values, with the same axes before the places; for keys, also the same numbers."""
+    """Return `query` and `other` with common axes before the places; a key also gets the query's axes of numbers."""
     ends = 1 if is_key else 0
     last, place = other.view[-1], other.view[-2]
     one = replace(query, view=(*query.view[:-2], query.view[-1])[: len(query.view) - 2 + ends])
@@ -158,7 +158,7 @@ def _attention(network: TranslatedNetwork, scores: Scores, value: Value) -> Valu
     inner = [axis for axis in front if not axis.is_batch]
 
     def by_windows(numbers: Array) -> Array:
-        """Return constants as (windows, heads, ...)."""
+        """Return constants (n or 1, ...) as (windows, heads, ...)."""
         full = np.broadcast_to(numbers, (size_of(inner), *numbers.shape[1:])).reshape(-1, *numbers.shape[1:])
         apart = full.reshape(*[axis.size for axis in inner], *numbers.shape[1:])
         order = [inner.index(axis) for axis in (*windows, *heads)]
@@ -180,14 +180,14 @@ def _attention(network: TranslatedNetwork, scores: Scores, value: Value) -> Valu
 
 
 def _heads(query: Value) -> Group:
-    """Return the axes of heads, which are stored between the places and the numbers of a head."""
+    """Return the axes of heads: those before the places in `view` that are stored after the places."""
     stored, places = flat(query.stored), query.view[-2]
     first = max((stored.index(axis) for axis in places), default=len(stored))
     return tuple(axis for axis in flat(query.view[:-2]) if axis in stored[first + 1 :])
 
 
 def _projection(network: TranslatedNetwork, value: Value, windows: Group, heads: Group) -> _Projection:
-    """Return the projection by the dense layer before a value; without such a layer, by the identity."""
+    """Return the value as the output of the dense layer before it; without such a layer, of an identity."""
     numbers, places = value.view[-1], value.view[-2]
     outer = (*([windows] if windows else []), places)
     wanted = (*heads, *numbers)
@@ -212,7 +212,7 @@ def _projection(network: TranslatedNetwork, value: Value, windows: Group, heads:
 
 
 def _dense_of(network: TranslatedNetwork, value: Value) -> tuple[TranslatedLayer | None, float]:
-    """Return the dense layer and the number whose product a value is; None and 1 if there is no such layer."""
+    """Return a dense layer and a number: the value is their product. Without such a layer, return None and 1."""
     number, factor = network.source(value), 1.0
     while number != INPUT and network.layers[number].class_name == "Rescaling":
         config, (number,) = network.layers[number].config, network.layers[number].inputs
@@ -222,7 +222,7 @@ def _dense_of(network: TranslatedNetwork, value: Value) -> tuple[TranslatedLayer
 
 
 def _with_bias(network: TranslatedNetwork, query: _Projection, key: _Projection, bias: Array) -> list[_Projection]:
-    """Return queries and keys whose products include a bias (windows, heads, places of queries, places of keys)."""
+    """Extend queries and keys so that their products include `bias` (windows, heads, query places, key places)."""
     n_windows, n_heads, n_queries, n_keys = bias.shape
     of_heads, of_windows = bias[:1], bias[:, :1] - bias[:1, :1]
     if not np.allclose(of_heads + of_windows, bias):
@@ -237,7 +237,7 @@ def _with_bias(network: TranslatedNetwork, query: _Projection, key: _Projection,
 
 
 def _extended(network: TranslatedNetwork, part: _Projection, constants: Array, kernel: Array) -> _Projection:
-    """Return a projection with constants (windows or 1, places, n) as further channels, and `kernel` for them."""
+    """Append `constants` (windows or 1, places, n) to a projection's channels, and for them `kernel` to its kernel."""
     sizes = sizes_of(part.input.stored)
     n = constants.shape[-1]
     made = group_of(sizes[-1] + n)
@@ -277,7 +277,7 @@ def _layer(
 
 
 def is_open(network: TranslatedNetwork, value: Value) -> bool:
-    """Whether a value is the output of an attention, all heads side by side, whose output has no projection yet."""
+    """Whether a value is the output of an attention without output projection, with all heads side by side."""
     number = network.source(value)
     layer = None if number == INPUT else network.layers[number]
     if layer is None or layer.class_name != _KIND or value.fixed:
@@ -288,7 +288,7 @@ def is_open(network: TranslatedNetwork, value: Value) -> bool:
 
 
 def close(network: TranslatedNetwork, value: Value, kernel: Array, bias: Array | None) -> Value:
-    """Return an attention's output after a dense layer, which becomes the attention's projection of its output."""
+    """Merge a dense layer into the attention before it, as its output projection; return the new output."""
     layer = network.layers[network.source(value)]
     made: Group = (ValueAxis(kernel.shape[1]),)
     arranged_kernel = arranged(kernel, (*value.view[-1], *made), (*value.stored[-1], *made))

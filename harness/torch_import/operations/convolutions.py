@@ -17,7 +17,7 @@ def _convolution(
     network: TranslatedNetwork, input: Value, weight: Array, bias: Array | None = None, stride: Any = 1,
     padding: Any = 0, dilation: Any = 1, groups: int = 1,
 ) -> Value:  # fmt: skip
-    """Translate a convolution; with a group for each channel, it is a depthwise convolution."""
+    """Translate a convolution; with a group for each input channel, to a depthwise convolution."""
     rank = weight.ndim - 2
     value = network.channels_last(input)
     strides, dilations = each(stride, rank), each(dilation, rank)

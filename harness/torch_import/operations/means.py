@@ -36,7 +36,7 @@ def _total(network: TranslatedNetwork, x: Value, dim: Any = None, keepdim: bool 
 
 @translates("adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d")
 def _adaptive_avg_pool(network: TranslatedNetwork, x: Value, output_size: Any) -> Value:
-    """Translate a pooling to `output_size` places per axis, if its windows have equal sizes; places may be repeated."""
+    """Translate a pooling to `output_size` places per axis, in windows of equal sizes; a smaller map is upsampled."""
     value = network.channels_last(x)
     rank = len(value.stored) - 1
     have = sizes_of(value.stored)[:-1]
@@ -60,7 +60,7 @@ def _upsample(
     align_corners: bool | None = None,
     scale_factors: Any = None,
 ) -> Value:
-    """Translate upsampling by whole numbers: bilinear if `align_corners` is not None, otherwise repeating places."""
+    """Translate upsampling by whole factors: bilinear if `align_corners` is False, repeating places if it is None."""
     value = network.channels_last(x)
     have = sizes_of(value.stored)[:-1]
     wanted = [int(n * factor) for n, factor in zip(have, scale_factors, strict=True)] if scale_factors else output_size

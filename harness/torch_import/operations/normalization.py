@@ -65,7 +65,7 @@ def _group_norm(
     return network.after(value, "GroupNormalization", config, [a for a in (weight, bias) if a is not None])
 
 
-#: Largest lower bound of lengths that is taken for a protection against division by 0, and ignored.
+#: A lower bound of lengths up to this size is ignored: it only protects from division by 0.
 SMALL = 1e-6
 
 
@@ -81,7 +81,7 @@ class Length:
 def _length(
     network: TranslatedNetwork, x: Value, ord: float = 2, dim: Any = None, keepdim: bool = False, **_: Any
 ) -> Value:
-    """Return lengths without a layer; `normalized` makes a layer when the vectors are divided by them."""
+    """Return a value that stands for lengths, without a layer; a division by them adds a layer (`normalized`)."""
     if ord != 2 or dim is None or len(dim) != 1 or not keepdim:
         raise UntranslatableError("is another norm than the Euclidean norm along one axis")
     place = dim[0] % len(x.view)
@@ -90,7 +90,7 @@ def _length(
 
 @translates("clamp_min")
 def _clamp_min(network: TranslatedNetwork, x: Value, min: float) -> Value:
-    """Translate a lower bound of 0 to a ReLU, and ignore a small lower bound of lengths."""
+    """Translate a lower bound of 0 to a ReLU; ignore a lower bound of lengths up to `SMALL`."""
     if isinstance(x.source, Length) and 0 < min <= SMALL:
         return x
     if min != 0:
@@ -105,7 +105,7 @@ def _expand_as(network: TranslatedNetwork, x: Value, other: Value) -> Value:
 
 
 def normalized(network: TranslatedNetwork, value: Value, length: Length) -> Value:
-    """Return a value divided by its own length."""
+    """Return a value divided by its own length, by a layer UnitNormalization."""
     if value != length.of:
         raise UntranslatableError("divides by the length of another value")
     last = value.view[length.dim]
@@ -126,7 +126,7 @@ def _prelu(network: TranslatedNetwork, x: Value, weight: Array) -> Value:
 
 @translates("dropout", "alpha_dropout", "feature_dropout")
 def _dropout(network: TranslatedNetwork, input: Value, p: float, train: bool = False) -> Value:
-    """Translate a dropout to a layer, which has no effect in evaluation mode."""
+    """Translate a dropout in evaluation mode to a layer Dropout; raises `UntranslatableError` in training mode."""
     if train and p:
         raise UntranslatableError("drops numbers", EVALUATE)
     return network.after(input, "Dropout", {"rate": p}) if isinstance(input.source, int) else input

@@ -13,7 +13,7 @@ def _max_pool(
     network: TranslatedNetwork, x: Value, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
     ceil_mode: bool = False,
 ) -> Value:  # fmt: skip
-    """Translate max pooling; PyTorch pads with minus infinity, which equals padding with 0 if no input is negative."""
+    """Translate max pooling. PyTorch pads with minus infinity; if no input is negative, padding with 0 is the same."""
     if max(each(dilation, 1)) > 1:
         raise UntranslatableError("has dilation, which pooling in Keras does not have")
     pool = _Pool(network, x, "MaxPooling", kernel_size, stride, padding, ceil_mode)
@@ -63,7 +63,7 @@ class _Pool:
         return self._pooled(pad_places(self._network, self._value, self.pads), self._size, self._strides, "valid")
 
     def without_padding(self) -> Value:
-        """Return the pooled map, where windows ignore padding, as in Keras with padding "same".
+        """Return the pooled map; means and maxima leave padding out, as in Keras with padding "same".
 
         Raises `UntranslatableError` if Keras would place the windows differently.
         """

@@ -42,7 +42,7 @@ def _permute(network: TranslatedNetwork, x: Value, dims: Sequence[int]) -> Value
 
 @translates("transpose", "swapaxes", "t")
 def _transpose(network: TranslatedNetwork, x: Value, **axes: int) -> Value:
-    """Translate a swap of two axes, whose arguments have different names; by default of the first two."""
+    """Translate a swap of the two axes in `axes`, by default of the first two; names of arguments do not matter."""
     one, other = axes.values() or (0, 1)
     order = list(range(len(x.view)))
     order[one], order[other] = order[other], order[one]
@@ -65,7 +65,7 @@ def _squeeze(network: TranslatedNetwork, x: Value, dim: Any = None) -> Value:
 
 @translates("expand")
 def _expand(network: TranslatedNetwork, x: Value, size: Sequence[int], **_: Any) -> Value:
-    """Return the value unchanged, since sums and products broadcast; raises `UntranslatableError` for a repetition."""
+    """Return the value unchanged if `size` is its shape; raises `UntranslatableError` for a repetition."""
     if len(size) != len(x.view) or any(n not in (-1, have) for n, have in zip(size, x.shape, strict=True)):
         raise UntranslatableError("repeats a computed value")
     return x
@@ -83,13 +83,13 @@ def _slice(
 
 @translates("select")
 def _select(network: TranslatedNetwork, x: Value, dim: int, index: int) -> Value:
-    """Translate the selection of one place of an axis, which removes the axis."""
+    """Translate the selection of a single place along the axis `dim`; the axis disappears."""
     dim %= len(x.view)
     return _part_of(network, x, dim, index % x.shape[dim], 1, 1).without_axis(dim)
 
 
 def _part_of(network: TranslatedNetwork, x: Value, dim: int, start: int, step: int, count: int) -> Value:
-    """Return `count` places of an axis, by a layer only if `Value.part` cannot select them."""
+    """Return `count` places of an axis, from `start` in steps of `step`; a layer does it if `Value.part` cannot."""
     found = x.part(dim, start, step, count) if count else None
     if found is not None:
         return found.with_axis(dim) if len(found.view) < len(x.view) else found
@@ -125,7 +125,6 @@ def _unbind(network: TranslatedNetwork, x: Value, dim: int = 0) -> list[Value]:
 
 @translates("roll")
 def _roll(network: TranslatedNetwork, x: Value, shifts: Any, dims: Any = ()) -> Value:
-    """Translate a cyclic shift of places along axes."""
     for shift, dim in zip(shifts, dims, strict=True):
         size = x.shape[dim]
         if start := -shift % size:
@@ -136,7 +135,7 @@ def _roll(network: TranslatedNetwork, x: Value, shifts: Any, dims: Any = ()) -> 
 
 @translates("cat", "concat")
 def _cat(network: TranslatedNetwork, tensors: list[Any], dim: int = 0) -> Value:
-    """Translate a concatenation; constants at an end, such as class tokens, are added to zeros."""
+    """Translate a concatenation; with constants, such as class tokens, pad the value with zeros, and add constants."""
     values = [one for one in tensors if isinstance(one, Value)]
     dim %= len(values[0].view)
     if len(values) < len(tensors):
@@ -165,7 +164,7 @@ def _stack(network: TranslatedNetwork, tensors: list[Any], dim: int = 0) -> Valu
 
 
 def _with_own_axis(network: TranslatedNetwork, value: Value, dim: int) -> Value:
-    """Return a value in which the axis `dim` of PyTorch is an axis of the stored order, too."""
+    """Return the value, stored so that PyTorch's axis `dim` is an axis of the layer's output, too."""
     value = network.settled(value)
     group = value.view[dim]
     if group in value.stored and group:
