@@ -18,7 +18,7 @@ from baselines.network.nodes import INPUT, Node
 from baselines.network.scale_gradients import scale_gradients
 
 #: Gradients of a convolution are computed for its whole window at once, with fewer operations but more memory, if all
-#: windows of an example, and the kernel, have at most this many numbers.
+#: windows of an example together have at most this many numbers, and so has the kernel.
 STACKED = 2**17
 
 #: Memory of gradients of single examples, in units of a forward pass.
@@ -31,7 +31,7 @@ Slopes = Callable[[Any], Any]
 def per_example(network: Network, inputs: Any, labels: Any) -> tuple[Any, Any, Any, Any]:
     """Return |g_i|^2 (n,), <w, g_i> (n,), sum_i g_i (weights,) and s (), for gradients g_i of the cross-entropy.
 
-    Gradients are in units of e^s, which may be tiny. Weights are in the order of `weight_moments`.
+    All g_i are divided by e^s against underflow. The weights w are in the order of `weight_moments`.
 
     Raises:
         MeasureUnavailable: gradients of a layer cannot be separated by example.
@@ -53,16 +53,16 @@ def loss_moments(network: Network, inputs: Any, labels: Any) -> tuple[Any, Any, 
 
 
 def weight_moments(network: Network, inputs: Any, slopes: Slopes) -> tuple[Any, Any]:
-    """Return sum_i g_i and sum_i g_i^2 (weights,), for gradients that are `slopes(logits)` in the logits.
+    """Return sum_i g_i and sum_i g_i^2 (weights,), g_i the gradients of a function with `slopes` in the logits.
 
-    The order of weights is fixed, but not the order of the network's variables.
+    The order of weights is fixed, and differs from that of the network's variables.
     """
     passed = _passed(network, inputs)
     return _moments(_layers(network, passed, slopes(passed.logits)))
 
 
 def gradient_products(network: Network, inputs: Any, slopes: Slopes) -> Any:
-    """Inner products (n, n) of the examples' gradients, which are `slopes(logits)` (n, classes) in the logits.
+    """Inner products (n, n) of the examples' gradients in the weights, of a function with `slopes` in the logits.
 
     Gradients of a layer's part are held for all examples at once, so n should be small. Errors as for `per_example`.
     """
@@ -108,7 +108,7 @@ def _passed(network: Network, inputs: Any) -> _Pass:
 
 
 def _layers(network: Network, passed: _Pass, slopes: Any) -> list[_Layer]:
-    """The layers with weights, for gradients that are `slopes` (n, classes) in the logits."""
+    """Return the layers with weights; `slopes` (n, classes) are the gradients in the logits."""
     gradients = passed.tape.gradient(passed.logits, passed.leaving, output_gradients=slopes)
     places = network.trained_nodes
     described = [
@@ -126,7 +126,8 @@ def _moments(layers: list[_Layer]) -> tuple[Any, Any]:
 def _products(layer: _Layer) -> Iterator[Any]:
     """Yield terms (n,) of the inner product of a layer's weights with their gradients.
 
-    A weight layer is linear in its weights, W dL/dW + b dL/db = z dL/dz, and a separable layer in each of its kernels.
+    The output z of a weight layer is linear in its kernel W and bias b, so for a loss L, W dL/dW + b dL/db = z dL/dz.
+    The output of a separable layer is linear in each of its two kernels.
     """
     node, weights, entering, leaving, slope = layer
     if node.scales:
