@@ -25,9 +25,9 @@ def davies_bouldin_index(
 ) -> float:  # fmt: skip
     """Davies-Bouldin index of the classes in the first convolution's output: large if classes overlap.
 
-    Formula: mean over k of max over l of (s_k + s_l) / |c_k - c_l|, s = mean distance to the class' centroid c. Range:
-    [0, inf). Source: Natekar and Sharma 2020, arXiv 2012.02775. Work: 1 F of 4800 examples up to the layer. Refused:
-    all examples are of one class, or there is no such layer.
+    Formula: mean over classes k of max over l of (s_k + s_l) / |c_k - c_l|, s_k the mean distance to the centroid c_k.
+    Range: [0, inf). Source: Natekar and Sharma 2020, arXiv 2012.02775. Work: 1 F of 4800 examples up to the layer.
+    Refused: all examples are of one class, or there is no such layer.
 
     Averaged over batches. The index is 0 if every class is a single point, and if all classes have the same centroid.
     At chance accuracy the value is meaningless: equal centroids have the best value, 0.

@@ -17,7 +17,7 @@ from baselines.network import INPUT
 #: Size of TensorFlow's shuffle buffer, and TensorFlow's seeds: the global seed, and the seed of the shuffling.
 BUFFER, SEEDS = 5000, (0, 1)
 
-#: Batches, examples of a batch for clusters and, per class, for mixtures, and examples whose labels count the classes.
+#: Batches; examples of a batch for clusters, and per class for mixtures; examples whose labels count the classes.
 N_BATCHES, CLUSTERED, PER_CLASS, SEEN = 10, 120, 10, 50
 
 
@@ -25,8 +25,8 @@ N_BATCHES, CLUSTERED, PER_CLASS, SEEN = 10, 120, 10, 50
 def dbi_mixup_winner(subject: Subject) -> float:
     """dbi_mixup with the draws of the submission that won the PGDL competition.
 
-    Formula: davies_bouldin_index mixup_error, of 10 batches each; mean over batches, then over classes. Range: [0,
-    inf). Source: Natekar and Sharma 2020, arXiv 2012.02775, and their submission, team Interpex. Work: 1 F of 450 x
+    Formula: davies_bouldin_index times mixup_error, each on 10 batches; means over batches, then over classes. Range:
+    [0, inf). Source: Natekar and Sharma 2020, arXiv 2012.02775, and their submission, team Interpex. Work: 1 F of 450 x
     kappa mixtures, and 1 F of 1200 examples up to the first convolution. Draws: by example. Refused: no class has
     examples in every batch, or all examples are of one class.
 

@@ -9,9 +9,10 @@ TOLERANCE = 1e-12
 
 
 def log_bound(error: float, complexity: float) -> float:
-    """-ln(1 - p) for the largest p with kl(error || p) <= complexity, kl of two Bernoulli laws. Range: [0, inf).
+    """Return -ln(1 - p) for the largest error p with kl(error || p) <= complexity. Range: [0, inf).
 
-    -ln(1 - p) is about p for small p, and still tells networks apart whose p is nearly 1.
+    kl is that of two Bernoulli laws. -ln(1 - p) is about p for small p, and still tells networks apart if p is nearly
+    1.
 
     Args:
         error: training error, in [0, 1).

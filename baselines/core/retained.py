@@ -9,7 +9,7 @@ R = TypeVar("R")
 
 
 class Retained:
-    """Results by key, whose arrays have at most `limit` bytes; the least recently used result is dropped first.
+    """A cache of results by key. If their arrays exceed `limit` bytes, the least recently used results are dropped.
 
     An array shared by several results counts once. A result larger than `limit` is not kept.
     """

@@ -24,8 +24,8 @@ def auto_pgd_margin(
 ) -> float:
     """Minus the mean maximum norm of the smallest change of an input by which Auto-PGD changes the prediction.
 
-    Formula: -mean of min{eps: max over |u|_inf <= eps range(x) of max_c f_c(x + u) - f_a(x + u) > 0}, a predicted.
-    Range: [-1, 0]. Source: Croce and Hein 2020, arXiv 2003.01690. Work: 1 F + 1 B + 6 x 20 B.
+    Formula: -mean of min{eps: max over |u|_inf <= eps range(x) of max_c f_c(x + u) - f_a(x + u) > 0}, a the predicted
+    class. Range: [-1, 0]. Source: Croce and Hein 2020, arXiv 2003.01690. Work: 1 F + 1 B + 6 x 20 B.
 
     Attacks start at the example and maximize the lead max_c f_c - f_a over classes c other than a, which does not
     saturate as the cross-entropy does. Bisection of ln eps finds the smallest radius at which an attack succeeds, and
