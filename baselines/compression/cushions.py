@@ -100,7 +100,6 @@ def layer_cushions(subject: Subject, n_samples: int, seed: int, *, robust: bool)
 
 
 def _frobenius(network: Network) -> Array:
-    """|A_i|_F of each weight layer (d,)."""
     return np.array([_frobenius_of(network, place) for place in network.weight_nodes])
 
 

@@ -100,7 +100,6 @@ def _position(network: Network, layer: str) -> int:
 
 
 def _features(network: Network, inputs: Array, position: int, pool: int) -> Array:
-    """Outputs (n, ...) of a layer after max pooling."""
     shape = network.shape(position)
     is_turned = _has_channels_in_front(network, position)
     sides = shape[1:] if is_turned else shape[:-1]

@@ -24,7 +24,6 @@ class Retained:
         return len(self._results)
 
     def __iter__(self) -> Iterator[Hashable]:
-        """Keys, the least recently used first."""
         return iter(self._results)
 
     def get(self, key: Hashable, compute: Callable[[], R]) -> R:

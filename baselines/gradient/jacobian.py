@@ -60,7 +60,6 @@ def _mean_squares(network: Network, images: Any) -> Derivative:
 
 
 def _over_entries(reduce: Callable[..., Any], rows: Any) -> Any:
-    """Reduce the squares of entries (n, ...) to a number for each example (n,)."""
     return reduce(tf.square(rows), axis=list(range(1, len(rows.shape))))
 
 

@@ -80,7 +80,6 @@ def _to_nearest(gaps: Array, normals: Array) -> Array:
 
 
 def _linearized(network: Network, inputs: Array, candidates: Array) -> tuple[Array, Array]:
-    """Logits (n, classes), and the gradients (n, c, numbers) of the candidates' logits."""
     n_candidates = candidates.shape[1]
     run = functools.partial(_gradients, network)
     size = max(network.batch_size_of(PASSES * n_candidates), 1)

@@ -74,7 +74,7 @@ def hidden_position(network: Network, layer: str) -> int:
 
 
 def authors_position(network: Network, layer: str) -> int:
-    """Position of the input of the layer that the authors' code chooses; `hidden_position` if there is no such layer."""
+    """Position of the input of the layer that the authors' code chooses; if it finds no layer, `hidden_position`."""
     if layer in _PLACES:
         strided = {i for i, node in enumerate(network.nodes) if "strides" in node.config}
         for number in _PLACES[layer]:

@@ -61,7 +61,6 @@ def _variances(rows: Array) -> Array:
 
 
 def _first(network: Network) -> int:
-    """Number of the model's first layer with filters or units."""
     for number in range(len(network.layers)):
         if any(network.nodes[place].has_kernel for place in network.nodes_of(number)):
             return number

@@ -54,7 +54,6 @@ class Attention:
         return tf.reshape(found, (-1, found.shape[1], found.shape[2] * found.shape[3]))
 
     def _apart(self, tensor: Any) -> Any:
-        """(n, positions, heads times numbers) -> (n, heads, positions, numbers)."""
         parts = tf.reshape(tensor, (-1, tensor.shape[1], self.heads, tensor.shape[2] // self.heads))
         return tf.transpose(parts, (0, 2, 1, 3))
 

@@ -109,7 +109,6 @@ def _fold(nodes: _Network, position: int) -> _Network | None:
 
 
 def _affine(scale: Node) -> tuple[Array, Array] | None:
-    """Factor and shift of a batch normalization or of constants; None if they are not per channel."""
     if scale.kind in CONSTANT:
         return constants(scale)
     return affine(scale) if scale.config["axis"] == -1 else None
@@ -269,7 +268,6 @@ def _replaced(nodes: _Network, new: dict[int, Node]) -> _Network:
 
 
 def _without_idle(network: Nodes) -> Nodes:
-    """Drop the `Identity` nodes that folding left, and connect their readers to their inputs."""
     position = {-1: -1}
     left: list[Node] = []
     for number, node in enumerate(network.nodes):

@@ -168,12 +168,10 @@ def _moments(norm: Node, tensor: Any) -> Any:
 
 
 def _spread(groups: Array, channels: int) -> Array:
-    """Repeat the number of each group (groups,) for its channels; returns (channels,)."""
     return np.repeat(groups, channels // len(groups))
 
 
 def _scaled(node: Node, factor: Array) -> Node:
-    """Multiply the outputs of a node by `factor` (channels,)."""
     if node.has_kernel:
         return scale_outputs(node, factor, np.zeros_like(factor))
     if node.kind == "BatchNormalization":  # it passes the scale on

@@ -230,7 +230,6 @@ class Network:
 
     @functools.cached_property
     def _numbers(self) -> int:
-        """Count of all numbers in an example's activations."""
         return sum(math.prod(shape) for shape in self._shapes.values())
 
     def outputs(
@@ -288,7 +287,6 @@ def _make(node: Node, dtype: str) -> Any:
 
 
 def _in_dtype(config: dict[str, Any], dtype: str) -> dict[str, Any]:
-    """Return a layer's configuration with another `dtype`, also in the configurations of layers inside it."""
     inside = {
         name: value | {"config": _in_dtype(value["config"], dtype)}
         for name, value in config.items() if isinstance(value, dict) and "dtype" in (value.get("config") or ())

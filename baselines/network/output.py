@@ -112,7 +112,6 @@ def _arranges_or_pools(kind: str) -> bool:
 
 
 def _without(network: Nodes, position: int) -> Nodes:
-    """Drop the node at `position`, and connect its readers to its input."""
     before = network.nodes[position].sources[0]
 
     def moved(number: int) -> int:

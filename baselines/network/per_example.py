@@ -144,7 +144,6 @@ def _joined(tensors: list[Any]) -> Any:
 
 
 def _parts(layer: _Layer) -> Iterator[Part]:
-    """Yield the gradients with respect to a layer's weights in parts."""
     node, weights, entering, _, slope = layer
     if node.scales:
         yield from map(_part, scale_gradients(node, weights, entering, slope))
@@ -194,12 +193,10 @@ def _among(rows: Any) -> Any:
 
 
 def _sum(values: Any) -> Any:
-    """Sum (n,) over all axes except the first."""
     return tf.reduce_sum(values, axis=list(range(1, len(values.shape))))
 
 
 def _flat(values: Any) -> Any:
-    """(n, ..., channels) -> (n, positions, channels)."""
     return tf.reshape(values, (-1, math.prod(values.shape[1:-1]), values.shape[-1]))
 
 

@@ -222,7 +222,6 @@ def _require_known_activations(layer: Any, config: dict[str, Any]) -> None:
 
 
 def _is_dense(config: dict[str, Any]) -> bool:
-    """Whether an `EinsumDense` is a dense layer along the last axis."""
     found = re.fullmatch(r"(\.\.\.|[a-zA-Z]+)([a-zA-Z]),\2([a-zA-Z])->\1\3", config["equation"])
     return found is not None and config["bias_axes"] in (None, found[3])
 
@@ -260,7 +259,6 @@ def _tensors(call: Any) -> list[Any]:
 
 
 def _is_masked(layer: Any) -> bool:
-    """Whether the input of a layer carries a Keras mask, as behind `Masking`."""
     return any(getattr(tensor, "_keras_mask", None) is not None for tensor in _tensors(layer._inbound_nodes[0]))
 
 

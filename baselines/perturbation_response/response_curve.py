@@ -97,7 +97,6 @@ def _sum(values: Array) -> Any:
 
 
 def _trapezoids(places: Array, values: Array) -> Array:
-    """Areas (n - 1,) of the trapezoids below values (n,) at `places` (n,)."""
     areas: Array = np.diff(places) * (values[1:] + values[:-1]) / 2
     return areas
 
@@ -112,7 +111,6 @@ def _area(places: Array, values: Array, low: Fraction, high: Fraction) -> Any:
 
 
 def _between(places: Array, values: Array, place: Any) -> Any:
-    """Linear interpolation of values at `place`."""
     left = min(int(np.searchsorted(places, place, side="right")) - 1, len(places) - 2)
     share = (place - places[left]) / (places[left + 1] - places[left])
     return values[left] + share * (values[left + 1] - values[left])

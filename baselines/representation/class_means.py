@@ -95,7 +95,6 @@ def _centered_means(features: Array, labels: Array) -> Array:
 
 
 def _of_norm_one(matrix: Array) -> Array:
-    """A matrix over its Frobenius norm; zeros stay zero."""
     found: Array = matrix / (np.linalg.norm(matrix) or 1.0)
     return found
 

@@ -116,7 +116,6 @@ def _optimized(
 
 
 def _error(space: WeightSpace, deviations: Array, n_draws: int, rng: np.random.Generator) -> float:
-    """Training error, averaged over draws of the noise."""
     found = []
     for _ in range(n_draws):
         point = space.trained + deviations * rng.standard_normal(len(deviations), np.float32)

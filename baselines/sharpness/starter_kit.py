@@ -106,7 +106,6 @@ def _samples(examples: Sample, rng: np.random.Generator) -> Iterator[Sample]:
 
 
 def _margins_after_descent(network: Network, sample: Sample, trained: Array, ratio: float, seeds: list[int]) -> Array:
-    """Descend on the first examples; returns the margins of the last `ATTACKED`."""
     first, last = (sample.take(part) for part in np.split(np.arange(len(sample)), [-ATTACKED]))
     space, radii = WeightSpace(network, first), ratio * np.abs(trained)
     point = walk(space, lambda slope: -LEARNING_RATE * slope, trained, radii, seeds)

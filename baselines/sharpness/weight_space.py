@@ -128,7 +128,6 @@ def _gradient_at(
 
 
 def _gradient(losses: Losses, network: Network, variables: list[Any], images: Any, labels: Any) -> tuple[Any, Any]:
-    """Sum of the losses of a batch, and its gradient (n,)."""
     with tf.GradientTape() as tape:
         loss = tf.reduce_sum(losses(network.logits(images), labels))
     return loss, _joined(tape.gradient(loss, variables, unconnected_gradients="zero"))

@@ -60,7 +60,6 @@ def _drawn(node: Node, rng: np.random.Generator) -> list[Array]:
 
 
 def _fan_in(node: Node, number: int, shape: tuple[int, ...]) -> int:
-    """Number of inputs of a unit, for the kernel of a layer with this number and shape."""
     if node.kind.endswith("Transpose"):
         return math.prod(shape[:-2]) * shape[-1]
     is_depthwise = node.kind.startswith(("Depthwise", "Separable")) and number == 0
