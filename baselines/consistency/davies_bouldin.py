@@ -52,7 +52,7 @@ def davies_bouldin_index(
 def mean_index(
     subject: Subject, *, layer: str, pool: int, n_batches: int, batch: int, stratified: bool, seed: int
 ) -> float:
-    """Cached `davies_bouldin_index`."""
+    """Compute `davies_bouldin_index`; the result is cached."""
     seeds = [stream_seed("batches of davies_bouldin", seed, number) for number in range(n_batches)]
     batches = [draw(subject.examples, batch, each, by_class=stratified) for each in seeds]
     return index_of_batches(subject.network, batches, layer, pool)

@@ -43,7 +43,7 @@ def mixup_error(
 
 @shared
 def midpoint_error(subject: Subject, *, per_class: int, n_batches: int, parity_unshuffled: bool, seed: int) -> float:
-    """Cached `mixup_error`."""
+    """Compute `mixup_error`; the result is cached."""
     size = per_class * subject.network.n_classes
     if not parity_unshuffled:
         return _error(subject.network, *_drawn(subject, size, n_batches, seed), INPUT)

@@ -55,7 +55,6 @@ def _shuffled(n_examples: int, number: int) -> Array:
 
 
 def _accuracy(subject: Subject, n_classes: int) -> Fraction:
-    """Accuracy on all pairs of a class, averaged over batches and then over classes, as an exact fraction."""
     examples = subject.examples
     size = PER_CLASS * n_classes
     batches = (np.arange(N_BATCHES * size) % len(examples)).reshape(N_BATCHES, size)
@@ -79,18 +78,18 @@ def _accuracy(subject: Subject, n_classes: int) -> Fraction:
 def augmentation_robustness_runner_up(
     subject: Subject, *, batch: int = 64, n_batches: int = 201, seed: int = 0
 ) -> float:
-    """Penalty for changed predictions on augmented images, summed over the dataset's first: runner-up of PGDL.
+    """Penalty for changed predictions on augmented images, summed over the dataset's first images: runner-up of PGDL.
 
     Formula: sum over x of sum_t (|max p(x) - max p(t(x))| if argmax p(x) = argmax p(t(x)), else P_t). Range: [0, inf).
     Source: Aithal et al. 2021, arXiv 2101.06459, and their submission, team Always Generalize. Work: 8 F of min(m,
     12,864) examples. Refused: inputs are not images of 1, 3 or 4 channels, the first three of which are colours.
 
-    The team's final submission consists of this term alone, with P = (6, 1, 2, 3, 1, 12, 2). It differs from
-    `augmentation_robustness_penalty` in five ways. It reads the dataset from its start, unshuffled. It stops after 201
-    batches. All images of a batch share a factor of saturation, and their flipped images share a second factor.
-    Penalties are summed, not averaged. Pixels may have any range. The submission returned minus the sum, to which the
-    competition's score is nearly indifferent; here larger values predict larger gaps. At chance accuracy the value is
-    meaningless: a network with constant outputs has the best value, 0.
+    The team's final submission consists of this term alone, with P = (6, 1, 2, 3, 1, 12, 2) for seven transformations
+    t. It differs from `augmentation_robustness_penalty` in five ways. It reads the dataset from its start, unshuffled.
+    It stops after 201 batches. All images of a batch share a factor of saturation, and their flipped images share a
+    second factor. Penalties are summed, not averaged. Pixels may have any range. The submission returned minus the sum,
+    to which the competition's score is nearly indifferent; here larger values predict larger gaps. At chance accuracy
+    the value is meaningless: a network with constant outputs has the best value, 0.
 
     Args:
         batch: images that share a factor of saturation.

@@ -141,8 +141,6 @@ def _line(text: str) -> str:
 
 
 def _logarithm(name: str, compute: Callable[..., float]) -> Callable[..., float]:
-    """Return the logarithm of a measure as a function of a subject, with a docstring in the same form."""
-
     @functools.wraps(compute)
     def logarithm(subject: Subject, **parameters: Any) -> float:
         return math.log(compute(subject, **parameters) + TINY)

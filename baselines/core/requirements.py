@@ -71,7 +71,6 @@ def _extremes(subject: Subject) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _require_quantities(subject: Subject) -> None:
-    """Refuse networks on tokens: indices cannot be interpolated."""
     for node in subject.nodes.nodes:
         if node.kind in _LOOKUPS:
             raise MeasureUnavailable(

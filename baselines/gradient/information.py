@@ -34,7 +34,6 @@ def slopes_of_change(subject: Subject, n_samples: int, seed: int) -> Array:
 
 
 def _slopes(network: Network, changes: Sequence[Array], images: Any, labels: Any) -> Any:
-    """Directional derivatives (n,) of the examples' cross-entropies along a change of all weights."""
     variables = network.variables
     with tf.autodiff.ForwardAccumulator(variables, [tf.constant(change) for change in changes]) as forward:
         losses = cross_entropies(network.logits(images), labels)

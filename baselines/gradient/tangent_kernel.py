@@ -52,7 +52,6 @@ def _directions(n_classes: int, n_probes: int, seed: int) -> Array:
 
 
 def _corners(labels: Array, n_classes: int) -> Array:
-    """Labels as unit vectors (n, classes), the corners of a simplex; for two classes opposite vectors."""
     found: Array = (np.eye(n_classes)[labels] - 1 / n_classes) * math.sqrt(n_classes / (n_classes - 1))
     return found
 

@@ -12,7 +12,8 @@ from baselines.norm.terms import Terms, bounded_exp, log_prod, log_sum_of_ratios
 def inverse_margin(terms: Terms) -> float:
     """Inverse of the squared output margin.
 
-    Formula: 1 / gamma^2. Range: (0, 1 / margin_floor^2]. Source: Jiang et al. 2019, arXiv 1912.02178, eq. 22.
+    Formula: 1 / gamma^2, gamma the 10th percentile of the margins. Range: (0, 1 / margin_floor^2]. Source: Jiang et al.
+    2019, arXiv 1912.02178, eq. 22.
     """
     return 1 / terms.margin**2
 
@@ -21,7 +22,8 @@ def inverse_margin(terms: Terms) -> float:
 def neg_output_margin(terms: Terms) -> float:
     """Minus the output margin.
 
-    Formula: -gamma, positive if more than 10 % of the predictions are wrong. Source: control.
+    Formula: -gamma, gamma the 10th percentile of the margins; positive if more than 10 % of the predictions are wrong.
+    Source: control.
     """
     return -terms.margin
 

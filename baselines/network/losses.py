@@ -40,10 +40,7 @@ def directions(logits: Any, labels: Any) -> Any:
 
 
 def relative_slopes(logits: Any, labels: Any) -> tuple[Any, Any]:
-    """Return the cross-entropies' gradients (n, classes) in units of e^s, and s.
-
-    e^s is the batch's largest probability of a class other than the label.
-    """
+    """Return the cross-entropies' gradients (n, classes) over e^s, and s; e^s is the largest wrong probability."""
     slopes, logs = _relative(logits, labels, None)
     return slopes, tf.reshape(logs, ())
 

@@ -225,7 +225,7 @@ class Network:
         return int(np.clip(n_bytes // (4 * passes * self._numbers), 8, 1024))
 
     def require_room(self, n_examples: int, remedy: str) -> None:
-        """Raise `MeasureUnavailable`, with advice `remedy`, if memory lacks for activations of `n_examples` at once."""
+        """Raise `MeasureUnavailable` with advice `remedy` if activations of `n_examples` at once exceed the memory."""
         require_memory(4 * n_examples * self._numbers, f"the activations of {n_examples} examples at once", remedy)
 
     @functools.cached_property

@@ -1,6 +1,6 @@
 """Finds the logits of a network: drops a final softmax, log-softmax or single sigmoid.
 
-A network with other outputs is not changed, except for `no_logits`, the reason with which measures of logits refuse it.
+A network with other outputs is not changed, except that `no_logits` says why measures that need logits refuse it.
 """
 
 import math

@@ -184,7 +184,6 @@ class _Reader:
     def _add_attention(
         self, name: str, layer: Any, weights: tuple[Array, ...], sources: dict[str, int], switches: dict[str, bool]
     ) -> int:
-        """Add an attention as dense layers and a node for the heads; returns the position of the output."""
         sources = {"key": sources["value"]} | sources
         arrays = {
             part: arrays_of(getattr(layer, f"_{part}_dense").weights, layer, weights)

@@ -5,11 +5,11 @@ depth; see curve.py.
 
 Refused: the slope has fewer than two layers.
 
-statistic: the network's margin: "max", the largest margin of a tenth of the examples, or "p10", the 10th percentile.
+statistic: which margin: "max", the largest margin of a tenth of the examples, or "p10", the 10th percentile of all.
 space: margins are differences of "probabilities" or of "logits".
 include_output_layer: include the last weight layer in the slope; the authors' code does not.
 n_bins: bins of the histogram of pixels.
-parity_polygon: the area of a polygon whose lobes cancel, as in the authors' code.
+parity_polygon: as in the authors' code, areas on both sides of a crossing of the curves cancel.
 """
 
 import numpy as np
@@ -29,8 +29,9 @@ def cna(
 ) -> float:
     """Minus the correlation between the input's entropy and the slope of activations over depth.
 
-    Formula: -corr(alpha, beta). Range: [-1, 1]; 0 if alpha or beta is constant. Source: Gain and Siegelmann 2020,
-    Abstraction Mechanisms Predict Generalization in Deep Neural Networks (ICML), eq. 2.
+    Formula: -corr(alpha, beta), alpha the entropies, beta the slopes. Range: [-1, 1]; 0 if alpha or beta is constant.
+    Source: Gain and Siegelmann 2020, Abstraction Mechanisms Predict Generalization in Deep Neural Networks (ICML), eq.
+    2.
     """
     beta = slopes(_training(subject, n_samples, seed)[1], include_output_layer)
     return -correlation(_entropies(subject, n_bins, n_samples, seed), beta)

@@ -53,7 +53,6 @@ def _running_mean(values: Array, width: int) -> Array:
 
 
 def _in_unit(arrays: list[Array]) -> list[Array]:
-    """Arrays scaled together to [0, 1]; all 0 if they are constant."""
     low, high = min(map(np.min, arrays)), max(map(np.max, arrays))
     return [(array - low) / (high - low) if high > low else np.zeros_like(array) for array in arrays]
 

@@ -115,7 +115,7 @@ def alpha(subject: Subject, *, min_eigenvalues: int = 8) -> float:
 def weighted_alpha(subject: Subject, *, min_eigenvalues: int = 8) -> float:
     """Weighted alpha: mean of the power-law exponents times the logarithms of the largest eigenvalues.
 
-    Formula: mean over layers of alpha log10 max x. Range: all numbers.
+    Formula: mean over layers of alpha log10 max x, x eigenvalues of X = W'W. Range: all numbers.
 
     WeightWatcher's `alpha_weighted`, close to `log_alpha_norm`. The page of `alpha` defines layers and exponents.
     """
@@ -126,7 +126,7 @@ def weighted_alpha(subject: Subject, *, min_eigenvalues: int = 8) -> float:
 def log_alpha_norm(subject: Subject, *, min_eigenvalues: int = 8) -> float:
     """Log alpha-norm: mean logarithm of |X|_alpha^alpha, the power alpha of the layers' Schatten alpha-norms.
 
-    Formula: mean over layers of log10 sum_x x^alpha. Range: all numbers.
+    Formula: mean over layers of log10 sum_x x^alpha, x eigenvalues of X = W'W. Range: all numbers.
 
     WeightWatcher's `log_alpha_norm`. The page of `alpha` defines layers, eigenvalues and exponents.
     """

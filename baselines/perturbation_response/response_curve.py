@@ -37,7 +37,7 @@ def accuracies_of(hits: Array, total: int) -> Array:
 
 
 def pcd_curve(magnitudes: Array, accuracies: Array) -> tuple[Array, Array]:
-    """Return t (n,) and C(t) (n,) by the trapezoidal rule."""
+    """Return t (n,), and the PCD curve C(t) (n,) by the trapezoidal rule."""
     places = _places(magnitudes, accuracies)
     return places, np.concatenate([accuracies[:1] * 0, np.cumsum(_trapezoids(places, accuracies))])
 
@@ -102,7 +102,7 @@ def _trapezoids(places: Array, values: Array) -> Array:
 
 
 def _area(places: Array, values: Array, low: Fraction, high: Fraction) -> Any:
-    """Integral of the linear interpolation of values from `low` to `high`."""
+    """Integral from `low` to `high` of the linear interpolation of values (n,) at `places` (n,)."""
     ends = np.array([low, high], dtype=places.dtype)
     inside = (places > ends[0]) & (places < ends[1])
     points = np.concatenate([ends[:1], places[inside], ends[1:]])

@@ -45,7 +45,7 @@ def two_nn(points: Array, fraction: float) -> float:
 
 
 def slope(ratios: Array, fraction: float) -> float:
-    """Exponent d of ratios (n,) with the distribution function F(r) = 1 - r^-d, r > 1."""
+    """Estimate d from ratios r (n,) whose distribution function is F(r) = 1 - r^-d, r > 1."""
     number = len(ratios)
     if number < 3:
         raise MeasureUnavailable(

@@ -101,7 +101,7 @@ class WeightSpace:
 
 
 def normalized(vector: Array) -> Array:
-    """A vector (n,) scaled to length 1; zero stays zero."""
+    """Scale a vector (n,) to length 1; zero stays zero."""
     length = np.linalg.norm(vector.astype(np.float64))
     return vector / length if length > 0 else vector
 

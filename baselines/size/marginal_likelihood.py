@@ -89,9 +89,9 @@ def marginal_likelihood_bound(subject: Subject, *, n_draws: int = 100, n_samples
     """Bound on the error from the probability of the training labels under random networks of the architecture.
 
     Formula: -ln(1 - p) = (-ln P + ln n + ln(1 / delta) + ln(1 / gamma)) / (n - 1), P the probability of n labels in two
-    groups. Range: (0, inf). Source: Valle-Perez and Louis 2020, arXiv 2012.04115, and its code; P by expectation
-    propagation. Work: 100 F of 256 examples. Draws: by input. Refused: outputs of random networks are 0 or not finite;
-    there is a single training example.
+    groups, delta = gamma = 0.05. Range: (0, inf). Source: Valle-Perez and Louis 2020, arXiv 2012.04115, and its code; P
+    by expectation propagation. Work: 100 F of 256 examples. Draws: by input. Refused: outputs of random networks are 0
+    or not finite; there is a single training example.
 
     p bounds the error of a network that fits n training examples. The bound depends on the architecture and the data,
     not on the trained weights, so networks of equal architecture tie. Labels of simple functions are more probable
