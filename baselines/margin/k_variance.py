@@ -34,7 +34,7 @@ _PLACES = {"1st": (2, 3, 4, 5), "8th": (8, 9, 6, 7, 5, 4, 3, 2)}
 
 
 class _Class(NamedTuple):
-    """A class with at least two examples in the sample, n in number."""
+    """A class with n examples in the sample, n at least 2."""
 
     share: float  #: share of the class in the training set
     margins: Array  #: (n,)
