@@ -46,8 +46,8 @@ def tic_diag(
 ) -> float:
     """Takeuchi's information criterion with diagonals: second moment of each weight's gradient over its curvature.
 
-    Formula: 1/m sum over weights j of C_jj / (F_jj + epsilon), C = E g_i g_i', F the Fisher matrix. Range: [0, inf).
-    Source: Thomas et al. 2020, arXiv 1906.07774; the diagonal as in Schneider, Dangel and Hennig 2021, arXiv
+    Formula: 1/m sum over weights j of C_jj / (F_jj + epsilon), C = E g_i g_i', F the Fisher matrix, m examples. Range:
+    [0, inf). Source: Thomas et al. 2020, arXiv 1906.07774; the diagonal as in Schneider, Dangel and Hennig 2021, arXiv
     2102.06604.
 
     Schneider et al. leave out 1/m, and take the diagonal of the Hessian, which equals the diagonal of F if the network

@@ -26,7 +26,7 @@ def penultimate_features(network: Network, inputs: Array) -> Array:
 
 
 def penultimate_branches(network: Network, inputs: Array) -> list[Array]:
-    """Penultimate representations (n, features) of each branch; layers of `last_weight_nodes` may share a branch."""
+    """Penultimate representations (n, features) of all branches; last weight layers with one input are one branch."""
     pools = {network.nodes[place].sources[0]: _pool(network, place) for place in last_weight_nodes(network)}
 
     def run(images: Any) -> list[Any]:

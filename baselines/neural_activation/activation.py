@@ -44,8 +44,9 @@ def cna_area(
 ) -> float:  # fmt: skip
     """Area between the curves of slope over entropy of training and held-out images (surrogate: augmented images).
 
-    Formula: int |beta_train - beta_heldout| d alpha. Range: [0, 1]. Source: Gain and Siegelmann 2020, Abstraction
-    Mechanisms Predict Generalization in Deep Neural Networks (ICML), eq. 5. Work: 2 F. Draws: by input and by example.
+    Formula: int |beta_train - beta_heldout| d alpha, alpha entropies, beta slopes. Range: [0, 1]. Source: Gain and
+    Siegelmann 2020, Abstraction Mechanisms Predict Generalization in Deep Neural Networks (ICML), eq. 5. Work: 2 F.
+    Draws: by input and by example.
 
     Gain and Siegelmann compare with held-out images. Measures have no held-out data, so the surrogate are the training
     images, randomly flipped and shifted and with noise. As in the paper, alpha is the entropy before augmentation. For
@@ -62,9 +63,9 @@ def cna_margin(
 ) -> float:  # fmt: skip
     """cna_area times the network's margin (surrogate of held-out images: augmented images).
 
-    Formula: gamma_m int |beta_train - beta_heldout| d alpha. Range: [-1, 1] for margins of probabilities. Source: Gain
-    and Siegelmann 2020, Abstraction Mechanisms Predict Generalization in Deep Neural Networks (ICML), eq. 7. Work: 2 F.
-    Draws: by input and by example.
+    Formula: gamma_m int |beta_train - beta_heldout| d alpha, alpha entropies, beta slopes. Range: [-1, 1] for margins
+    of probabilities. Source: Gain and Siegelmann 2020, Abstraction Mechanisms Predict Generalization in Deep Neural
+    Networks (ICML), eq. 7. Work: 2 F. Draws: by input and by example.
 
     The margin gamma_m of a network that fits its training set is about 1, and the value about `cna_area`.
     """
@@ -80,9 +81,9 @@ def cna_area_over_margin(
 ) -> float:  # fmt: skip
     """cna_area over the network's margin (surrogate of held-out images: augmented images).
 
-    Formula: int |beta_train - beta_heldout| d alpha / gamma_m. Range: [0, 1 / margin_floor]. Source: Gain and
-    Siegelmann 2020, Abstraction Mechanisms Predict Generalization in Deep Neural Networks (ICML), eq. 5 and 6. Work: 2
-    F. Draws: by input and by example.
+    Formula: int |beta_train - beta_heldout| d alpha / gamma_m, alpha entropies, beta slopes. Range: [0, 1 /
+    margin_floor]. Source: Gain and Siegelmann 2020, Abstraction Mechanisms Predict Generalization in Deep Neural
+    Networks (ICML), eq. 5 and 6. Work: 2 F. Draws: by input and by example.
 
     Args:
         margin_floor: lower bound of the margin, which replaces smaller and negative values.

@@ -89,7 +89,7 @@ def _activations(network: Network, places: tuple[int, ...], images: Any) -> list
 def draw_units(counts: Array, number: int, rng: np.random.Generator) -> Array:
     """Draw `number` units without replacement, in order; returns all units if there are no more.
 
-    The weight of a unit is its number in `counts` (units,), of examples on which it is the most active of all units.
+    The weight of a unit is its entry in `counts` (units,): the number of examples on which it is the most active unit.
     Units with count 0 share the weight of a single example.
     """
     if len(counts) <= number:

@@ -24,7 +24,7 @@ class WeightSpace:
     """
 
     def __init__(self, network: Network, sample: Sample, *, are_kernels: bool = False) -> None:
-        """Coordinates are all parameters or, with `are_kernels`, those with several axes."""
+        """Coordinates are all parameters or, with `are_kernels`, only kernels: parameters with several axes."""
         self.network, self.sample = network, sample
         self.variables = [v for v in network.variables if len(v.shape) > 1 or not are_kernels]
         #: The current weights of the network.
