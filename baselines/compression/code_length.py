@@ -39,8 +39,8 @@ def lotfi_compression_bound(subject: Subject, *, n_samples: int = 10_000, seed: 
 
     The authors train few parameters, coordinates in a random subspace, with quantization during training, so their
     bounds are below 1. Here the trained network is coded unchanged. With more weights than training examples p is
-    nearly 1, which is why the value is -ln(1 - p): about bits per weight times weights per example. The bound with the
-    relative entropy kl replaces Catoni's bound at its best parameter; both agree up to small terms.
+    nearly 1. So the value is -ln(1 - p): about bits per weight times weights per example. The bound with the relative
+    entropy kl replaces Catoni's bound at its best parameter; both agree up to small terms.
     """
     network, sample, m = subject.folded, subject.sample(n_samples, seed), subject.examples.population
     variables = kernel_variables(network)

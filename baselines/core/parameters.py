@@ -9,7 +9,7 @@ folded: fold normalization into the weights; parameters are then kernels and bia
 fraction: fraction of the ratios r, smallest first, to which the line through the origin is fitted.
 high: highest magnitude.
 low: lowest magnitude: degrees, share of width or height, or amount.
-margin_floor: lower bound of gamma, which replaces smaller and negative values.
+margin_floor: lower bound of gamma; smaller and negative values are replaced by it.
 method: "trapezoid", or "exact" for a piecewise linear curve.
 min_eigenvalues: layers with fewer eigenvalues, zeros included, are left out.
 n_alphas: number of equidistant magnitudes.

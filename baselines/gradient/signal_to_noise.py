@@ -24,7 +24,7 @@ ROUNDING = 1e-5
 def gradient_moments(subject: Subject, n_samples: int, seed: int) -> tuple[Array, Array, float]:
     """Return the mean and the mean square (weights,) of the examples' gradients of the cross-entropy, and s.
 
-    Gradients are in units of e^s, which may be tiny. Weights are in the order of `weight_moments`.
+    All gradients are divided by e^s against underflow. Weights are in the order of `weight_moments`.
     """
     network, sample = subject.network, subject.sample(n_samples, seed)
     run, arrays = functools.partial(loss_moments, network), [sample.inputs, sample.labels]

@@ -42,7 +42,7 @@ def operation(node: Node, dtype: str) -> Operation | None:
 
 
 def makes_masks(node: Node) -> bool:
-    """Whether the output of a node carries a Keras mask, which later layers would receive."""
+    """Whether the output of a node carries a Keras mask for later layers."""
     return node.kind == "Masking" or bool(node.config.get("mask_zero"))
 
 

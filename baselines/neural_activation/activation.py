@@ -86,7 +86,7 @@ def cna_area_over_margin(
     Networks (ICML), eq. 5 and 6. Work: 2 F. Draws: by input and by example.
 
     Args:
-        margin_floor: lower bound of the margin, which replaces smaller and negative values.
+        margin_floor: lower bound of the margin; smaller and negative values are replaced by it.
     """
     area = _area(subject, include_output_layer, n_bins, parity_polygon, n_samples, seed)
     return area / max(_margin(subject, statistic, space, n_samples, seed), margin_floor)

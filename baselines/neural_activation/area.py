@@ -67,7 +67,6 @@ def _absolute(first: Curve, second: Curve) -> float:
 
 
 def _absolute_integral(places: Array, values: Array) -> float:
-    """Integral of the absolute value of a function (n,) that is linear between places (n,)."""
     left, right = values[:-1], values[1:]
     doubled = np.abs(left) + np.abs(right)  # trapezia
     crosses = left * right < 0

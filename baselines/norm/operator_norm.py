@@ -22,7 +22,7 @@ BYTES = 2**26
 
 
 def fourier_norm(layer: LinearMap, sides: Sequence[int], strides: Sequence[int]) -> float:
-    """Largest singular value of the periodic convolution on a feature map of `sides`, which the strides divide.
+    """Largest singular value of the periodic convolution on a feature map of `sides`, multiples of the strides.
 
     At every output frequency the convolution is a small matrix. It has a row for each input channel and each input
     frequency that the stride aliases to the output frequency.

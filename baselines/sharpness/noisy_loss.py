@@ -86,7 +86,6 @@ def local_energy(
 
 @shared
 def _losses(subject: Subject, sigma: float, n_draws: int, n_samples: int, seed: int) -> Array:
-    """Mean cross-entropies (n_draws,) with normal noise of deviation `sigma` on all weights."""
     space = weight_space(subject, n_samples, seed, folded=False)
     with space.network.restoring():
         moved = (space.trained + np.float32(sigma) * noise for noise in draws(space, n_draws, seed))

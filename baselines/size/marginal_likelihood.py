@@ -67,7 +67,6 @@ def _fan_in(node: Node, number: int, shape: tuple[int, ...]) -> int:
 
 
 def _before_training(node: Node) -> Node:
-    """Return a node with initial values of its normalization or PReLU; other nodes stay the same."""
     if node.kind not in NORMALIZATIONS | {"PReLU"}:
         return node
     values = [1.0] * node.config.get("scale", node.kind != "PReLU") + [0.0] * node.config.get("center", False)
