@@ -50,9 +50,9 @@ def fit_power_law(data: Array) -> PowerLaw | None:
     """Fit the tail of positive data: alpha by maximum likelihood, x_min by the least Kolmogorov-Smirnov distance.
 
     The method is that of Clauset, Shalizi and Newman 2009, arXiv 0706.1062: x_min is any value except the largest, and
-    the empirical distribution function is 0 at x_min. For n < `FEW` values, 1 / (alpha - 1) divides by n - 1 instead of
-    n, and tails of fewer than `SHORTEST` values are tried only if there is no longer tail. Tails whose logarithms
-    differ by at most `EQUAL` are left out; None if no tail is left.
+    the empirical distribution function is 0 at x_min. For fewer than `FEW` values, alpha - 1 is (n - 1) / sum ln(x /
+    x_min) instead of n / sum ln(x / x_min), and tails of fewer than `SHORTEST` values are tried only if there is no
+    longer tail. Tails whose logarithms differ by at most `EQUAL` are left out; None if no tail is left.
     """
     logs = np.log(np.sort(data))
     is_small = len(logs) < FEW

@@ -84,7 +84,7 @@ def adaptive_sharpness_avg(
     standard deviation over seeds is 3 and 4 % of the value, and 20 and 28 % with the authors' code.
 
     Args:
-        noise: "normal", the average case for p = 2, or "uniform" in the box |u_i| <= rho |w_i|, for p = inf.
+        noise: "normal" (the authors' p = 2), or "uniform" in the box |u_i| <= rho |w_i| (their p = inf).
         n_draws: draws of the changes for each batch.
         batch: examples of a batch. The last batch may have fewer examples.
     """

@@ -23,7 +23,7 @@ def relative_flatness(subject: Subject, *, layer: int = -1, n_samples: int = 204
     does not depend on the distribution of scale among layers.
 
     The curvature of activations and layers behind the chosen layer is left out. So the value is exact if these are
-    piecewise linear, and if the layer computes the logits. Only kernels are included; normalization is not folded.
+    piecewise linear, or if the layer computes the logits. Only kernels are included; normalization is not folded.
 
     Args:
         layer: number of the dense layer among all weight layers, from 0; negative numbers count from the end.
