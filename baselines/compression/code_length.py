@@ -34,13 +34,13 @@ def lotfi_compression_bound(subject: Subject, *, n_samples: int = 10_000, seed: 
     examples are misclassified at every number of bits.
 
     Each kernel is rounded as for `quantization_bits`. Its entries are coded by arithmetic coding, preceded by their
-    frequencies. All parameters that are not kernels cost 32 bits each. The value is the smallest bound of those with 1
-    to 8 bits per weight. Batch normalization is folded into the kernels.
+    frequencies. All parameters that are not kernels cost 32 bits each. The value is the smallest of the bounds for 1 to
+    8 bits per weight. Batch normalization is folded into the kernels.
 
     The authors train few parameters, coordinates in a random subspace, with quantization during training, so their
     bounds are below 1. Here the trained network is coded unchanged. With more weights than training examples p is
-    nearly 1. So the value is -ln(1 - p): about bits per weight times weights per example. The bound with the relative
-    entropy kl replaces Catoni's bound at its best parameter; both agree up to small terms.
+    nearly 1. So the value is -ln(1 - p): about bits per weight times weights per example. The authors take Catoni's
+    bound with the best parameter; it agrees with the bound used here up to small terms.
     """
     network, sample, m = subject.folded, subject.sample(n_samples, seed), subject.examples.population
     variables = kernel_variables(network)

@@ -35,7 +35,7 @@ def davies_bouldin_index(
     Args:
         layer: the layer whose output is clustered: "initial", or its number among the model's layers, from 0, without
             layers that act in training only. "initial" is the first convolution, as in the authors' code, or the first
-            pooling layer behind a weight layer if that comes earlier. A network without either takes its first hidden
+            pooling layer behind a weight layer if that comes earlier. In a network with neither it is the first hidden
             layer that is more than a linear map of the input.
         pool: side of the max-pooling windows; outputs smaller than a window are not pooled.
         n_batches: batches, each drawn without replacement.

@@ -61,7 +61,7 @@ def manifold_mixup_error(
     [0, 1]. Work: 1 F of 12,000 mixtures. Refused: no class has two examples in a batch, or there is no such hidden
     layer.
 
-    The layer is the first that is more than a linear map of the input, including its normalization and activation. All
+    The layer, with its normalization and activation, is the first that is more than a linear map of the input. All
     batches count; in the authors' code only the last batch does.
 
     Args:

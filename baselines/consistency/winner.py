@@ -33,10 +33,10 @@ def dbi_mixup_winner(subject: Subject) -> float:
     The value depends on the order of the dataset, and on no seed. Clusters are computed on the first 1,200 examples of
     the dataset, repeated and shuffled with a buffer of 5,000 and fixed seeds, in batches of 120. Mixtures are made of
     the dataset's first examples in their order, in ten batches of ten examples per class. The number of classes is one
-    more than the largest label among the first 50 shuffled examples; classes beyond it are ignored, and so is a class
-    that any batch lacks. A batch with a single example of a class, where the authors' code yields NaN, is left out for
-    this class. `dbi_mixup` draws more examples by seed and gives all pairs of a class equal weight. At chance accuracy
-    the value is meaningless, as for `dbi_mixup`.
+    more than the largest label among the first 50 shuffled examples. Larger labels are ignored, and so is a class that
+    any batch lacks. A batch with a single example of a class, where the authors' code yields NaN, is left out for this
+    class. `dbi_mixup` draws more examples by seed and gives all pairs of a class equal weight. At chance accuracy the
+    value is meaningless, as for `dbi_mixup`.
     """
     shuffled = _shuffled(len(subject.examples), CLUSTERED * N_BATCHES)
     batches = [subject.examples.take(positions) for positions in shuffled.reshape(N_BATCHES, CLUSTERED)]

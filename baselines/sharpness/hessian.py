@@ -36,7 +36,7 @@ def hessian_trace(
 
     Args:
         n_probes: vectors of random signs; for a piecewise linear network they combine the classes, and the trace is
-            exact if there are no more classes.
+            exact if there are at most as many classes.
     """
     if is_piecewise_linear(subject.seen(folded=folded)):
         with contextlib.suppress(MeasureUnavailable):  # gradients of a layer cannot be separated by example

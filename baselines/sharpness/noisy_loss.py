@@ -48,8 +48,8 @@ def neg_local_entropy(
     This is -ln int exp(-L(w') - gamma |w' - w|^2 / 2) dw' up to a constant that depends on gamma and the number of
     weights only. L is the mean cross-entropy, not the sum. So the value is at most `low_pass_loss` with sigma =
     gamma^(-1/2), and hardly smaller if the loss varies little among draws: by less than 1 % on networks of a shipped
-    task. The code of Bisla et al. differs: it loses the sign of L, and its deviation is 1 / gamma, which for gamma =
-    100 equals the default deviation here.
+    task. The code of Bisla et al. differs: it loses the sign of L, and its noise has the deviation 1 / gamma. For gamma
+    = 100 that is the default deviation here.
 
     Args:
         gamma: inverse variance of the noise.
