@@ -1,8 +1,8 @@
 """Gradients with respect to the weights for each example, from a single backward pass.
 
 In inference mode examples do not affect each other. So the gradient of a sum over the batch with respect to a layer's
-output contains the gradient of each example. With the layer's input it yields each example's gradient with respect to
-the kernel. The weights are all parameters of the network, in the order of `Network.trained_nodes`.
+output contains the gradient of each example. Together with the layer's input, this gives each example's gradient with
+respect to the kernel. The weights are all parameters of the network, in the order of `Network.trained_nodes`.
 """
 
 import itertools

@@ -93,7 +93,7 @@ def alpha(subject: Subject, *, min_eigenvalues: int = 8) -> float:
     WeightWatcher's `alpha`. The authors expect a heavy tail, a small alpha, of well-trained layers. For each layer:
 
     1. The layers are dense layers, embeddings and convolutions; normalization is not folded. A convolution has a matrix
-       W (inputs, outputs) for each position of its window, divided by sqrt(2); other layers have a single W. The
+       W (inputs, outputs), divided by sqrt(2), for each position of its window; other layers have a single W. The
        eigenvalues are the squares of the min(inputs, outputs) singular values of each W, for all positions together.
        Layers with fewer than 8 or more than 15,000 eigenvalues, or a side above 50,000, are left out.
     2. x_1 <= ... <= x_N are the eigenvalues above 1e-5. The tail from s has n = N - s + 1 values and x_min = x_s. Its
