@@ -29,9 +29,9 @@ def lotfi_compression_bound(subject: Subject, *, n_samples: int = 10_000, seed: 
     """PAC-Bayes bound on the error from the code length of the rounded weights.
 
     Formula: -ln(1 - p), kl(e || p) = (c ln 2 + 2 ln c + ln(2 m^(1/2) / delta)) / m, c code length in bits, e training
-    error after rounding, delta = 0.05. Range: [0, inf). Source: Lotfi et al. 2022, arXiv 2211.13609, and its code,
-    without their training in a random subspace. Work: up to 8 F. Weights: folded. Refused: after rounding, all training
-    examples are misclassified at every number of bits.
+    error after rounding, m training examples, delta = 0.05. Range: [0, inf). Source: Lotfi et al. 2022, arXiv
+    2211.13609, and its code, without their training in a random subspace. Work: up to 8 F. Weights: folded. Refused:
+    after rounding, all training examples are misclassified at every number of bits.
 
     Each kernel is rounded as for `quantization_bits`. Its entries are coded by arithmetic coding, preceded by their
     frequencies. All parameters that are not kernels cost 32 bits each. The value is the smallest of the bounds for 1 to
@@ -63,7 +63,7 @@ _CHOICES = range(1, MOST_BITS + 1)
 
 
 def _complexity(network: Network, kernels: Sequence[Array], m: int) -> float:
-    """Right side of the bound, in nats per example, for a network with these rounded kernels."""
+    """Right side of the bound of `lotfi_compression_bound`, in nats per example, for rounded kernels."""
     numbers = sum(array.size for node in network.nodes for array in node.weights)
     others = numbers - sum(kernel.size for kernel in kernels)
     bits = math.log2(MOST_BITS) + FULL * others + sum(map(code_length, kernels))

@@ -64,7 +64,7 @@ def _distances(network: Network, inputs: Array, answers: Array, width: float, n_
 
 
 def _lead(network: Network, shape: tuple[int, ...], answers: Array, points: Array) -> tuple[Array, Array]:
-    """Lead (n,) of the largest other logit over the predicted class' logit at points (n, numbers), and gradients."""
+    """Lead (n,) of the largest other logit over the predicted class' logit at points (n, numbers), and its gradient."""
 
     def run(flat: Any, chosen: Any) -> tuple[Any, Any]:
         with tf.GradientTape() as tape:

@@ -201,7 +201,7 @@ def _flat(values: Any) -> Any:
 
 
 def _outer(entering: Any, slope: Any) -> Part:
-    """The part with gradients sum_p slope_p entering_p' over positions p, computed with the fewest products."""
+    """Return the part with gradients sum_p slope_p entering_p' over positions p, computed with the fewest products."""
     entering, slope = _flat(entering), _flat(slope)
     positions, inputs, outputs = entering.shape[1], entering.shape[2], slope.shape[2]
     if positions * (inputs + outputs) >= inputs * outputs:

@@ -71,7 +71,7 @@ def pacbayes_optimized(
 
 
 def complexity(logarithms: Array, distance: float, m: int) -> float:
-    """Right side of the bound, in nats per example, at the prior's best variance lambda.
+    """Right side of the bound of `pacbayes_optimized`, in nats per example, at the prior's best variance lambda.
 
     Args:
         logarithms: logarithms (n,) of the noise's deviations.

@@ -169,7 +169,7 @@ def pacbayes_mag_init_exact(
     subject: Subject, *, accuracy_drop: float = 0.1, n_draws: int = 10, n_samples: int = 2048,
     include_bias: bool = False, seed: int = 0,
 ) -> float:  # fmt: skip
-    """pacbayes_mag_init with the variance of the noise used in the search for sigma'.
+    """pacbayes_mag_init with the same variance of the noise as in the search for sigma'.
 
     Formula: 1/4 sum_i ln((eps^2 + (sigma'^2 |w|^2 + |w - w0|^2) / n) / (eps^2 + sigma'^2 w_i^2)) + ln(m / sigma') + 10,
     with the symbols of pacbayes_mag_init. Range: (9, inf). Source: derived like eq. 56 of Jiang et al. 2019, arXiv
