@@ -5,11 +5,11 @@ and the initial weights w0 are kernels only, unless `include_bias`; n is the num
 Batch normalization is folded. The pages of `pacbayes_flatness` and `pacbayes_mag_flatness` explain differences from the
 code of Dziugaite et al. 2020.
 
-Weights: folded. Draws: by input. Work: about 70 F for sigma and as much for sigma', which others share.
+Weights: folded. Draws: by input. Work: about 70 F for sigma and as much for sigma'; the measures share them.
 
 accuracy_drop: tolerated loss of training accuracy, averaged over draws, in (0, 1] (0.1: from 0.95 to 0.85). sigma is
-    the largest scale up to 2 at which no more is lost: the deviation of normal noise on all parameters, kernels and
-    biases. For sigma', the noise on a parameter w has the variance sigma'^2 w^2 + eps^2, eps = 0.001.
+    the largest scale up to 2 at which at most that much is lost: the deviation of normal noise on all parameters,
+    kernels and biases. For sigma', the noise on a parameter w has the variance sigma'^2 w^2 + eps^2, eps = 0.001.
 n_draws: draws of the noise, the same for every scale. For these draws, the search finds sigma to 0.1 %.
 include_bias: include biases in w, w0 and n.
 """

@@ -5,12 +5,12 @@ weights w0 are kernels only, unless `include_bias`; n is the number of weights, 
 normalization is folded. Dziugaite et al. 2020 leave these measures out.
 
 Weights: folded. Draws: by input. Work: about 200 B of 64 examples and 10 F of 640 examples for alpha, as much for
-alpha', which others share.
+alpha'; the measures share them.
 
 accuracy_drop: tolerated loss of training accuracy, in (0, 1] (0.1: from 0.95 to 0.85). For training accuracy on 640
-    examples, alpha is the largest scale up to 2 at which an attack loses no more. The attack changes each parameter,
-    also biases, by at most alpha; for alpha', a parameter w by at most alpha' |w|. It takes 20 steps along the sign of
-    the loss' gradient from each of 3 random starts.
+    examples, alpha is the largest scale up to 2 at which an attack costs at most that much. The attack changes each
+    parameter, also biases, by at most alpha; for alpha', a parameter w by at most alpha' |w|. It takes 20 steps along
+    the sign of the loss' gradient from each of 3 random starts.
 include_bias: include biases in w, w0 and n.
 """
 
