@@ -30,8 +30,8 @@ def dbi_mixup_winner(subject: Subject) -> float:
     kappa mixtures, and 1 F of 1200 examples up to the first convolution. Draws: by example. Refused: no class has
     examples in every batch, or all examples are of one class.
 
-    The value depends on the order of the dataset, and on no seed. Clusters are computed on the first 1,200 examples of
-    the dataset, repeated and shuffled with a buffer of 5,000 and fixed seeds, in batches of 120. Mixtures are made of
+    The value depends on the order of the dataset, and on no seed. Clusters are computed in batches of 120 on the first
+    1,200 examples of the dataset after repeating and shuffling it (buffer of 5,000, fixed seeds). Mixtures are made of
     the dataset's first examples in their order, in ten batches of ten examples per class. The number of classes is one
     more than the largest label among the first 50 shuffled examples. Larger labels are ignored, and so is a class that
     any batch lacks. A batch with a single example of a class, where the authors' code yields NaN, is left out for this
