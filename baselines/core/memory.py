@@ -16,7 +16,7 @@ _AVAILABLE = re.compile(r"^MemAvailable:\s+(\d+) kB", re.MULTILINE)
 
 
 def require_memory(needed: int, what: str, remedy: str) -> None:
-    """Raise `MeasureUnavailable` if less memory is available than needed; do nothing if that is unknown.
+    """Raise `MeasureUnavailable` if less memory than `needed` is available; pass if the available memory is unknown.
 
     Args:
         needed: lower bound in bytes.
