@@ -84,7 +84,7 @@ def authors_position(network: Network, layer: str) -> int:
 
 
 def k_variance(points: Array) -> float:
-    """Wasserstein-1 distance between the first and the second half of points (n, features), less the last of odd n.
+    """Wasserstein-1 distance between both halves of points (n, features), in order; if n is odd, the last is left out.
 
     Between equally many points the optimal transport is a matching.
     """
