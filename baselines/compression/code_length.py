@@ -29,18 +29,18 @@ def lotfi_compression_bound(subject: Subject, *, n_samples: int = 10_000, seed: 
     """PAC-Bayes bound on the error from the code length of the rounded weights.
 
     Formula: -ln(1 - p), kl(e || p) = (c ln 2 + 2 ln c + ln(2 m^(1/2) / delta)) / m, c code length in bits, e training
-    error after rounding. Range: [0, inf). Source: Lotfi et al. 2022, arXiv 2211.13609, and its code, without their
-    training in a random subspace. Work: up to 8 F. Weights: folded. Refused: after rounding, all training examples are
-    misclassified at every number of bits.
+    error after rounding, m training examples, delta = 0.05. Range: [0, inf). Source: Lotfi et al. 2022, arXiv
+    2211.13609, and its code, without their training in a random subspace. Work: up to 8 F. Weights: folded. Refused:
+    after rounding, all training examples are misclassified at every number of bits.
 
     Each kernel is rounded as for `quantization_bits`. Its entries are coded by arithmetic coding, preceded by their
-    frequencies. All parameters that are not kernels cost 32 bits each. The value is the smallest bound of those with 1
-    to 8 bits per weight. Batch normalization is folded into the kernels.
+    frequencies. All parameters that are not kernels cost 32 bits each. The value is the smallest of the bounds for 1 to
+    8 bits per weight. Batch normalization is folded into the kernels.
 
     The authors train few parameters, coordinates in a random subspace, with quantization during training, so their
     bounds are below 1. Here the trained network is coded unchanged. With more weights than training examples p is
-    nearly 1, which is why the value is -ln(1 - p): about bits per weight times weights per example. The bound with the
-    relative entropy kl replaces Catoni's bound at its best parameter; both agree up to small terms.
+    nearly 1. So the value is -ln(1 - p): about bits per weight times weights per example. The authors take Catoni's
+    bound with the best parameter; it agrees with the bound used here up to small terms.
     """
     network, sample, m = subject.folded, subject.sample(n_samples, seed), subject.examples.population
     variables = kernel_variables(network)
@@ -63,7 +63,7 @@ _CHOICES = range(1, MOST_BITS + 1)
 
 
 def _complexity(network: Network, kernels: Sequence[Array], m: int) -> float:
-    """Right side of the bound, in nats per example, for a network with these rounded kernels."""
+    """Right side of the bound of `lotfi_compression_bound`, in nats per example, for rounded kernels."""
     numbers = sum(array.size for node in network.nodes for array in node.weights)
     others = numbers - sum(kernel.size for kernel in kernels)
     bits = math.log2(MOST_BITS) + FULL * others + sum(map(code_length, kernels))

@@ -100,7 +100,6 @@ def layer_cushions(subject: Subject, n_samples: int, seed: int, *, robust: bool)
 
 
 def _frobenius(network: Network) -> Array:
-    """|A_i|_F of each weight layer (d,)."""
     return np.array([_frobenius_of(network, place) for place in network.weight_nodes])
 
 
@@ -148,7 +147,7 @@ def interlayer_cushions(subject: Subject, n_samples: int, n_probes: int, seed: i
 
 
 def _least(network: Network, ratios: Array, robust: bool) -> Array:
-    """Minimum (d,) of the ratios (n, d, d) of layers i and j over examples and over the layers j reached from i."""
+    """Return each layer i's minimum (d,) of the ratios (n, d, d) over examples and over the layers j behind i."""
     places = network.weight_nodes
     cushions = [1 / math.sqrt(math.prod(network.shape(place))) for place in places]
     for i, place in enumerate(places):
@@ -219,14 +218,14 @@ def _by_layer(values: Any, shape: list[Any], others: list[int]) -> Any:
 
 
 def _ratios(numerators: Array, denominators: Array) -> Array:
-    """Ratios, clipped to 1, which rounding and the estimated norms may exceed; NaN where the denominator is 0."""
+    """Return ratios, clipped at 1 against rounding and estimated norms; NaN where the denominator is 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         found: Array = np.minimum(np.where(denominators > 0, numerators / denominators, np.nan), 1)
     return found
 
 
 def _smallest(ratios: Array, names: list[str], robust: bool) -> Array:
-    """Minimum, or with `robust` 5th percentile, of ratios (n, k) over examples (k,), without NaN, at least `FLOOR`."""
+    """Return minima (k,) of ratios (n, k) over examples, without NaN, or 5th percentiles if `robust`; least `FLOOR`."""
     dead = np.isnan(ratios).all(axis=0)
     if dead.any():
         raise MeasureUnavailable(f"needs a signal that is not zero, which layer {names[int(dead.argmax())]} lacks")

@@ -18,7 +18,7 @@ def drawn(draw: Callable[[Sequence[int], Any], Any], examples: Any, shape: Seque
     """Draw random numbers (n, *shape) for a batch of n examples.
 
     Args:
-        draw: returns numbers of a shape for the block that begins at a position.
+        draw: returns numbers of a given shape for the block of examples that begins at a given position.
         examples: consecutive positions (n,) in the sample, from the first position of a block.
         shape: of the numbers of an example.
     """

@@ -31,8 +31,9 @@ NOISY_LAYERS = (1, 2, 3)
 def inverse_layer_cushion(subject: Subject, *, robust: bool = True, n_samples: int = 10_000, seed: int = 0) -> float:
     """Mean over weight layers of the inverse squared layer cushion: large if layers damp signals like noise.
 
-    Formula: mean_i 1 / mu_i^2, mu_i = min_x |A_i phi(x^(i-1))| / (|A_i|_F |phi(x^(i-1))|). Range: [1, 1e12]. Source:
-    Arora et al. 2018, arXiv 1802.05296, definition 4. Refused: all inputs, or all weights, of a layer are zero.
+    Formula: mean_i 1 / mu_i^2, mu_i = min_x |A_i phi(x^(i-1))| / (|A_i|_F |phi(x^(i-1))|), A_i the linear map of layer
+    i, phi(x^(i-1)) its input. Range: [1, 1e12]. Source: Arora et al. 2018, arXiv 1802.05296, definition 4. Refused: all
+    inputs, or all weights, of a layer are zero.
 
     Batch normalization is folded into the layers. The value is 1 if every layer has rank one and all its inputs lie
     along its singular vector, and the width if the layers are rotations.
@@ -47,8 +48,8 @@ def inverse_layer_cushion(subject: Subject, *, robust: bool = True, n_samples: i
 def activation_contraction(subject: Subject, *, robust: bool = True, n_samples: int = 10_000, seed: int = 0) -> float:
     """Largest factor by which an activation shrinks the norm of a layer's pre-activations.
 
-    Formula: c = max over x and i of |x^i| / |phi(x^i)|. Range: [0, 1e6]; at least 1 for ReLU. Source: Arora et al.
-    2018, arXiv 1802.05296, definition 6.
+    Formula: c = max over x and i of |x^i| / |phi(x^i)|, x^i pre-activations of layer i. Range: [0, 1e6]; at least 1 for
+    ReLU. Source: Arora et al. 2018, arXiv 1802.05296, definition 6.
 
     The ratio is 1 for a layer without activation right behind it, and for an example whose pre-activations and
     activations are all zero.
@@ -77,8 +78,9 @@ def arora_compression_bound(
     1802.05296, theorem 4.1, without its constants. Work: 2 F, and 2.75 x d B of 256 examples. Draws: by example.
     Refused: all inputs of a layer are zero, or no signal passes from a layer to a later layer.
 
-    Logarithm of the bound's main term. mu_i-> is the smallest interlayer cushion of layer i: the share of a signal that
-    passes from layer i to any later layer, relative to noise.
+    Logarithm of the bound's main term for d layers. c is `activation_contraction`, mu_i the layer cushion (see
+    `inverse_layer_cushion`). mu_i-> is the smallest interlayer cushion of layer i: the share of a signal that passes
+    from layer i to any later layer, relative to noise.
 
     Args:
         robust: take the 5th and 95th percentile over examples in place of the minimum and maximum.

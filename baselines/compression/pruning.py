@@ -38,8 +38,8 @@ def pruning_tolerance(
     into the kernels; biases are not pruned. The value is -1 if all kernels can be zero.
 
     Args:
-        per_layer: prune the same fraction of each kernel; otherwise the smallest weights of the network, which depend
-            on the scale of each layer even if the next layer cancels this scale.
+        per_layer: prune the same fraction of each kernel; otherwise the smallest weights of the network, a choice that
+            depends on the scale of each layer even if the next layer cancels this scale.
     """
     network = subject.folded
     kernels = [kernel.numpy() for kernel in kernel_variables(network)]
@@ -107,7 +107,7 @@ def _accuracy(network: Network, sample: Sample) -> float:
 
 
 def _ranks(kernels: Sequence[Array], *, per_layer: bool) -> list[Array]:
-    """Rank of each weight's magnitude in its kernel, or among all weights, in (0, 1]; ties by position."""
+    """Rank of each weight's magnitude in its kernel or, unless `per_layer`, among all weights, in (0, 1]."""
     if per_layer:
         return [_rank(kernel.reshape(-1)).reshape(kernel.shape) for kernel in kernels]
     together = _rank(np.concatenate([kernel.reshape(-1) for kernel in kernels]))

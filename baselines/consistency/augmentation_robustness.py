@@ -45,7 +45,7 @@ def augmentation_robustness_penalty(subject: Subject, *, n_samples: int = 10_000
 
 
 def sum_of_penalties(network: Network, inputs: Array, saturations: Array, rng: np.random.Generator) -> float:
-    """Sum of the penalties of images (n, H, W, C) over all transformations, exact for any order of the images.
+    """Return the exact sum of the penalties over all images (n, H, W, C) and all transformations.
 
     Args:
         network: the network.
@@ -108,7 +108,7 @@ def saturate(images: Any, factors: Any) -> Any:
 
 
 def erase(images: Any, rectangles: Any) -> Any:
-    """Set a rectangle of each image to 0; rectangles (n, 4) are top, left, bottom, right, without the last two."""
+    """Set a rectangle of each image to 0; rectangles (n, 4) are top, left, bottom, right, the last two just outside."""
     top, left, bottom, right = (edge[:, None] for edge in tf.unstack(rectangles, axis=1))
     rows, columns = tf.range(images.shape[1]), tf.range(images.shape[2])
     is_row, is_column = (rows >= top) & (rows < bottom), (columns >= left) & (columns < right)

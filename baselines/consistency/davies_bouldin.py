@@ -25,9 +25,9 @@ def davies_bouldin_index(
 ) -> float:  # fmt: skip
     """Davies-Bouldin index of the classes in the first convolution's output: large if classes overlap.
 
-    Formula: mean over k of max over l of (s_k + s_l) / |c_k - c_l|, s = mean distance to the class' centroid c. Range:
-    [0, inf). Source: Natekar and Sharma 2020, arXiv 2012.02775. Work: 1 F of 4800 examples up to the layer. Refused:
-    all examples are of one class, or there is no such layer.
+    Formula: mean over classes k of max over l of (s_k + s_l) / |c_k - c_l|, s_k the mean distance to the centroid c_k.
+    Range: [0, inf). Source: Natekar and Sharma 2020, arXiv 2012.02775. Work: 1 F of 4800 examples up to the layer.
+    Refused: all examples are of one class, or there is no such layer.
 
     Averaged over batches. The index is 0 if every class is a single point, and if all classes have the same centroid.
     At chance accuracy the value is meaningless: equal centroids have the best value, 0.
@@ -35,7 +35,7 @@ def davies_bouldin_index(
     Args:
         layer: the layer whose output is clustered: "initial", or its number among the model's layers, from 0, without
             layers that act in training only. "initial" is the first convolution, as in the authors' code, or the first
-            pooling layer behind a weight layer if that comes earlier. A network without either takes its first hidden
+            pooling layer behind a weight layer if that comes earlier. In a network with neither it is the first hidden
             layer that is more than a linear map of the input.
         pool: side of the max-pooling windows; outputs smaller than a window are not pooled.
         n_batches: batches, each drawn without replacement.
@@ -52,7 +52,7 @@ def davies_bouldin_index(
 def mean_index(
     subject: Subject, *, layer: str, pool: int, n_batches: int, batch: int, stratified: bool, seed: int
 ) -> float:
-    """Cached `davies_bouldin_index`."""
+    """Compute `davies_bouldin_index`; the result is cached."""
     seeds = [stream_seed("batches of davies_bouldin", seed, number) for number in range(n_batches)]
     batches = [draw(subject.examples, batch, each, by_class=stratified) for each in seeds]
     return index_of_batches(subject.network, batches, layer, pool)
@@ -100,7 +100,6 @@ def _position(network: Network, layer: str) -> int:
 
 
 def _features(network: Network, inputs: Array, position: int, pool: int) -> Array:
-    """Outputs (n, ...) of a layer after max pooling."""
     shape = network.shape(position)
     is_turned = _has_channels_in_front(network, position)
     sides = shape[1:] if is_turned else shape[:-1]

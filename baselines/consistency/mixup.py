@@ -1,4 +1,4 @@
-"""Mixup errors: error on averages of two training examples of a class, of inputs or of first hidden outputs.
+"""Mixup errors: errors on averages of two training examples of a class, in the input or in the first hidden layer.
 
 Source: Natekar and Sharma 2020, arXiv 2012.02775. Draws: by example.
 """
@@ -33,7 +33,7 @@ def mixup_error(
 
     Args:
         per_class: examples in a batch divided by the number of classes; a smaller training set is a single batch.
-        n_batches: batches, unless a batch holds all examples.
+        n_batches: number of batches; a single batch if it holds all examples.
         parity_unshuffled: take examples in the order of the training set, cyclically, as in the authors' code.
     """
     return midpoint_error(
@@ -43,7 +43,7 @@ def mixup_error(
 
 @shared
 def midpoint_error(subject: Subject, *, per_class: int, n_batches: int, parity_unshuffled: bool, seed: int) -> float:
-    """Cached `mixup_error`."""
+    """Compute `mixup_error`; the result is cached."""
     size = per_class * subject.network.n_classes
     if not parity_unshuffled:
         return _error(subject.network, *_drawn(subject, size, n_batches, seed), INPUT)
@@ -61,12 +61,12 @@ def manifold_mixup_error(
     [0, 1]. Work: 1 F of 12,000 mixtures. Refused: no class has two examples in a batch, or there is no such hidden
     layer.
 
-    The layer is the first that is more than a linear map of the input, including its normalization and activation. All
+    The layer, with its normalization and activation, is the first that is more than a linear map of the input. All
     batches count; in the authors' code only the last batch does.
 
     Args:
         batch: examples in a batch.
-        n_batches: batches, unless a batch holds all examples.
+        n_batches: number of batches; a single batch if it holds all examples.
         preactivation: average before the layer's activation, if it has an activation, as in the authors' code. Behind a
             single linear layer this equals averaging inputs.
     """
@@ -81,8 +81,8 @@ def manifold_mixup_error(
 def dbi_mixup(subject: Subject, *, seed: int = 0) -> float:
     """Davies-Bouldin index times mixup error: winner of the PGDL competition.
 
-    Formula: davies_bouldin_index mixup_error. Range: [0, inf); 0 if either is 0. Work: 1 F of 1800 x kappa mixtures,
-    and 1 F of 4800 examples up to the first convolution.
+    Formula: davies_bouldin_index times mixup_error. Range: [0, inf); 0 if either is 0. Work: 1 F of 1800 x kappa
+    mixtures, and 1 F of 4800 examples up to the first convolution.
 
     Other parameters have the defaults of `davies_bouldin_index` and `mixup_error`. `dbi_mixup_winner` has the draws of
     the authors' file. At chance accuracy the value is meaningless: the index has its best value, 0, if all

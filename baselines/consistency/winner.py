@@ -17,7 +17,7 @@ from baselines.network import INPUT
 #: Size of TensorFlow's shuffle buffer, and TensorFlow's seeds: the global seed, and the seed of the shuffling.
 BUFFER, SEEDS = 5000, (0, 1)
 
-#: Batches, examples of a batch for clusters and, per class, for mixtures, and examples whose labels count the classes.
+#: Batches; examples of a batch for clusters, and per class for mixtures; examples whose labels count the classes.
 N_BATCHES, CLUSTERED, PER_CLASS, SEEN = 10, 120, 10, 50
 
 
@@ -25,18 +25,18 @@ N_BATCHES, CLUSTERED, PER_CLASS, SEEN = 10, 120, 10, 50
 def dbi_mixup_winner(subject: Subject) -> float:
     """dbi_mixup with the draws of the submission that won the PGDL competition.
 
-    Formula: davies_bouldin_index mixup_error, of 10 batches each; mean over batches, then over classes. Range: [0,
-    inf). Source: Natekar and Sharma 2020, arXiv 2012.02775, and their submission, team Interpex. Work: 1 F of 450 x
+    Formula: davies_bouldin_index times mixup_error, each on 10 batches; means over batches, then over classes. Range:
+    [0, inf). Source: Natekar and Sharma 2020, arXiv 2012.02775, and their submission, team Interpex. Work: 1 F of 450 x
     kappa mixtures, and 1 F of 1200 examples up to the first convolution. Draws: by example. Refused: no class has
     examples in every batch, or all examples are of one class.
 
-    The value depends on the order of the dataset, and on no seed. Clusters are computed on the first 1,200 examples of
-    the dataset, repeated and shuffled with a buffer of 5,000 and fixed seeds, in batches of 120. Mixtures are made of
+    The value depends on the order of the dataset, and on no seed. Clusters are computed in batches of 120 on the first
+    1,200 examples of the dataset after repeating and shuffling it (buffer of 5,000, fixed seeds). Mixtures are made of
     the dataset's first examples in their order, in ten batches of ten examples per class. The number of classes is one
-    more than the largest label among the first 50 shuffled examples; classes beyond it are ignored, and so is a class
-    that any batch lacks. A batch with a single example of a class, where the authors' code yields NaN, is left out for
-    this class. `dbi_mixup` draws more examples by seed and gives all pairs of a class equal weight. At chance accuracy
-    the value is meaningless, as for `dbi_mixup`.
+    more than the largest label among the first 50 shuffled examples. Larger labels are ignored, and so is a class that
+    any batch lacks. A batch with a single example of a class, where the authors' code yields NaN, is left out for this
+    class. `dbi_mixup` draws more examples by seed and gives all pairs of a class equal weight. At chance accuracy the
+    value is meaningless, as for `dbi_mixup`.
     """
     shuffled = _shuffled(len(subject.examples), CLUSTERED * N_BATCHES)
     batches = [subject.examples.take(positions) for positions in shuffled.reshape(N_BATCHES, CLUSTERED)]
@@ -55,7 +55,6 @@ def _shuffled(n_examples: int, number: int) -> Array:
 
 
 def _accuracy(subject: Subject, n_classes: int) -> Fraction:
-    """Accuracy on all pairs of a class, averaged over batches and then over classes, as an exact fraction."""
     examples = subject.examples
     size = PER_CLASS * n_classes
     batches = (np.arange(N_BATCHES * size) % len(examples)).reshape(N_BATCHES, size)
@@ -79,18 +78,18 @@ def _accuracy(subject: Subject, n_classes: int) -> Fraction:
 def augmentation_robustness_runner_up(
     subject: Subject, *, batch: int = 64, n_batches: int = 201, seed: int = 0
 ) -> float:
-    """Penalty for changed predictions on augmented images, summed over the dataset's first: runner-up of PGDL.
+    """Penalty for changed predictions on augmented images, summed over the dataset's first images: runner-up of PGDL.
 
     Formula: sum over x of sum_t (|max p(x) - max p(t(x))| if argmax p(x) = argmax p(t(x)), else P_t). Range: [0, inf).
     Source: Aithal et al. 2021, arXiv 2101.06459, and their submission, team Always Generalize. Work: 8 F of min(m,
     12,864) examples. Refused: inputs are not images of 1, 3 or 4 channels, the first three of which are colours.
 
-    The team's final submission consists of this term alone, with P = (6, 1, 2, 3, 1, 12, 2). It differs from
-    `augmentation_robustness_penalty` in five ways. It reads the dataset from its start, unshuffled. It stops after 201
-    batches. All images of a batch share a factor of saturation, and their flipped images share a second factor.
-    Penalties are summed, not averaged. Pixels may have any range. The submission returned minus the sum, to which the
-    competition's score is nearly indifferent; here larger values predict larger gaps. At chance accuracy the value is
-    meaningless: a network with constant outputs has the best value, 0.
+    The team's final submission consists of this term alone, with P = (6, 1, 2, 3, 1, 12, 2) for seven transformations
+    t. It differs from `augmentation_robustness_penalty` in five ways. It reads the dataset from its start, unshuffled.
+    It stops after 201 batches. All images of a batch share a factor of saturation, and their flipped images share a
+    second factor. Penalties are summed, not averaged. Pixels may have any range. The submission returned minus the sum,
+    to which the competition's score is nearly indifferent; here larger values predict larger gaps. At chance accuracy
+    the value is meaningless: a network with constant outputs has the best value, 0.
 
     Args:
         batch: images that share a factor of saturation.

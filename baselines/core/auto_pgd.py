@@ -9,7 +9,7 @@ import numpy as np
 
 from baselines.core.sample import Array
 
-#: Values (rows,) of points (rows, n), with their gradients (rows, n).
+#: A function that returns the values (rows,) of points (rows, n), and their gradients (rows, n).
 Value = Callable[[Array], tuple[Array, Array]]
 
 #: Weight alpha of the new point against momentum.
@@ -20,7 +20,7 @@ IMPROVING = 0.75
 
 
 def checkpoints(n_steps: int) -> list[int]:
-    """Return the steps w_j = ceil(p_j n_steps) after which the step length may be halved (section 3 of the paper)."""
+    """Return the numbers of steps after which the step length may be halved (w_j in section 3 of the paper)."""
     percent = [0, 22]
     while percent[-1] < 100:
         percent.append(percent[-1] + max(percent[-1] - percent[-2] - 3, 6))

@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 
 class Bracket(NamedTuple):
-    """An interval that contains the largest number that passes."""
+    """An interval that contains the largest number that passes a test."""
 
-    low: float  #: passes
-    high: float  #: is too much
+    low: float  #: a number that passes
+    high: float  #: a number that is too much: it fails
     tried: float  #: the end that was tested last
 
 
@@ -21,7 +21,7 @@ def bisect(
     middle: Callable[[float, float], float] = _mean,
     is_enough: Callable[[float, float, float], bool] = lambda *_: False,
 ) -> Bracket:  # fmt: skip
-    """Halve the interval [low, high] repeatedly, so that `low` passes and `high` is too much.
+    """Halve the interval [low, high] repeatedly; returns the last interval, whose `low` passes and `high` is too much.
 
     Args:
         is_too_much: the test, called once for each halving.

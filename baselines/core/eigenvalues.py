@@ -24,7 +24,7 @@ ROUNDING = 1e-6
 
 
 def largest_eigenvalue(multiply: Callable[[Array], Array], begin: Array, n_steps: int) -> float:
-    """Largest eigenvalue of a symmetric matrix, after at most `n_steps` products with vectors (n,).
+    """Largest eigenvalue of a symmetric matrix, from at most `n_steps` products with vectors (n,), first `begin`.
 
     Old Lanczos vectors are not stored. Rounding brings their directions back, which repeats eigenvalues but does not
     change their values.
@@ -49,7 +49,7 @@ def largest_eigenvalue(multiply: Callable[[Array], Array], begin: Array, n_steps
 
 
 def largest_eigenvalue_of_positive(multiply: Callable[[Array], Array], begin: Array) -> float:
-    """Largest eigenvalue of a positive semidefinite matrix, from products with float32 vectors (n,)."""
+    """Largest eigenvalue of a positive semidefinite matrix, from products with float32 vectors (n,), first `begin`."""
     from scipy.sparse.linalg import LinearOperator, eigsh
 
     operator = LinearOperator((len(begin), len(begin)), multiply, dtype=np.float32)

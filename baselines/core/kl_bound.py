@@ -9,13 +9,14 @@ TOLERANCE = 1e-12
 
 
 def log_bound(error: float, complexity: float) -> float:
-    """-ln(1 - p) for the largest p with kl(error || p) <= complexity, kl of two Bernoulli laws. Range: [0, inf).
+    """Return -ln(1 - p) for the largest error p with kl(error || p) <= complexity. Range: [0, inf).
 
-    -ln(1 - p) is about p for small p, and still tells networks apart whose p is nearly 1.
+    kl is the relative entropy of Bernoulli laws. -ln(1 - p) is about p for small p; for p near 1 it still tells
+    networks apart.
 
     Args:
         error: training error, in [0, 1).
-        complexity: right side of the theorem, in nats per example.
+        complexity: right side of the inequality, in nats per example.
 
     Raises:
         MeasureUnavailable: the training error is 1, for which no bound exists.

@@ -1,7 +1,7 @@
 """The description of a measure, and the decorator that registers a function as a measure.
 
-Descriptions are read from the function's docstring, which no digest covers: the meaning in the first line, a paragraph
-of `FIELDS`, and further text for the measure's page. Fields in a module's docstring hold for all its measures.
+Descriptions are read from the function's docstring: the meaning from its first line, fields from a paragraph (see
+`FIELDS`), and further text for the measure's page. Fields in a module's docstring hold for all its measures.
 """
 
 import functools
@@ -46,11 +46,11 @@ class Measure:
     range: str  #: of the values; empty for all numbers
     source: str  #: paper or code that defines the measure
     cost: Cost
-    work: str  #: passes over examples, as `baselines.core.work` reads them
+    work: str  #: passes over examples, in the notation of `baselines.core.work`
     weights: Form | None  #: weights as trained, or with normalization folded; None if the measure reads no weights
     draws: str  #: `by input` or `by example`, if the order of inputs or examples changes the draws
-    order: str  #: name of a measure that orders all networks alike; empty without such a measure
-    refused: str  #: when the measure raises `MeasureUnavailable` of its own accord
+    order: str  #: name of another measure that orders all networks in the same way; empty without such a measure
+    refused: str  #: when the measure raises `MeasureUnavailable` although its needs are met
     needs: frozenset[Need]
     function: Complexity = field(repr=False, compare=False)  #: called with `(model, dataset, **parameters)`
 
@@ -66,7 +66,7 @@ class Measure:
         return {p.name: p.default for p in found if p.kind is p.KEYWORD_ONLY}
 
     def passes(self, sizes: Sizes) -> Passes:
-        """Examples in all passes with the default parameters; 0 for a measure that reads weights only."""
+        """Numbers of examples in all passes with the default parameters; 0 for a measure that reads weights only."""
         return passes_of(self.work, self.parameters.get("n_samples"), sizes)
 
 
@@ -129,7 +129,7 @@ def _add(name: str, compute: Callable[..., float], needs: frozenset[Need]) -> Co
 
 
 def fields_of(doc: str) -> dict[str, str]:
-    """Return the texts of a docstring by field: the first paragraph that begins with any of `FIELDS`."""
+    """Return text by field, read from the first paragraph of a docstring that begins with any of `FIELDS`."""
     lines = map(_line, doc.split("\n\n"))
     paragraph = next((line for line in lines if _FIELD.match(line)), "")
     _, *parts = _FIELD.split(paragraph)
@@ -141,8 +141,6 @@ def _line(text: str) -> str:
 
 
 def _logarithm(name: str, compute: Callable[..., float]) -> Callable[..., float]:
-    """Return the logarithm of a measure as a function of a subject, with a docstring in the same form."""
-
     @functools.wraps(compute)
     def logarithm(subject: Subject, **parameters: Any) -> float:
         return math.log(compute(subject, **parameters) + TINY)

@@ -16,7 +16,7 @@ _AVAILABLE = re.compile(r"^MemAvailable:\s+(\d+) kB", re.MULTILINE)
 
 
 def require_memory(needed: int, what: str, remedy: str) -> None:
-    """Raise `MeasureUnavailable` if less memory is available than needed; unknown memory is enough.
+    """Raise `MeasureUnavailable` if less memory than `needed` is available; pass if the available memory is unknown.
 
     Args:
         needed: lower bound in bytes.
@@ -31,7 +31,7 @@ def require_memory(needed: int, what: str, remedy: str) -> None:
 
 
 def memory_left() -> int | None:
-    """Bytes left: below the limit of the call in a sandbox, else available on the machine; None if unknown."""
+    """Bytes that a call in a sandbox may still take or, elsewhere, that the machine has available; None if unknown."""
     limit = os.environ.get(LIMIT)
     if limit is None:
         available = _AVAILABLE.search(_read("/proc/meminfo"))

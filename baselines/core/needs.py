@@ -19,7 +19,7 @@ class Need(StrEnum):
 
 
 class Cost(StrEnum):
-    """Class of work of a measure, by its passes over its sample of training examples; the cheapest first."""
+    """Amount of work of a measure, by its passes over its sample of training examples; the cheapest first."""
 
     WEIGHTS = "weights"  #: no passes: reads the weights and the architecture
     FORWARD = "forward"  #: up to three forward passes

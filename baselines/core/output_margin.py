@@ -8,7 +8,7 @@ from baselines.core.subject import Subject, shared
 
 @shared
 def output_margin(subject: Subject, *, n_samples: int = 10_000, percentile_method: str = "kth", seed: int = 0) -> float:
-    """Gamma, the 10th percentile of the margins; negative if more than 10 % of the predictions are wrong.
+    """Return gamma, the 10th percentile of the margins; negative if more than 10 % of the predictions are wrong.
 
     Args:
         subject: the network and its training data.
@@ -33,6 +33,6 @@ def positive_margin(
     subject: Subject, *, n_samples: int = 10_000, percentile_method: str = "kth", margin_floor: float = 1e-6,
     parity_abs: bool = False, seed: int = 0,
 ) -> float:  # fmt: skip
-    """Gamma, or its absolute value with `parity_abs`, at least `margin_floor`, for logarithms and divisions."""
+    """Return gamma or, with `parity_abs`, |gamma|, or `margin_floor` if that is larger: a number to divide by."""
     found = output_margin(subject, n_samples=n_samples, percentile_method=percentile_method, seed=seed)
     return max(abs(found) if parity_abs else found, margin_floor)

@@ -25,7 +25,7 @@ def folded_logits(subject: Subject, n_samples: int, seed: int) -> Array:
 def trained_logits(subject: Subject, n_samples: int, seed: int) -> Array:
     """Logits (n, classes), float32, of the network as trained, on the sample of `logits`.
 
-    The compiled function is the same as for perturbed weights, so that both round alike.
+    They are computed by the same compiled function as for perturbed weights, so that both round alike.
     """
     return _compiled_logits(subject, min(n_samples, len(subject.examples)), seed, folded=False)
 
@@ -69,5 +69,5 @@ def margins(answers: Array, labels: Array) -> Array:
 
 
 def accuracy(answers: Array, labels: Array) -> float:
-    """Fraction of examples whose largest logit, of logits (n, classes), is the true class'."""
+    """Fraction of examples whose true class has the largest of the logits (n, classes)."""
     return float(np.mean(answers.argmax(axis=1) == labels))

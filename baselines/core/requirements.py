@@ -27,7 +27,7 @@ def require(subject: Subject, needs: Collection[Need]) -> None:
 
     Raises:
         MeasureUnavailable: weights are not finite, outputs are no logits of two or more classes, or inputs are tokens.
-        ValueError: examples have another form, or a label is no class of the network.
+        ValueError: `checked` refuses an example, or a label is no class of the network.
     """
     _ = subject.weights  # weights that are not finite are refused by every measure
     if {Need.CLASSES, Need.LABELS}.intersection(needs):
@@ -50,7 +50,7 @@ def require_classes(subject: Subject) -> None:
 
 
 def require_unit_range(subject: Subject) -> None:
-    """Raise `ValueError` unless all pixels of images are in [0, 1], which transformations of colours require."""
+    """Raise `ValueError` unless all pixels of images are in [0, 1], as transformations of colours need them."""
     inputs = subject.examples.inputs
     if inputs.ndim != 4:  # no images: refused by the measures themselves
         return
@@ -71,7 +71,6 @@ def _extremes(subject: Subject) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _require_quantities(subject: Subject) -> None:
-    """Refuse networks on tokens: indices cannot be interpolated."""
     for node in subject.nodes.nodes:
         if node.kind in _LOOKUPS:
             raise MeasureUnavailable(
@@ -80,7 +79,7 @@ def _require_quantities(subject: Subject) -> None:
 
 
 def _require_logits(subject: Subject) -> None:
-    """Refuse outputs whose values look like probabilities, which the graph of layers may not show."""
+    """Refuse outputs whose values look like probabilities, even if no layer of the network computes probabilities."""
     if (found := _found_instead(subject)) is not None:
         raise MeasureUnavailable(
             f"needs logits, but the outputs' values are {found}: end the network with logits, or with Keras' softmax"

@@ -9,7 +9,7 @@ R = TypeVar("R")
 
 
 class Retained:
-    """Results by key, whose arrays have at most `limit` bytes; the least recently used result is dropped first.
+    """A cache of results by key. If their arrays exceed `limit` bytes, the least recently used results are dropped.
 
     An array shared by several results counts once. A result larger than `limit` is not kept.
     """
@@ -24,7 +24,6 @@ class Retained:
         return len(self._results)
 
     def __iter__(self) -> Iterator[Hashable]:
-        """Keys, the least recently used first."""
         return iter(self._results)
 
     def get(self, key: Hashable, compute: Callable[[], R]) -> R:

@@ -31,7 +31,7 @@ class Sample:
 
 
 def read_examples(dataset: Any) -> Sample:
-    """Return the whole training set, an unbatched `tf.data.Dataset` of (input, label), in its order.
+    """Return the whole training set in its order; `dataset` is a `tf.data.Dataset` of single pairs (input, label).
 
     A dataset of the harness has memory-mapped arrays, `dataset.arrays`, whose inputs are not copied.
 
@@ -87,7 +87,7 @@ def _slices(inputs: Array, labels: Array) -> Iterator[tuple[Array, Array]]:
 def draw(examples: Sample, number: int, seed: int, *, by_class: bool = False) -> Sample:
     """Draw `number` examples without replacement; returns all, shuffled, if there are fewer.
 
-    `by_class` draws each class in proportion, with at least two examples of a class that has two.
+    `by_class` draws from each class in proportion to its size, but at least two examples of a class that has two.
     """
     order = stream("sample", seed).permutation(len(examples))
     if number >= len(examples):

@@ -93,7 +93,7 @@ class Subject:
         return self.folded is not self.network
 
     def seen(self, *, folded: bool) -> Network:
-        """Return `folded` or, as trained, `network`."""
+        """Return `self.folded` if `folded`, else `self.network`."""
         return self.folded if folded else self.network
 
     @functools.cached_property
@@ -178,7 +178,7 @@ def share() -> None:
 
 
 def subject_of(model: Any, dataset: Any) -> Subject:
-    """Return the subject of a model and a dataset; within `sharing()` always the same object."""
+    """Return the subject of a model and a dataset; within `sharing()` the same two always have the same subject."""
     for subject in _current or ():
         if subject.model is model and subject.dataset is dataset:
             return subject

@@ -15,7 +15,7 @@ from baselines.core.needs import Cost
 _FACTOR = r"(?:(?:min|max)\([^()]+\)|[\d.,]*\d|\b(?:kappa|d|m)\b)"
 _TERM = re.compile(rf"({_FACTOR}(?: x {_FACTOR})*) ([FB])\b(?: of ({_FACTOR}(?: x {_FACTOR})*) (?:examples|mixtures))?")
 
-#: Most forward passes of a measure below the cost `many`; the limit of B is one less. Passes per class count once.
+#: Most passes F of a measure whose cost is not `many`; the limit of passes B is one less. Passes per class count once.
 FEW = 3
 
 
@@ -50,7 +50,7 @@ def passes_of(work: str, n_samples: int | None, sizes: Sizes) -> Passes:
 
 
 def cost_of(work: str, *, takes_gradients: bool) -> Cost:
-    """Return the cost of a work: its passes for one class and 100 layers, in all cases."""
+    """Return the cost of a work, from its passes for one class and 100 layers, terms behind a semicolon included."""
     symbols, times = Sizes(kappa=1, d=100, m=1)._asdict(), {"F": 0.0, "B": 0.0}
     for factor, letter, _ in _TERM.findall(work):
         times[letter] += _product(factor, symbols)

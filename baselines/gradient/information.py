@@ -34,7 +34,6 @@ def slopes_of_change(subject: Subject, n_samples: int, seed: int) -> Array:
 
 
 def _slopes(network: Network, changes: Sequence[Array], images: Any, labels: Any) -> Any:
-    """Directional derivatives (n,) of the examples' cross-entropies along a change of all weights."""
     variables = network.variables
     with tf.autodiff.ForwardAccumulator(variables, [tf.constant(change) for change in changes]) as forward:
         losses = cross_entropies(network.logits(images), labels)
@@ -50,8 +49,8 @@ def information_in_weights(subject: Subject, *, n_samples: int = 2048, seed: int
     Approximate IIW, m (w - w0)' F (w - w0) with the empirical Fisher matrix F. It is twice the relative entropy between
     Gaussians around w and around w0. Both have the covariance of weights trained on bootstrap samples, about F^-1 / m.
     The authors' prior is trained on held-out data; here its mean is w0. The authors' code squares a mean over batches
-    for each array, which vanishes at a stationary point, and it leaves out biases and the factor m. Weights are all
-    trained parameters.
+    for each array; this mean vanishes at a stationary point. It also leaves out biases and the factor m. Weights are
+    all trained parameters.
 
     Args:
         n_samples: training examples on which F is estimated; m is the size of the whole training set.

@@ -19,8 +19,8 @@ from baselines.network.losses import Derivative, balanced, sum_over_logits
 def jacobian_norm(subject: Subject, *, n_batches: int = 33, batch_size: int = 16) -> float:
     """Mean squared entry of the Jacobians of the logits with respect to the inputs of all layers.
 
-    Formula: mean over batches and layers l of mean((d f / d x^l)^2). Range: [0, inf). Source: PGDL starting kit (Jiang
-    et al. 2020, arXiv 2012.07976). Work: kappa B of 528 examples. Draws: by example.
+    Formula: mean over batches and layers l of mean((d f / d x^l)^2), x^l the input of layer l. Range: [0, inf). Source:
+    PGDL starting kit (Jiang et al. 2020, arXiv 2012.07976). Work: kappa B of 528 examples. Draws: by example.
 
     All layers, including pooling and reshaping, have equal weight, and so have all batches, including a smaller last
     batch. This follows the starting kit, which reads the first 33 batches of 16 examples.
@@ -44,7 +44,7 @@ def _first(dataset: Any, number: int) -> Array:
 
 
 def _mean_squares(network: Network, images: Any) -> Derivative:
-    """Mean over layers of the mean square (n,) of a logit's derivatives with respect to the layer's input."""
+    """Return the mean square (n,) of a logit's derivatives with respect to each layer's input, averaged over layers."""
     positions = [position for sources, _ in network.layers for position in sources if position != network.output]
     places = sorted({INPUT, *positions})
     with tf.GradientTape(persistent=True) as tape:
@@ -60,7 +60,6 @@ def _mean_squares(network: Network, images: Any) -> Derivative:
 
 
 def _over_entries(reduce: Callable[..., Any], rows: Any) -> Any:
-    """Reduce the squares of entries (n, ...) to a number for each example (n,)."""
     return reduce(tf.square(rows), axis=list(range(1, len(rows.shape))))
 
 

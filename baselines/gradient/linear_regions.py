@@ -114,7 +114,6 @@ def _changes(subject: Subject, n_samples: int, n_steps: int, seed: int) -> tuple
 
 
 def _in_pieces(subject: Subject) -> Network:
-    """Return the network; raises `MeasureUnavailable` if it is not piecewise linear."""
     network = subject.network
     for node in network.nodes:
         if not is_linear(node) and not is_bent(node):

@@ -26,11 +26,12 @@ SMALLEST = float(np.finfo(np.float32).tiny)
 def tic_trace(subject: Subject, *, n_samples: int = 2048, n_probes: int = 10, seed: int = 0) -> float:
     """Takeuchi's information criterion with traces: second moment of the gradients over curvature.
 
-    Formula: Tr(C) / (m Tr(F)), C = E g_i g_i', F the Fisher matrix. Range: [0, inf). Source: Thomas et al. 2020, arXiv
-    1906.07774. Refused: the Fisher matrix is 0 and gradients are not, as for wrong predictions with probability 1.
+    Formula: Tr(C) / (m Tr(F)), C = E g_i g_i', g_i gradients of single examples, F the Fisher matrix. Range: [0, inf).
+    Source: Thomas et al. 2020, arXiv 1906.07774. Refused: the Fisher matrix is 0 and gradients are not, as for wrong
+    predictions with probability 1.
 
-    The value is 1 / m if the labels are distributed as the predicted probabilities, 0 if both traces are 0, and large
-    for a network that is confident and wrong.
+    The value is 1 / m for m training examples if the labels are distributed as the predicted probabilities. It is 0 if
+    both traces are 0, and large for a network that is confident and wrong.
     """
     noise, curvature = _diagonals(subject, n_samples, n_probes, seed)
     above, below = float(noise.sum()), float(curvature.sum())
@@ -45,8 +46,8 @@ def tic_diag(
 ) -> float:
     """Takeuchi's information criterion with diagonals: second moment of each weight's gradient over its curvature.
 
-    Formula: 1/m sum over weights j of C_jj / (F_jj + epsilon), C = E g_i g_i', F the Fisher matrix. Range: [0, inf).
-    Source: Thomas et al. 2020, arXiv 1906.07774; the diagonal as in Schneider, Dangel and Hennig 2021, arXiv
+    Formula: 1/m sum over weights j of C_jj / (F_jj + epsilon), C = E g_i g_i', F the Fisher matrix, m examples. Range:
+    [0, inf). Source: Thomas et al. 2020, arXiv 1906.07774; the diagonal as in Schneider, Dangel and Hennig 2021, arXiv
     2102.06604.
 
     Schneider et al. leave out 1/m, and take the diagonal of the Hessian, which equals the diagonal of F if the network

@@ -52,7 +52,6 @@ def _directions(n_classes: int, n_probes: int, seed: int) -> Array:
 
 
 def _corners(labels: Array, n_classes: int) -> Array:
-    """Labels as unit vectors (n, classes), the corners of a simplex; for two classes opposite vectors."""
     found: Array = (np.eye(n_classes)[labels] - 1 / n_classes) * math.sqrt(n_classes / (n_classes - 1))
     return found
 
@@ -93,7 +92,8 @@ def ntk_complexity(
 
     Main term of a bound on the test error. Arora et al. have labels 1 and -1 and the kernel of an infinitely wide
     network of two layers on inputs of length 1, for which K_ii is 1/2. Here K is scaled to the same mean, and labels of
-    more classes are corners of a simplex. The value depends on the distribution of scale among layers, not on its size.
+    more classes are corners of a simplex. The value depends on the distribution of scale among layers, not on a factor
+    of all gradients.
 
     Args:
         ridge: r, added to the diagonal relative to the mean of K_ii, so that K is invertible with equal gradients, too.

@@ -89,7 +89,8 @@ def _drawn(subject: Subject, n_samples: int, seed: int, label: str) -> Array:
 def gradient_norm(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
     """Squared norm of the gradient of the mean training loss.
 
-    Formula: |E g|^2. Range: [0, inf). Source: Jiang et al. 2019, arXiv 1912.02178, appendix C. Weights: as trained.
+    Formula: |E g_i|^2, g_i the gradient of example i's cross-entropy in the weights. Range: [0, inf). Source: Jiang et
+    al. 2019, arXiv 1912.02178, appendix C. Weights: as trained.
     """
     return weight_gradients(subject, n_samples, seed)[2]
 
@@ -98,7 +99,8 @@ def gradient_norm(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> 
 def gradient_noise_final(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
     """Variance over examples of the loss' gradient, summed over weights.
 
-    Formula: E |g_i - E g|^2. Range: [0, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 66. Weights: as trained.
+    Formula: E |g_i - E g|^2, g_i the gradient of example i's cross-entropy in the weights. Range: [0, inf). Source:
+    Jiang et al. 2019, arXiv 1912.02178, eq. 66. Weights: as trained.
     """
     squares, _, mean_square = weight_gradients(subject, n_samples, seed)
     return max(float(squares.mean()) - mean_square, 0.0)  # only rounding makes it negative
@@ -108,7 +110,8 @@ def gradient_noise_final(subject: Subject, *, n_samples: int = 2048, seed: int =
 def fisher_rao_norm(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
     """Fisher-Rao norm of the weights: norm in the metric of the empirical Fisher matrix.
 
-    Formula: sqrt(E <w, g_i>^2). Range: [0, inf). Source: Liang et al. 2019, arXiv 1711.01530. Weights: as trained.
+    Formula: sqrt(E <w, g_i>^2), g_i the gradient of example i's cross-entropy in the weights w. Range: [0, inf).
+    Source: Liang et al. 2019, arXiv 1711.01530. Weights: as trained.
     """
     return math.sqrt(float(np.square(weight_gradients(subject, n_samples, seed)[1]).mean()))
 
@@ -119,7 +122,8 @@ def fisher_trace(
 ) -> float:
     """Trace of the empirical Fisher matrix: mean squared norm of the examples' gradients.
 
-    Formula: E |g_i|^2. Range: [0, inf). Source: Liang et al. 2019, arXiv 1711.01530. Weights: as trained.
+    Formula: E |g_i|^2, g_i the gradient of example i's cross-entropy in the weights. Range: [0, inf). Source: Liang et
+    al. 2019, arXiv 1711.01530. Weights: as trained.
 
     Args:
         label: "true", or "model" for labels drawn from the predicted probabilities.
@@ -149,7 +153,7 @@ def input_gradients(subject: Subject, n_samples: int, seed: int) -> Array:
 def input_gradient_norm(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
     """Mean norm of the loss' gradient with respect to the input.
 
-    Formula: E |d l / d x|_2. Range: [0, inf). Source: Novak et al. 2018, arXiv 1802.08760.
+    Formula: E |d l / d x|_2, l the cross-entropy. Range: [0, inf). Source: Novak et al. 2018, arXiv 1802.08760.
     """
     return float(input_gradients(subject, n_samples, seed).mean())
 

@@ -1,4 +1,4 @@
-"""Graphs of nearest neighbours among representations, and the variation tr(Y' L Y) of a signal on a graph."""
+"""Graphs of nearest neighbours among representations, and the variation tr(Y' L Y) of a signal Y, L the Laplacian."""
 
 import numpy as np
 

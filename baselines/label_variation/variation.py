@@ -23,8 +23,8 @@ MIXING = 2.0
 def vpm(subject: Subject, *, n_samples: int = 500, n_graphs: int = 1, seed: int = 0) -> float:
     """Label variation between nearest neighbours in the penultimate representation of mixed examples.
 
-    Formula: median over graphs of max(tr(Y' L Y) / (4 n), 0), L = I - D^-1/2 A D^-1/2, A_ij = 1 for i's nearest j.
-    Range: [0, 1/4]. Work: 1 F of 500 examples for each graph. Draws: by example.
+    Formula: median over graphs of max(tr(Y' L Y) / (4 n), 0), L = I - D^-1/2 A D^-1/2, A_ij = 1 for i's nearest j, D
+    row sums of A, Y labels. Range: [0, 1/4]. Work: 1 F of 500 examples for each graph. Draws: by example.
 
     Variation of the penultimate layer on mixup (VPM). A sample with equally many examples of each class is mixed: l x +
     (1 - l) x', and labels likewise. Nearest neighbours are found in the penultimate representation, pooled as for
@@ -47,11 +47,12 @@ def vpm(subject: Subject, *, n_samples: int = 500, n_graphs: int = 1, seed: int 
 def wcv(subject: Subject, *, per_class: int = 50, seed: int = 0) -> float:
     """Largest label variation between nearest neighbours, over the inputs of the last third of the layers.
 
-    Formula: max over l > L - floor(L / 3) - 1 of tr(Y' L_l Y) / (4 n), L_l = I - D^-1/2 A D^-1/2 of the input of l.
-    Range: [0, 1/4]. Work: 1 F of 50 x kappa examples. Draws: by example.
+    Formula: max, over the last floor(K / 3) + 1 of K layers, of tr(Y' L Y) / (4 n), L = I - D^-1/2 A D^-1/2 of the
+    layer's input. Range: [0, 1/4]. Work: 1 F of 50 x kappa examples. Draws: by example.
 
-    Worst-case variation (WCV). A_ij = 1 if i is the nearest neighbour of j, or j of i; representations are scaled to
-    length 1. The L layers include pooling and reshaping, but no final softmax.
+    Worst-case variation (WCV). A_ij = 1 if i is the nearest neighbour of j, or j of i; D has the row sums of A, and Y
+    the labels of n examples. Representations are scaled to length 1. The K layers include pooling and reshaping, but no
+    final softmax.
 
     Args:
         per_class: examples of each class; all of a class that has fewer.
@@ -71,8 +72,8 @@ def wcv(subject: Subject, *, per_class: int = 50, seed: int = 0) -> float:
 def vr(subject: Subject, *, graph_size: int = 500, n_graphs: int = 11, n_neighbours: int = 20, seed: int = 0) -> float:
     """Change of the label variation between neighbours from layer to layer, over the last layers.
 
-    Formula: median of mean of |v_l+1 - v_l|, v = tr(Y' (D - A) Y) / (200 n), A_ij = cos(z_i, z_j) if nearest 20. Range:
-    [0, inf). Work: 1 F of min(m, 5500) examples.
+    Formula: median of mean of |v_l+1 - v_l|, v = tr(Y' (D - A) Y) / (200 n), A_ij = cos(z_i, z_j) of the 20 nearest, D
+    row sums of A, Y labels. Range: [0, inf). Work: 1 F of min(m, 5500) examples.
 
     Variation rate (VR) over three representations: the inputs of the last two layers, and the logits. The value is
     below 0.2 if no neighbours tie. The sign is that of Lassance et al., who give no reason for it.
@@ -129,7 +130,7 @@ def _one_hot(labels: Array, subject: Subject) -> Array:
 
 
 def nearest_variation(representations: Array, labels: Array, *, is_symmetric: bool) -> float:
-    """tr(Y' L Y) / (4 n) on the graph of nearest neighbours, including all ties.
+    """Return tr(Y' L Y) / (4 n) for labels Y, L the Laplacian of the graph of nearest neighbours, including all ties.
 
     Lassance et al. compare values of the kernel exp(-distance / scale), which gives the same neighbours.
     """
@@ -140,7 +141,7 @@ def nearest_variation(representations: Array, labels: Array, *, is_symmetric: bo
 
 
 def cosine_variation(representations: Array, labels: Array, k: int) -> float:
-    """tr(Y' L Y) / (200 n) on the graph of the k highest cosines; the authors' 2 * 50 * 1000 is 200 n."""
+    """Return tr(Y' L Y) / (200 n) for labels Y on the graph of the k highest cosines; 200 n as in the authors' code."""
     similarities = np.clip(cosines(representations), 0, 1)
     adjacency = neighbours(similarities, k)
     return variation(similarities * (adjacency | adjacency.T), labels) / (200 * len(labels))

@@ -31,11 +31,11 @@ def adversarial_error(
 ) -> float:
     """Training error under an attack of several steps along the gradient's sign: PGD.
 
-    Formula: mean of max_k 1[argmax f(x_k) != y], x_k the points of an ascent on the loss in |u|_inf <= eps range(x).
+    Formula: mean of max_k 1[argmax f(x_k) != y], x_k points of an ascent on the loss, |x_k - x|_inf <= eps range(x).
     Range: [0, 1]. Source: Madry et al. 2018, arXiv 1706.06083. Work: 1 F + 11 B. Draws: by input and by example.
 
     Points are clipped to the range of the inputs. The usual epsilon, 8 / 255, changes nearly all predictions of
-    networks without adversarial training, which then tie. On images of 8 x 8 pixels the default changes few.
+    networks without adversarial training, so such networks tie. The default changes few on images of 8 x 8 pixels.
 
     Args:
         n_steps: steps of length 2.5 epsilon / n_steps, from a random point of the box.
@@ -58,8 +58,8 @@ def adversarial_error(
 def fgsm_error(subject: Subject, *, epsilon: float = 0.01, n_samples: int = 1024, seed: int = 0) -> float:
     """Training error after a single step of the inputs along the sign of the loss' gradient: FGSM.
 
-    Formula: mean of 1[argmax f(x + eps range(x) sign(d l / d x)) != y]. Range: [0, 1]. Source: Goodfellow, Shlens and
-    Szegedy 2015, arXiv 1412.6572. Work: 1 B + 1 F.
+    Formula: mean of 1[argmax f(x + eps range(x) sign(d l / d x)) != y], l the cross-entropy. Range: [0, 1]. Source:
+    Goodfellow, Shlens and Szegedy 2015, arXiv 1412.6572. Work: 1 B + 1 F.
 
     Points are clipped to the range of the inputs.
     """
@@ -72,7 +72,7 @@ def fgsm_error(subject: Subject, *, epsilon: float = 0.01, n_samples: int = 1024
 
 
 def inputs_range(inputs: Array, epsilon: float) -> tuple[float, float, float]:
-    """Return the smallest and the largest number of the inputs, and `epsilon` times the difference.
+    """Return the smallest and the largest number in the inputs, and `epsilon` times their difference.
 
     Raises:
         MeasureUnavailable: all numbers are equal.

@@ -24,14 +24,14 @@ def auto_pgd_margin(
 ) -> float:
     """Minus the mean maximum norm of the smallest change of an input by which Auto-PGD changes the prediction.
 
-    Formula: -mean of min{eps: max over |u|_inf <= eps range(x) of max_c f_c(x + u) - f_a(x + u) > 0}, a predicted.
-    Range: [-1, 0]. Source: Croce and Hein 2020, arXiv 2003.01690. Work: 1 F + 1 B + 6 x 20 B.
+    Formula: -mean of min{eps: max over |u|_inf <= eps range(x) of max_c f_c(x + u) - f_a(x + u) > 0}, a the predicted
+    class. Range: [-1, 0]. Source: Croce and Hein 2020, arXiv 2003.01690. Work: 1 F + 1 B + 6 x 20 B.
 
-    Attacks start at the example and maximize the lead max_c f_c - f_a over classes c other than a, which does not
-    saturate as the cross-entropy does. Bisection of ln eps finds the smallest radius at which an attack succeeds, and
-    the lead is interpolated linearly within the last interval. An example contributes -1 if no change as large as the
-    range of the inputs succeeds. Predictions may be right or wrong. Unlike for `adversarial_error`, changed inputs may
-    leave the range of the inputs.
+    Attacks start at the example and maximize the lead max_c f_c - f_a over classes c other than a. Unlike the
+    cross-entropy, the lead does not saturate. Bisection of ln eps finds the smallest radius at which an attack
+    succeeds, and the lead is interpolated linearly within the last interval. An example contributes -1 if no change as
+    large as the range of the inputs succeeds. Predictions may be right or wrong. Unlike for `adversarial_error`,
+    changed inputs may leave the range of the inputs.
 
     Args:
         n_steps: steps of each attack.
@@ -64,7 +64,7 @@ def _distances(network: Network, inputs: Array, answers: Array, width: float, n_
 
 
 def _lead(network: Network, shape: tuple[int, ...], answers: Array, points: Array) -> tuple[Array, Array]:
-    """Lead (n,) of the largest other logit over the predicted class' logit at points (n, numbers), and gradients."""
+    """Lead (n,) of the largest other logit over the predicted class' logit at points (n, numbers), and its gradient."""
 
     def run(flat: Any, chosen: Any) -> tuple[Any, Any]:
         with tf.GradientTape() as tape:

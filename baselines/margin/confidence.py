@@ -11,7 +11,8 @@ from baselines.core.subject import Subject
 def cross_entropy(subject: Subject, *, n_samples: int = 10_000, seed: int = 0) -> float:
     """Mean cross-entropy on the training set, in nats.
 
-    Formula: mean of -ln p_y. Range: [0, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 21.
+    Formula: mean of -ln p_y, p_y the predicted probability of the true class. Range: [0, inf). Source: Jiang et al.
+    2019, arXiv 1912.02178, eq. 21.
     """
     sample, answers = logits(subject, n_samples, seed)
     return float(cross_entropies(answers, sample.labels).mean())
@@ -43,8 +44,8 @@ def neg_confidence(subject: Subject, *, n_samples: int = 10_000, seed: int = 0) 
 def expected_calibration_error(subject: Subject, *, n_samples: int = 10_000, n_bins: int = 15, seed: int = 0) -> float:
     """Expected calibration error on the training set: mean difference of accuracy and confidence.
 
-    Formula: sum over bins b of (n_b / n) |accuracy_b - confidence_b|, equal bins of the confidence max_j p_j. Range:
-    [0, 1]. Source: Guo, Pleiss, Sun and Weinberger 2017, arXiv 1706.04599.
+    Formula: sum over bins b of (n_b / n) |accuracy_b - confidence_b|, n_b of the n examples in bin b, equal bins of the
+    confidence max_j p_j. Range: [0, 1]. Source: Guo, Pleiss, Sun and Weinberger 2017, arXiv 1706.04599.
 
     Args:
         n_bins: bins of equal width in (0, 1], closed on the right.

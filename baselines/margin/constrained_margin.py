@@ -45,7 +45,7 @@ def leading_components(subject: Subject, number: int, n_samples: int, seed: int)
 
 
 def elbow(values: Array) -> int:
-    """Number of descending values (n,) up to the elbow, the point farthest below the line from first to last value.
+    """Number of descending values (n,) up to the elbow: the value farthest below the line from the first to the last.
 
     Kneedle (Satopaa et al. 2011) finds the same point on a curve with a single elbow.
     """
@@ -58,8 +58,9 @@ def elbow(values: Array) -> int:
 def boundary_distances(network: Network, sample: Sample, components: Array, rate: float, n_steps: int) -> Array:
     """Approximate distances (n,) of examples from the nearest boundary within the span of components (k, features).
 
-    Each step covers the fraction `rate` of the first-order distance to the boundary. The result is the distance of the
-    first-order boundary seen from the point with the smallest margin. NaN for wrong predictions and zero gradients.
+    Each step covers the fraction `rate` of the first-order distance to the boundary. The result is the distance from
+    the example to the first-order boundary at the point with the smallest margin. NaN for wrong predictions and zero
+    gradients.
     """
     moved = np.zeros((len(sample), len(components)))
     least, found, first = np.full(len(sample), np.inf), np.full(len(sample), np.nan), np.zeros(len(sample))
@@ -108,9 +109,9 @@ def constrained_margin(
 ) -> float:  # fmt: skip
     """Minus the mean distance from the boundary along the leading principal components of the inputs.
 
-    Formula: -mean |P d|, d the way to f_y = max f_j by steps (f_y - f_j) P'g / |P'g|^2, g = d (f_y - f_j) / d x. Range:
-    (-inf, 0]. Source: Mouton, Theunissen and Davel 2023, arXiv 2308.15466. Work: up to 20 B. Refused: no correctly
-    classified example has a gradient, or all inputs are the same.
+    Formula: -mean |P d|, P the components as columns, d the way to f_y = max f_j by steps (f_y - f_j) P'g / |P'g|^2, g
+    = d (f_y - f_j) / d x. Range: (-inf, 0]. Source: Mouton, Theunissen and Davel 2023, arXiv 2308.15466. Work: up to 20
+    B. Refused: no correctly classified example has a gradient, or all inputs are the same.
 
     Mean over correctly classified examples. Class j has the largest logit other than y's, chosen anew at every step.
     Points are not clipped to the range of the inputs. The elbow, class j and the steps are choices of this library, not

@@ -28,9 +28,9 @@ def deepfool_margin(
 ) -> float:  # fmt: skip
     """Minus the mean relative norm of the smallest change of an input that changes the prediction: DeepFool.
 
-    Formula: -mean of |r_i| / |x_i|, argmax f(x_i + 1.02 r_i) != argmax f(x_i). Range: (-inf, 0]. Source:
-    Moosavi-Dezfooli, Fawzi and Frossard 2016, arXiv 1511.04599. Work: 3 x min(kappa, 10) B; up to 50 times. Refused:
-    all examples are left out.
+    Formula: -mean of |r_i| / |x_i|, r_i the change of input x_i, argmax f(x_i + 1.02 r_i) != argmax f(x_i). Range:
+    (-inf, 0]. Source: Moosavi-Dezfooli, Fawzi and Frossard 2016, arXiv 1511.04599. Work: 3 x min(kappa, 10) B; up to 50
+    times. Refused: all examples are left out.
 
     Minus the average robustness of the predictions, right or wrong. If a prediction does not change within `n_steps`,
     the change so far is used. Examples of zeros only are left out, and so are examples without a gradient.
@@ -70,7 +70,7 @@ def _changes(network: Network, inputs: Array, candidates: Array, n_steps: int, f
 
 
 def _to_nearest(gaps: Array, normals: Array) -> Array:
-    """Return the step (n, numbers) of each input to its nearest hyperplane; NaN if the normals of all planes are 0."""
+    """Return each input's step (n, numbers) to its nearest plane, at distance gap / |normal|; NaN if normals are 0."""
     squares = np.sum(normals**2, axis=2)
     with np.errstate(divide="ignore", invalid="ignore"):
         distances = np.where(squares > 0, gaps / np.sqrt(squares), np.inf)
@@ -80,7 +80,6 @@ def _to_nearest(gaps: Array, normals: Array) -> Array:
 
 
 def _linearized(network: Network, inputs: Array, candidates: Array) -> tuple[Array, Array]:
-    """Logits (n, classes), and the gradients (n, c, numbers) of the candidates' logits."""
     n_candidates = candidates.shape[1]
     run = functools.partial(_gradients, network)
     size = max(network.batch_size_of(PASSES * n_candidates), 1)

@@ -34,7 +34,7 @@ _PLACES = {"1st": (2, 3, 4, 5), "8th": (8, 9, 6, 7, 5, 4, 3, 2)}
 
 
 class _Class(NamedTuple):
-    """A class with at least two examples in the sample, n in number."""
+    """A class with n examples in the sample, n at least 2."""
 
     share: float  #: share of the class in the training set
     margins: Array  #: (n,)
@@ -74,7 +74,7 @@ def hidden_position(network: Network, layer: str) -> int:
 
 
 def authors_position(network: Network, layer: str) -> int:
-    """Position of the input of the authors' convolution or pooling layer; without such a layer `hidden_position`."""
+    """Position of the input of the layer that the authors' code chooses; if it finds no layer, `hidden_position`."""
     if layer in _PLACES:
         strided = {i for i, node in enumerate(network.nodes) if "strides" in node.config}
         for number in _PLACES[layer]:
@@ -84,7 +84,7 @@ def authors_position(network: Network, layer: str) -> int:
 
 
 def k_variance(points: Array) -> float:
-    """Wasserstein-1 distance between the first and the second half of points (n, features), without the last of odd n.
+    """Wasserstein-1 distance between both halves of points (n, features), in order; if n is odd, the last is left out.
 
     Between equally many points the optimal transport is a matching.
     """
@@ -116,8 +116,8 @@ def _register(suffix: str, where: str, position: Callable[[Network, str], int]) 
     ) -> float:
         """kV-Margin: minus the median margin over the mean k-variance of the classes in $where.
 
-        Formula: -median margin / sum_c share_c V_c L_c, V_c = W_1 of halves of c, L_c = max over c of |d margin / d
-        x^l|. Refused: there is no hidden layer, or no class has two examples in the sample.
+        Formula: -median margin / sum_c share_c V_c L_c, share_c of class c in the training set, V_c its k-variance, L_c
+        its largest |d margin / d x^l|. Refused: there is no hidden layer, or no class has two examples in the sample.
 
         The value does not depend on the scale of logits and layer. Wrong predictions have negative margins. Classes
         with a single example in the sample are left out. The denominator is at least 1e-12, also if all classes are
@@ -139,7 +139,8 @@ def _register(suffix: str, where: str, position: Callable[[Network, str], int]) 
     ) -> float:
         """kV-GN-Margin: minus the median distance from the boundary over the mean k-variance in $where.
 
-        Formula: -median (margin / (|d margin / d x^l| + 1e-6)) / sum_c share_c V_c, V_c = W_1 of halves of class c.
+        Formula: -median (margin / (|d margin / d x^l| + 1e-6)) / sum_c share_c V_c, share_c of class c in the training
+        set, V_c its k-variance.
 
         The distances are gradient-normalized margins. Layers are chosen as for `kv_margin`.
         """

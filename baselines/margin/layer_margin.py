@@ -124,7 +124,7 @@ def normalized(subject: Subject, n_samples: int, seed: int) -> Array:
 
 
 def signature(values: Array) -> Array:
-    """Lower fence, quartiles and upper fence (5,): fences are extremes clipped to 1.5 interquartile ranges."""
+    """Lower fence, quartiles and upper fence (5,): extremes at most 1.5 interquartile ranges beyond the quartiles."""
     low, middle, high = np.percentile(values, [25, 50, 75])
     reach = 1.5 * (high - low)
     return np.array([max(values.min(), low - reach), low, middle, high, min(values.max(), high + reach)])
@@ -154,8 +154,8 @@ def _layer_margin(statistic: str, layer: int) -> None:
     def layer_margin(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
         """Minus the $what of the normalized distances of examples from the boundary, measured $where.
 
-        Formula: -$statistic of (f_i - f_j) / |d (f_i - f_j) / d x^$layer| / sqrt(total variation of x^$layer). Range:
-        (-inf, 0].
+        Formula: -$statistic of (f_i - f_j) / |d (f_i - f_j) / d x^$layer| / sqrt(total variation of x^$layer), i the
+        true class, j the best other class. Range: (-inf, 0].
 
         Correctly classified examples only; the three hidden layers are evenly spaced.
         """

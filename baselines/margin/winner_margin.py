@@ -28,8 +28,8 @@ CROPS = np.linspace(0.85, 1, 16)
 def layer_margin_winner(subject: Subject, *, n_samples: int = 500, data: str = "augmented", seed: int = 0) -> float:
     """Minus the mean normalized margin in the first layer, on augmented examples.
 
-    Formula: -E (f_y - f_j) / (|d (f_y - f_j) / d x^1| + 1e-7) / (sqrt(trimmed mean of variances) + 1e-7). Source:
-    Natekar and Sharma 2020, arXiv 2012.02775.
+    Formula: -E (f_y - f_j) / (|d (f_y - f_j) / d x^1| + 1e-7) / (sqrt(trimmed mean of variances) + 1e-7), j the best
+    other class. Source: Natekar and Sharma 2020, arXiv 2012.02775.
 
     Misclassified examples have negative margins. The variances are those of the features of x^1.
 
@@ -61,7 +61,6 @@ def _variances(rows: Array) -> Array:
 
 
 def _first(network: Network) -> int:
-    """Number of the model's first layer with filters or units."""
     for number in range(len(network.layers)):
         if any(network.nodes[place].has_kernel for place in network.nodes_of(number)):
             return number

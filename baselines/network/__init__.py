@@ -1,6 +1,7 @@
 """Uniform access to layers, weights and intermediate outputs of sequential and functional models of Keras 2 and 3.
 
-`read_nodes` turns a Keras model into plain data, `fold_scales` rewrites the data, `Network` runs them.
+`read_nodes` turns a Keras model into plain data (`Nodes`), `fold_scales` rewrites the data, and `Network` runs the
+nodes.
 """
 
 from baselines.network.applied import in_full_precision

@@ -38,7 +38,7 @@ def as_applied(layer: Any, arrays: tuple[Array, ...]) -> tuple[Any, tuple[Array,
     """Return the layer inside redundant wrappers, and its effective weights.
 
     Spectral normalization divides and stores the kernel during training, so in inference mode only the inner layer
-    acts. A low-rank update (LoRA) is added to its kernel.
+    acts. A low-rank update (LoRA) of a layer is added to the layer's kernel.
 
     Args:
         layer: a layer of a model.
@@ -96,7 +96,7 @@ def _is_cell(part: Any) -> bool:
 
 
 def _updated(layer: Any, arrays: tuple[Array, ...]) -> tuple[Array, ...]:
-    """Return the weights without the two low-rank factors, whose scaled product is added to the first array."""
+    """Return the weights without the two low-rank factors; the first array has their scaled product added."""
     factors = [getattr(layer, name) for pair in _FACTORS for name in pair if hasattr(layer, name)]
     others = [variable for variable in layer.weights if not any(variable is factor for factor in factors)]
     first, second = arrays_of(factors, layer, arrays)

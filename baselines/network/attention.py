@@ -21,7 +21,7 @@ def is_plain(config: Mapping[str, Any], switches: Mapping[str, bool], shapes: li
 
 
 def dense(name: str, arrays: tuple[Array, ...], source: int, *, flat: int) -> Node:
-    """Return the node of a dense layer for a projection or an equivalent layer.
+    """Return a dense node in place of a projection of attention, or of an `EinsumDense` that is a dense layer.
 
     Args:
         name: name of the node.
@@ -36,7 +36,7 @@ def dense(name: str, arrays: tuple[Array, ...], source: int, *, flat: int) -> No
 
 
 class Attention:
-    """Attention of heads to queries, keys and values (n, positions, heads times numbers), a layer without weights."""
+    """The heads of an attention, without weights; inputs are query, key, value (n, positions, heads times numbers)."""
 
     weights: tuple[()] = ()
 
@@ -44,7 +44,7 @@ class Attention:
         self.heads, self.causal = heads, causal
 
     def __call__(self, inputs: Any, training: bool = False) -> Any:
-        """softmax(q k' / sqrt(d)) v for each head, (n, positions, heads times numbers)."""
+        """Return softmax(q k' / sqrt(d)) v of all heads, (n, positions, heads times numbers); d numbers per head."""
         query, key, value = (self._apart(tensor) for tensor in inputs)
         scores = tf.matmul(query, key, transpose_b=True) / math.sqrt(query.shape[-1])
         if self.causal:
@@ -54,11 +54,10 @@ class Attention:
         return tf.reshape(found, (-1, found.shape[1], found.shape[2] * found.shape[3]))
 
     def _apart(self, tensor: Any) -> Any:
-        """(n, positions, heads times numbers) -> (n, heads, positions, numbers)."""
         parts = tf.reshape(tensor, (-1, tensor.shape[1], self.heads, tensor.shape[2] // self.heads))
         return tf.transpose(parts, (0, 2, 1, 3))
 
 
 def attention(name: str, heads: int, sources: tuple[int, ...], *, causal: bool) -> Node:
-    """Return the node of the heads; `sources` are the positions of queries, keys and values."""
+    """Return the node of an `Attention`; `sources` are the positions of queries, keys and values."""
     return Node(name, ATTENTION, {"heads": heads, "causal": causal}, (), sources)

@@ -1,4 +1,4 @@
-"""Layers that multiply by constants and add constants, and the end of such preprocessing of the input."""
+"""Layers that multiply by constants and add constants, at the input or inside a network."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ _EPSILON = 1e-7
 
 
 def constants(node: Node) -> tuple[Array, Array] | None:
-    """Factor and shift, (channels,) or (1,), float64, of a layer in `CONSTANT`; None if not constants per channel."""
+    """Factor and shift, (channels,) or (1,), float64, of a layer in `CONSTANT`; None if not a number per channel."""
     if node.kind == "Rescaling":
         pair = node.config["scale"], node.config["offset"]
     else:

@@ -1,13 +1,13 @@
-"""Folds batch normalization and constants into kernels, so that no scale is left without effect on the function.
+"""Folds batch normalization and constants into kernels.
 
-Weights in front of a batch normalization can have any scale. Right behind a weight layer, a batch normalization is a
-scale and a shift of the layer's outputs, which move into the layer. Behind pooling or an activation such as ReLU, the
-magnitude of the scale still moves back into the weight layer. Otherwise, as behind a sum of branches, the magnitude
-moves forward into the weight layers that read the output. A sign and a shift may remain, but no scale.
+Without folding, weights in front of a batch normalization could have any scale, since the normalization cancels it.
+Right behind a weight layer, a batch normalization scales and shifts the layer's outputs; both move into the layer.
+Behind pooling or an activation such as ReLU, the magnitude of the scale still moves back into the weight layer.
+Otherwise, as behind a sum of branches, the magnitude moves forward into the weight layers that read the output. A sign
+and a shift may remain, but no scale.
 
-Constant factors of layers (`Rescaling`, `Normalization`) move likewise, and also through sums, so that a factor as a
-layer equals a factor in a kernel. A constant layer in front of all weights belongs to the input and stays. So does a
-constant that no weight layer can absorb.
+Constant factors of layers (`Rescaling`, `Normalization`) move likewise, and also through sums. A constant layer in
+front of all weights belongs to the input and stays. A constant that no weight layer can absorb stays, too.
 
 A normalization by statistics of each example stays. Its own scale moves forward if only weight layers read its output.
 `free_scales` sets the scales in front of it.
@@ -31,7 +31,7 @@ _HOMOGENEOUS = {
     "ZeroPadding3D",
 }  # fmt: skip
 
-#: Layers whose output is scaled if all inputs are scaled alike.
+#: Layers whose output has the factor that all their inputs share.
 JOINING = {"Add", "Average", "Maximum", "Minimum", "Subtract"}
 
 #: Layers that commute with a factor if the factor is the same for all channels.
@@ -43,8 +43,8 @@ _Network = tuple[Node, ...]
 def fold_scales(network: Nodes) -> Nodes:
     """Return the network with batch normalization and constants folded into its kernels.
 
-    Logits stay the same up to rounding. A network without scales to fold, whose parameters are all kernels and biases,
-    is returned itself.
+    Logits stay the same up to rounding. If there are no normalizations, constants or other scales, `network` itself is
+    returned.
 
     Raises:
         MeasureUnavailable: a normalization cannot be folded, so that weights before it could have any scale.
@@ -78,7 +78,7 @@ def _normalizes_channels(norm: Node) -> bool:
 
 
 def not_understood(norm: Node, where: str = "") -> MeasureUnavailable:
-    """Return the refusal of a normalization in front of which weights could have any scale."""
+    """Return the error for a normalization that cannot be folded; `where` names a layer in front of it."""
     return MeasureUnavailable(
         f"layer {norm.name} ({norm.kind}) cannot be folded into weights, and those before it{where} could be of any "
         "scale"
@@ -86,7 +86,7 @@ def not_understood(norm: Node, where: str = "") -> MeasureUnavailable:
 
 
 def _fold(nodes: _Network, position: int) -> _Network | None:
-    """Move the scale of a batch normalization or of constants into weight layers; None if impossible."""
+    """Return nodes with the batch normalization or constants at `position` moved into weight layers; else None."""
     scale = nodes[position]
     found = _affine(scale)
     if found is None:
@@ -109,7 +109,6 @@ def _fold(nodes: _Network, position: int) -> _Network | None:
 
 
 def _affine(scale: Node) -> tuple[Array, Array] | None:
-    """Factor and shift of a batch normalization or of constants; None if they are not per channel."""
     if scale.kind in CONSTANT:
         return constants(scale)
     return affine(scale) if scale.config["axis"] == -1 else None
@@ -166,7 +165,7 @@ def own_affine(norm: Node) -> tuple[Array | None, Array | None]:
 
 
 def _right_before(nodes: _Network, position: int) -> int | None:
-    """Position of the node read only by the scale at `position`, past folded nodes; None without such a node."""
+    """Position of the node before the scale at `position`, past folded nodes; None if another node reads it, too."""
     (place,) = nodes[position].sources
     while place != INPUT and consumers(nodes, place) == [position]:
         if nodes[place].kind != "Identity":
@@ -176,7 +175,7 @@ def _right_before(nodes: _Network, position: int) -> int | None:
 
 
 def _makers(nodes: _Network, place: int, scale: Node) -> list[int]:
-    """Weight layers that alone determine the input of a scale, through nodes that commute with it; else empty."""
+    """Positions of the weight layers that give the input `place` of `scale`; empty if `scale` cannot move there."""
     if place == INPUT or len(consumers(nodes, place)) != 1:
         return []
     if _takes(nodes[place], scale):
@@ -189,7 +188,7 @@ def _makers(nodes: _Network, place: int, scale: Node) -> list[int]:
 
 
 def _commutes(node: Node, scale: Node) -> bool:
-    """Whether a node commutes with the positive factors of `scale`; more nodes commute with a single factor."""
+    """Whether a node commutes with the positive factors of `scale`, a factor per channel or a single factor."""
     if is_homogeneous(node):
         return True
     found = constants(scale) if scale.kind in CONSTANT else None
@@ -197,7 +196,7 @@ def _commutes(node: Node, scale: Node) -> bool:
 
 
 def _fed(nodes: _Network, position: int, scale: Node) -> list[int]:
-    """Weight layers that read the output at `position`, through nodes that commute with scaling; empty if others do."""
+    """Positions of the weight layers behind `position`; empty if a node between does not commute with `scale`."""
     found: list[int] = []
     for place in consumers(nodes, position):
         node = nodes[place]
@@ -269,7 +268,6 @@ def _replaced(nodes: _Network, new: dict[int, Node]) -> _Network:
 
 
 def _without_idle(network: Nodes) -> Nodes:
-    """Drop folded nodes, and connect their readers to their inputs."""
     position = {-1: -1}
     left: list[Node] = []
     for number, node in enumerate(network.nodes):

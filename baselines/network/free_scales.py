@@ -35,7 +35,7 @@ class _Stream:
     normalizations: tuple[int, ...]  #: nodes that remove the scale
     makers: tuple[int, ...]  #: weight layers, and normalizations' own scales, that set the scale
     takers: tuple[int, ...]  #: weight layers that read the scaled values
-    shifts: tuple[int, ...]  #: remaining signs and shifts of folded batch normalization
+    shifts: tuple[int, ...]  #: nodes with the remaining signs and shifts of folded batch normalization
     groups: int  #: number of channel groups with separate scales
 
 
@@ -47,7 +47,7 @@ def with_set_scales(network: Network, inputs: Array) -> Nodes:
         inputs: training inputs (n, ...) to average over.
 
     Raises:
-        MeasureUnavailable: a layer with unknown effect on the scale before a normalization.
+        MeasureUnavailable: a layer changes the scale before a normalization in an unknown way.
     """
     nodes = list(network.nodes)
     normalizations = [(place, node) for place, node in enumerate(nodes) if node.kind in OF_EXAMPLES]
@@ -67,7 +67,7 @@ def with_set_scales(network: Network, inputs: Array) -> Nodes:
 
 
 def _stream(network: Network, start: int, norm: Node) -> _Stream | None:
-    """The part of the network that shares the scale of position `start`; None if the scale is fixed."""
+    """Return the part of the network that shares the scale of position `start`; None if that scale is fixed."""
     nodes = network.nodes
     places = _connected(nodes, start)
     makers = {place for place in places if not _passing(nodes, place)}
@@ -129,7 +129,7 @@ def _groups(norm: Node, channels: int) -> int:
 
 
 def _squares(network: Network, stream: _Stream, inputs: Array) -> Array:
-    """Average variance or mean square (groups,) of the inputs of a stream's normalizations."""
+    """Variance or mean square (groups,) before a stream's normalizations, averaged over these and over `inputs`."""
     norms = [network.nodes[place] for place in stream.normalizations]
 
     def run(images: Any) -> list[Any]:
@@ -145,7 +145,7 @@ def _squares(network: Network, stream: _Stream, inputs: Array) -> Array:
 
 
 def _own_squares(network: Network, stream: _Stream) -> Array:
-    """Mean square (1,) of the nonzero own scales of the normalizations among `makers`."""
+    """Mean square (1,) of the nonzero scale weights of the normalizations among `makers`."""
     scales = [
         own_affine(network.nodes[place])[0] for place in stream.makers if network.nodes[place].kind in OF_EXAMPLES
     ]
@@ -154,7 +154,7 @@ def _own_squares(network: Network, stream: _Stream) -> Array:
 
 
 def _moments(norm: Node, tensor: Any) -> Any:
-    """Variance or mean square (examples, groups) of a normalization's input, averaged over positions."""
+    """Variance or mean square (examples, groups) of a normalization's input `tensor`, averaged over positions."""
     axes = norm.config["axis"]
     if norm.kind == "GroupNormalization":
         groups, channels = _groups(norm, tensor.shape[-1]), tensor.shape[-1]
@@ -168,12 +168,10 @@ def _moments(norm: Node, tensor: Any) -> Any:
 
 
 def _spread(groups: Array, channels: int) -> Array:
-    """Repeat the number of each group (groups,) for its channels; returns (channels,)."""
     return np.repeat(groups, channels // len(groups))
 
 
 def _scaled(node: Node, factor: Array) -> Node:
-    """Multiply the outputs of a node by `factor` (channels,)."""
     if node.has_kernel:
         return scale_outputs(node, factor, np.zeros_like(factor))
     if node.kind == "BatchNormalization":  # it passes the scale on

@@ -54,7 +54,7 @@ _POOLING = ("AveragePooling", "MaxPooling", "Cropping", "ZeroPadding", "Flatten"
 def hidden_positions(network: Network) -> list[int]:
     """Positions of hidden representations: behind each weight layer but the last, its normalization and activation.
 
-    Constant factors and shifts belong to the layer, and so does pooling in front of the activation, not behind it.
+    Constant factors and shifts belong to the layer. So does pooling before the activation, but not pooling behind it.
     """
     return [end_of_layer(network, place) for place in network.weight_nodes[:-1]]
 
@@ -78,7 +78,7 @@ def first_hidden(network: Network) -> int:
     The layer includes following normalization and activation. A mixture behind linear layers only (a convolution
     without activation, batch normalization, rescaling, average pooling, reshaping) would be a mixture of inputs; max
     pooling and layer normalization are nonlinear. Positions that a connection skips, as inside a residual block, do not
-    determine the output and are passed over. If blocks begin with their activation, the first block's sum is taken.
+    determine the output and are passed over. If residual blocks begin with an activation, the first sum is taken.
 
     Raises:
         MeasureUnavailable: there is no such layer before the last weight layer.
@@ -98,7 +98,7 @@ def first_hidden(network: Network) -> int:
 
 
 def before_activation(network: Network, place: int) -> int:
-    """Position of the input of the activation of the layer that ends at `place`; `place` without activation."""
+    """Position just before the activation of the layer that ends at `place`; `place` if it has no activation."""
     here = place
     while network.nodes[here].kind in _SCALES:
         here = network.nodes[here].sources[0]

@@ -20,7 +20,6 @@ def scale_outputs(layer: Node, factor: Array, shift: Array) -> Node:
 
 
 def _along_outputs(layer: Node, kernel: Array, factor: Array) -> Array:
-    """Reshape a factor for each output channel to broadcast against the kernel."""
     if layer.kind.startswith("Depthwise"):
         return factor.reshape(kernel.shape[-2:])
     return factor[:, None] if layer.kind.endswith("Transpose") else factor

@@ -31,30 +31,31 @@ def cross_entropies(logits: Any, labels: Any) -> Any:
 
 
 def directions(logits: Any, labels: Any) -> Any:
-    """Gradients (n, classes) of the cross-entropies in the logits, over the largest probability of a wrong class.
+    """Gradients (n, classes) of the cross-entropies in the logits, each divided by its largest wrong probability.
 
-    Unscaled gradients underflow from 87 nats of margin on, and their squares from 43 nats on.
+    A wrong probability is that of a class other than the label. Unscaled gradients underflow from 87 nats of margin on,
+    and their squares from 43 nats on.
     """
     return _relative(logits, labels, 1)[0]
 
 
 def relative_slopes(logits: Any, labels: Any) -> tuple[Any, Any]:
-    """Gradients (n, classes) of the cross-entropies in units of e^s, the batch's largest wrong probability; and s."""
+    """Return the cross-entropies' gradients (n, classes) over e^s, and s; e^s is the largest wrong probability."""
     slopes, logs = _relative(logits, labels, None)
     return slopes, tf.reshape(logs, ())
 
 
 def balanced(slopes: Any, logits: Any) -> Any:
-    """Gradients (n, classes) with the largest logit's entry replaced by minus the sum of the other entries.
+    """Return gradients (n, classes) with the largest logit's entry replaced by minus the sum of the other entries.
 
-    The replaced entry is inaccurate if it was computed from 1 - p with p near 1.
+    The old entry is inaccurate if it was computed from 1 - p with p near 1.
     """
     is_top = tf.one_hot(tf.argmax(logits, axis=1), logits.shape[-1], dtype=logits.dtype)
     return _slopes(slopes, 1 - is_top)
 
 
 def _relative(logits: Any, labels: Any, axis: int | None) -> tuple[Any, Any]:
-    """Gradients over the largest probability of a wrong class along `axis`, and the logarithm of this probability."""
+    """Gradients divided by the largest wrong probability along `axis`, and the logarithm of that probability."""
     n_classes, dtype = logits.shape[-1], logits.dtype
     logs = tf.nn.log_softmax(logits) + tf.one_hot(labels, n_classes, dtype.min, 0.0, dtype=dtype)
     largest = tf.reduce_max(logs, axis=axis, keepdims=True)
@@ -78,7 +79,7 @@ Derivative = Callable[[Any], Any]
 
 
 def sum_over_logits(network: Network, key: Any, forward: Callable[[Any], Derivative], inputs: Array) -> Array:
-    """Sum (n,), float64, of a derivative over all logits.
+    """Sum a derivative over all logits, for each example; returns (n,), float64.
 
     Args:
         network: the network to differentiate.

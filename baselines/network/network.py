@@ -1,4 +1,4 @@
-"""Runs the nodes of a network: a copy with its own variables, so that the model never changes."""
+"""Runs the nodes of a network with variables of its own, so that the Keras model never changes."""
 
 import functools
 import math
@@ -16,7 +16,7 @@ from baselines.network.attention import Attention
 from baselines.network.nodes import ATTENTION, INPUT, Array, Node, Nodes
 from baselines.network.operations import Operation, makes_masks, operation
 
-#: Approximate bytes of all activations of a batch: few enough for processor caches, or enough to keep a GPU busy.
+#: Approximate bytes of a batch's activations: on a CPU they fit into its caches, on a GPU they keep it busy.
 BATCH_BYTES, GPU_BATCH_BYTES = 2**27, 2**28
 
 #: Functions called at most this often are not compiled, since compilation takes as long as dozens of passes.
@@ -25,7 +25,7 @@ FEW = 8
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel of a weight layer; a separable convolution has two kernels."""
+    """A kernel of a dense layer or convolution; a separable convolution has two kernels."""
 
     name: str  #: name of the layer
     node: int  #: position of the layer
@@ -34,7 +34,7 @@ class Kernel:
 
     @functools.cached_property
     def matrix(self) -> Array:
-        """The kernel as a matrix (window times inputs, outputs), float64; block diagonal for a depthwise kernel."""
+        """The kernel as a float64 matrix (window times inputs, outputs); a depthwise kernel is filled up with zeros."""
         array = self.array.astype(np.float64)
         if not self.is_depthwise:
             return array.reshape(-1, array.shape[-1])
@@ -48,7 +48,7 @@ class Kernel:
 class Network:
     """A network that runs from any position to any later position, in inference mode.
 
-    Positions are numbers of nodes, in forward order, or `INPUT`. `layers` holds positions of the model's own layers.
+    Positions are numbers of nodes, in forward order, or `INPUT`. `layers` is explained in `Nodes`.
     """
 
     def __init__(self, network: Nodes, dtype: str = "float32") -> None:
@@ -88,10 +88,10 @@ class Network:
 
     @property
     def weight_nodes(self) -> list[int]:
-        """Positions of the weight layers, whose outputs are pre-activations; layers that only scale are left out.
+        """Positions of the weight layers: dense layers and convolutions.
 
         Raises:
-            MeasureUnavailable: a layer of another kind has weights, or there is no weight layer.
+            MeasureUnavailable: the weights of another layer do more than scale and shift, or there is no weight layer.
         """
         for node in self.nodes:
             if node.weights and not node.has_kernel and not node.scales:
@@ -111,7 +111,7 @@ class Network:
         return self._shapes[position]
 
     def nodes_of(self, number: int) -> list[int]:
-        """Positions of the nodes of the model's layer with this number in `layers`; empty for a dropped softmax."""
+        """Positions of the nodes that compute layer `number` of `layers`; empty if no node is left of that layer."""
         sources, output = self.layers[number]
         if output in sources:
             return []
@@ -122,18 +122,18 @@ class Network:
         return found[::-1]
 
     def layer(self, position: int) -> Any:
-        """The Keras layer of a node, or the `Operation` in its place."""
+        """Return the object that computes the node at `position`: its Keras layer, or an `Operation` in its place."""
         return self._layers[position]
 
     @property
     def trained_nodes(self) -> list[int]:
-        """Positions of the nodes with parameters: weight layers, then, unless the network is folded, scaling layers."""
+        """Positions of all weight layers, then, unless the network is folded, of layers that only scale or shift."""
         scaling = () if self.description.is_folded else enumerate(self.nodes)
         return [*self.weight_nodes, *(position for position, node in scaling if node.scales and node.n_trained)]
 
     @property
     def variables(self) -> list[Any]:
-        """Parameters as `tf.Variable`s: kernels and biases in forward order, then scales and shifts if not folded."""
+        """Parameters as `tf.Variable`s: kernels and biases in forward order, then, unless folded, scales and shifts."""
         return [variable for position in self.trained_nodes for variable in self.trained(position)]
 
     def trained(self, position: int) -> list[Any]:
@@ -143,7 +143,7 @@ class Network:
 
     @contextmanager
     def restoring(self) -> Iterator[None]:
-        """Restore `variables` at the end of the context."""
+        """Restore the values of `variables` at the end of the context."""
         variables = self.variables
         before = [variable.numpy() for variable in variables]
         try:
@@ -157,11 +157,11 @@ class Network:
     def run(self, given: Mapping[int, Any], wanted: Sequence[int], tape: Any = None) -> list[Any]:
         """Compute the tensors at positions `wanted` from tensors `given` by position, each (examples, ...).
 
-        Only nodes in between run. A `tape` watches each tensor at `wanted` as soon as it is computed. A tape that
-        watches nothing else records, and differentiates, nothing in front of the first of these tensors.
+        Only nodes in between run. A `tape` (`tf.GradientTape`) watches each tensor at `wanted` as soon as it is
+        computed. If the tape watches nothing else, it does not record the nodes in front of the first such tensor.
 
         Raises:
-            MeasureUnavailable: a skip connection goes around the positions given.
+            MeasureUnavailable: a skip connection goes around the positions in `given`.
         """
         values = dict(given)
         for position in self._between(given, wanted):
@@ -177,7 +177,7 @@ class Network:
         return [values[position] for position in wanted]
 
     def _between(self, given: Mapping[int, Any], wanted: Sequence[int]) -> list[int]:
-        """Positions of the nodes to run, in forward order."""
+        """Positions, in forward order, of the nodes to run from `given` to `wanted`."""
         needed, waiting = set(), [position for position in wanted if position not in given]
         while waiting:
             position = waiting.pop()
@@ -196,9 +196,9 @@ class Network:
         return self.run({INPUT: inputs}, [self.output])[0]
 
     def compiled(self, key: Any, function: Callable[..., Any], *specs: Any, n_calls: int | None = None) -> Any:
-        """Compile a function of tensors once for each `key`; `specs` leave the number of examples open.
+        """Compile a function of tensors with `specs` once for each `key`; returns the compiled function.
 
-        If `n_calls`, the number of calls, is at most `FEW`, the function runs eagerly instead.
+        If at most `FEW` calls are expected (`n_calls`), the function is returned without compilation.
         """
         if n_calls is None or n_calls > FEW:
             if (key, specs) not in self._compiled:
@@ -216,21 +216,20 @@ class Network:
 
     @functools.cached_property
     def batch_size(self) -> int:
-        """Examples of a batch in a forward pass."""
+        """Number of examples in a batch of a forward pass."""
         return self.batch_size_of(2)  # larger batches were slower
 
     def batch_size_of(self, passes: int) -> int:
-        """Examples of a batch, from 8 to 1024, if each example needs the memory of `passes` forward passes."""
+        """Number of examples in a batch, 8 to 1024, if an example needs the memory of `passes` forward passes."""
         n_bytes = GPU_BATCH_BYTES if tf.config.list_logical_devices("GPU") else BATCH_BYTES
         return int(np.clip(n_bytes // (4 * passes * self._numbers), 8, 1024))
 
     def require_room(self, n_examples: int, remedy: str) -> None:
-        """Raise `MeasureUnavailable` if the activations of `n_examples`, run at once, do not fit into memory."""
+        """Raise `MeasureUnavailable` with advice `remedy` if activations of `n_examples` at once exceed the memory."""
         require_memory(4 * n_examples * self._numbers, f"the activations of {n_examples} examples at once", remedy)
 
     @functools.cached_property
     def _numbers(self) -> int:
-        """Count of all activations of an example."""
         return sum(math.prod(shape) for shape in self._shapes.values())
 
     def outputs(
@@ -274,7 +273,7 @@ class Network:
 
 
 def joined(batches: Iterable[Sequence[Array]]) -> list[Array]:
-    """Concatenate each array (examples, ...) of a function's results over batches."""
+    """Concatenate arrays (examples, ...): returns one array for each array in the result of a batch."""
     return [parts[0] if len(parts) == 1 else np.concatenate(parts) for parts in zip(*batches, strict=True)]
 
 
@@ -288,7 +287,6 @@ def _make(node: Node, dtype: str) -> Any:
 
 
 def _in_dtype(config: dict[str, Any], dtype: str) -> dict[str, Any]:
-    """The configuration of a layer, and of layers inside it, with another `dtype`."""
     inside = {
         name: value | {"config": _in_dtype(value["config"], dtype)}
         for name, value in config.items() if isinstance(value, dict) and "dtype" in (value.get("config") or ())

@@ -69,7 +69,7 @@ class Node:
 
     @property
     def n_trained(self) -> int:
-        """Number of trained arrays, which come first in `weights`, before moving averages and constants."""
+        """Number of trained arrays; in `weights` they come before moving averages and constants."""
         if self.kind == "BatchNormalization":
             return int(self.config["scale"]) + int(self.config["center"])
         return 0 if self.kind == "Normalization" else len(self.weights)

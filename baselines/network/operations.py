@@ -23,7 +23,7 @@ class Operation:
         self.weights = [tf.Variable(array, dtype=self._dtype) for array in weights]  #: in Keras' order
 
     def __call__(self, inputs: Any, training: bool = False) -> Any:
-        """Return outputs (n, ...) for inputs (n, ...)."""
+        """Return the layer's outputs (n, ...) for inputs (n, ...)."""
         if inputs.dtype != self._dtype:
             inputs = tf.cast(inputs, self._dtype)
         return self._compute(inputs, *self.weights)
@@ -42,7 +42,7 @@ def operation(node: Node, dtype: str) -> Operation | None:
 
 
 def makes_masks(node: Node) -> bool:
-    """Whether the output of a node carries a Keras mask, which later layers would receive."""
+    """Whether the output of a node carries a Keras mask for later layers."""
     return node.kind == "Masking" or bool(node.config.get("mask_zero"))
 
 

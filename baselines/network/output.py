@@ -1,6 +1,6 @@
 """Finds the logits of a network: drops a final softmax, log-softmax or single sigmoid.
 
-A network with other outputs is not changed, except for `no_logits`, the reason with which measures of logits refuse it.
+A network with other outputs is not changed, except that `no_logits` says why measures that need logits refuse it.
 """
 
 import math
@@ -25,7 +25,7 @@ _ROUNDING = 2e-3
 
 
 def without_probabilities(network: Nodes, shapes: Mapping[int, tuple[int | None, ...]], n_outputs: int) -> Nodes:
-    """Drop the final activation that turns logits into probabilities, or else set `no_logits` if necessary.
+    """Drop the final activation that turns logits into probabilities; if it cannot be dropped, set `no_logits`.
 
     Args:
         network: a network with a single output, a vector.
@@ -58,7 +58,7 @@ def is_linear(network: Nodes) -> bool:
 
 
 def looks_like(outputs: Array) -> str | None:
-    """Name of outputs (n, classes) whose values are no logits; None if they may be logits, as for a single example."""
+    """Name the kind of outputs (n, classes) that are no logits; None if they may be logits, or n or classes is 1."""
     if min(outputs.shape) < 2:
         return None
     exact = outputs.astype(np.float64)
@@ -89,7 +89,7 @@ def _probabilities(node: Node) -> str | None:
 
 
 def _made_of_probabilities(nodes: tuple[Node, ...]) -> Node | None:
-    """The node whose probabilities determine the outputs, or a concatenated part of them; None without such a node.
+    """Return the node whose probabilities determine the outputs or a concatenated part of the outputs; else None.
 
     Probabilities of a gate do not count, since they are multiplied by other values. An activation unknown to Keras is
     assumed to compute probabilities.
@@ -112,7 +112,6 @@ def _arranges_or_pools(kind: str) -> bool:
 
 
 def _without(network: Nodes, position: int) -> Nodes:
-    """Drop the node at `position`, and connect its readers to its input."""
     before = network.nodes[position].sources[0]
 
     def moved(number: int) -> int:

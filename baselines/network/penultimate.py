@@ -26,7 +26,7 @@ def penultimate_features(network: Network, inputs: Array) -> Array:
 
 
 def penultimate_branches(network: Network, inputs: Array) -> list[Array]:
-    """Penultimate representations (n, features) of each branch, in the order of `last_weight_nodes`, not repeated."""
+    """Penultimate representations (n, features) of all branches; last weight layers with one input are one branch."""
     pools = {network.nodes[place].sources[0]: _pool(network, place) for place in last_weight_nodes(network)}
 
     def run(images: Any) -> list[Any]:
@@ -53,7 +53,7 @@ def last_weight_nodes(network: Network) -> list[int]:
 
 
 def _before(network: Network, place: int, stops: set[int]) -> set[int]:
-    """A position and all positions from which it is reached, without those in front of `stops`."""
+    """Positions on paths that end at `place`, itself included; paths begin behind the input, or in `stops`."""
     found, waiting = set[int](), [place]
     while waiting:
         position = waiting.pop()
@@ -64,7 +64,7 @@ def _before(network: Network, place: int, stops: set[int]) -> set[int]:
 
 
 def _pool(network: Network, place: int) -> Any:
-    """Return the function that pools inputs (n, ..., features) of a last weight layer to vectors (n, features)."""
+    """Return the function that pools inputs (n, ..., features) of the last weight layer at `place` to (n, features)."""
     shape = network.shape(network.nodes[place].sources[0])
     behind = _before(network, len(network.nodes) - 1, {place})
     pooling = [p for p in behind if "Pooling" in network.nodes[p].kind and math.prod(network.shape(p)[:-1]) == 1]

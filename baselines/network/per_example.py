@@ -1,8 +1,8 @@
 """Gradients with respect to the weights for each example, from a single backward pass.
 
 In inference mode examples do not affect each other. So the gradient of a sum over the batch with respect to a layer's
-output contains the gradient of each example. With the layer's input it yields each example's gradient with respect to
-the kernel. The weights are all parameters of the network, in the order of `Network.trained_nodes`.
+output contains the gradient of each example. Together with the layer's input, this gives each example's gradient with
+respect to the kernel. The weights are all parameters of the network, in the order of `Network.trained_nodes`.
 """
 
 import itertools
@@ -18,7 +18,7 @@ from baselines.network.nodes import INPUT, Node
 from baselines.network.scale_gradients import scale_gradients
 
 #: Gradients of a convolution are computed for its whole window at once, with fewer operations but more memory, if all
-#: windows of an example, and the kernel, have at most this many numbers.
+#: windows of an example together have at most this many numbers, and so has the kernel.
 STACKED = 2**17
 
 #: Memory of gradients of single examples, in units of a forward pass.
@@ -31,7 +31,7 @@ Slopes = Callable[[Any], Any]
 def per_example(network: Network, inputs: Any, labels: Any) -> tuple[Any, Any, Any, Any]:
     """Return |g_i|^2 (n,), <w, g_i> (n,), sum_i g_i (weights,) and s (), for gradients g_i of the cross-entropy.
 
-    Gradients are in units of e^s, which may be tiny. Weights are in the order of `weight_moments`.
+    All g_i are divided by e^s against underflow. The weights w are in the order of `weight_moments`.
 
     Raises:
         MeasureUnavailable: gradients of a layer cannot be separated by example.
@@ -53,16 +53,16 @@ def loss_moments(network: Network, inputs: Any, labels: Any) -> tuple[Any, Any, 
 
 
 def weight_moments(network: Network, inputs: Any, slopes: Slopes) -> tuple[Any, Any]:
-    """Return sum_i g_i and sum_i g_i^2 (weights,), for gradients that are `slopes(logits)` in the logits.
+    """Return sum_i g_i and sum_i g_i^2 (weights,), g_i the gradients of a function with `slopes` in the logits.
 
-    The order of weights is fixed, but not the order of the network's variables.
+    The order of weights is fixed, and differs from that of the network's variables.
     """
     passed = _passed(network, inputs)
     return _moments(_layers(network, passed, slopes(passed.logits)))
 
 
 def gradient_products(network: Network, inputs: Any, slopes: Slopes) -> Any:
-    """Inner products (n, n) of the examples' gradients, which are `slopes(logits)` (n, classes) in the logits.
+    """Inner products (n, n) of the examples' gradients in the weights, of a function with `slopes` in the logits.
 
     Gradients of a layer's part are held for all examples at once, so n should be small. Errors as for `per_example`.
     """
@@ -108,7 +108,7 @@ def _passed(network: Network, inputs: Any) -> _Pass:
 
 
 def _layers(network: Network, passed: _Pass, slopes: Any) -> list[_Layer]:
-    """The layers with weights, for gradients that are `slopes` (n, classes) in the logits."""
+    """Return the layers with weights; `slopes` (n, classes) are the gradients in the logits."""
     gradients = passed.tape.gradient(passed.logits, passed.leaving, output_gradients=slopes)
     places = network.trained_nodes
     described = [
@@ -126,7 +126,8 @@ def _moments(layers: list[_Layer]) -> tuple[Any, Any]:
 def _products(layer: _Layer) -> Iterator[Any]:
     """Yield terms (n,) of the inner product of a layer's weights with their gradients.
 
-    A weight layer is linear in its weights, W dL/dW + b dL/db = z dL/dz, and a separable layer in each of its kernels.
+    The output z of a weight layer is linear in its kernel W and bias b, so for a loss L, W dL/dW + b dL/db = z dL/dz.
+    The output of a separable layer is linear in each of its two kernels.
     """
     node, weights, entering, leaving, slope = layer
     if node.scales:
@@ -143,7 +144,6 @@ def _joined(tensors: list[Any]) -> Any:
 
 
 def _parts(layer: _Layer) -> Iterator[Part]:
-    """Yield the gradients with respect to a layer's weights in parts."""
     node, weights, entering, _, slope = layer
     if node.scales:
         yield from map(_part, scale_gradients(node, weights, entering, slope))
@@ -193,17 +193,15 @@ def _among(rows: Any) -> Any:
 
 
 def _sum(values: Any) -> Any:
-    """Sum (n,) over all axes except the first."""
     return tf.reduce_sum(values, axis=list(range(1, len(values.shape))))
 
 
 def _flat(values: Any) -> Any:
-    """(n, ..., channels) -> (n, positions, channels)."""
     return tf.reshape(values, (-1, math.prod(values.shape[1:-1]), values.shape[-1]))
 
 
 def _outer(entering: Any, slope: Any) -> Part:
-    """The part with gradients sum_p slope_p entering_p' over positions p, computed with the fewest products."""
+    """Return the part with gradients sum_p slope_p entering_p' over positions p, computed with the fewest products."""
     entering, slope = _flat(entering), _flat(slope)
     positions, inputs, outputs = entering.shape[1], entering.shape[2], slope.shape[2]
     if positions * (inputs + outputs) >= inputs * outputs:

@@ -37,7 +37,7 @@ _ACTIVATED = WITH_KERNEL | {"EinsumDense"}
 #: Constants that may be arrays: name in the configuration -> attribute of the layer.
 _NUMBERS = {"scale": "scale", "offset": "offset", "mean": "input_mean", "variance": "input_variance"}
 
-#: Masks, which may follow these inputs as positional arguments.
+#: Mask arguments of attention, in the order in which they may follow the inputs by position.
 _MASKS = ("query_mask", "value_mask", "key_mask", "attention_mask")
 
 #: Layers with several named inputs -> names of the inputs.
@@ -45,7 +45,7 @@ _NAMED_INPUTS = {"MultiHeadAttention": ("query", "value", "key")}
 
 
 def outputs_of(model: Any) -> list[Any]:
-    """Symbolic outputs of a model; raises `MeasureUnavailable` if the model is no graph of layers or not built."""
+    """Symbolic outputs of a model; raises `MeasureUnavailable` if the model is no graph of layers or is not built."""
     outputs = getattr(model, "outputs", None)
     if not outputs:
         raise MeasureUnavailable("expected a sequential or functional model that has been built")
@@ -55,8 +55,8 @@ def outputs_of(model: Any) -> list[Any]:
 def read_nodes(model: Any, weights: Sequence[Array] | None = None) -> Nodes:
     """Convert a model into nodes; `weights`, in the order of `get_weights()`, replace the weights of the model.
 
-    Fused activations become nodes. Models within the model are converted, too. Layers without effect in inference mode
-    are left out, and so is a final activation that turns logits into probabilities.
+    The activation of a layer becomes a node of its own. Models within the model are converted, too. Layers without
+    effect in inference mode are left out, and so is a final activation that turns logits into probabilities.
 
     Raises:
         MeasureUnavailable: a layer appears twice or is not Keras' own, an operation is no layer, the model has several
@@ -88,7 +88,7 @@ def _layers(model: Any) -> list[_Fed]:
 
 
 def _add_layers(model: Any, source: int, found: list[_Fed]) -> int:
-    """Add the layers of a model that reads layer `source`; returns the number of the model's output layer."""
+    """Append the layers of `model`, whose input is layer `source`, to `found`; returns its output layer's number."""
     layers = [layer for layer in model.layers if type(layer).__name__ != "InputLayer"]
     if isinstance(model, tf.keras.Sequential):
         for layer in layers:
@@ -123,7 +123,7 @@ class _Reader:
     def __init__(self, input_shape: tuple[int, ...]) -> None:
         self.nodes: list[Node] = []
         self.layers: list[tuple[tuple[int, ...], int]] = []
-        self.shapes: dict[int, tuple[Any, ...]] = {INPUT: input_shape}  #: of an example in the layers' outputs
+        self.shapes: dict[int, tuple[Any, ...]] = {INPUT: input_shape}  #: position -> shape of an example there
         self._outputs: list[int] = []  #: layer -> position of its output
 
     def add(self, layer: Any, feeding: list[int], weights: tuple[Array, ...]) -> None:
@@ -154,7 +154,10 @@ class _Reader:
         return kind in IDLE or (kind in _ORDERED and shape == self.shapes[source])
 
     def _add_node(self, layer: Any, inner: Any, sources: tuple[int, ...], weights: tuple[Array, ...]) -> int:
-        """Add a layer without activation; channels-first weight layers become channels-last between permutations."""
+        """Add a layer without its activation; returns the position of its output.
+
+        A weight layer with channels first becomes a layer with channels last between two permutations.
+        """
         kind, config = kind_of(inner), inner.get_config()
         config = {name: value for name, value in config.items() if not name.startswith("lora_")}
         if kind in _ACTIVATED:
@@ -181,7 +184,6 @@ class _Reader:
     def _add_attention(
         self, name: str, layer: Any, weights: tuple[Array, ...], sources: dict[str, int], switches: dict[str, bool]
     ) -> int:
-        """Add an attention as dense layers and a node for the heads; returns the position of the output."""
         sources = {"key": sources["value"]} | sources
         arrays = {
             part: arrays_of(getattr(layer, f"_{part}_dense").weights, layer, weights)
@@ -211,7 +213,7 @@ class _Reader:
 
 
 def _require_known_activations(layer: Any, config: dict[str, Any]) -> None:
-    """Raise `MeasureUnavailable` if a layer rebuilt from `config` might have other activations inside."""
+    """Raise `MeasureUnavailable` if an activation inside a layer is none of Keras: `config` could not rebuild it."""
     for name in config:
         function = getattr(layer, name, None) if name.endswith("activation") else None
         if function is not None and not isinstance(name_of(function), str):
@@ -219,7 +221,6 @@ def _require_known_activations(layer: Any, config: dict[str, Any]) -> None:
 
 
 def _is_dense(config: dict[str, Any]) -> bool:
-    """Whether an `EinsumDense` is a dense layer along the last axis."""
     found = re.fullmatch(r"(\.\.\.|[a-zA-Z]+)([a-zA-Z]),\2([a-zA-Z])->\1\3", config["equation"])
     return found is not None and config["bias_axes"] in (None, found[3])
 
@@ -229,7 +230,7 @@ def _permutation(name: str, axes: tuple[int, ...], sources: tuple[int, ...]) -> 
 
 
 def _arguments(layer: Any, kind: str, n_sources: int) -> tuple[tuple[str, ...], dict[str, bool]]:
-    """Argument names of the last inputs of a layer's call, in the order of its Keras version, and boolean arguments."""
+    """Return the `keywords` and `switches` of a layer's `Node`, read from its call in Keras 2 or 3."""
     if kind not in _NAMED_INPUTS:
         return (), {}
     call = layer._inbound_nodes[0]
@@ -257,22 +258,21 @@ def _tensors(call: Any) -> list[Any]:
 
 
 def _is_masked(layer: Any) -> bool:
-    """Whether the input of a layer carries a Keras mask, as behind `Masking`."""
     return any(getattr(tensor, "_keras_mask", None) is not None for tensor in _tensors(layer._inbound_nodes[0]))
 
 
 def _by_name(keywords: tuple[str, ...], sources: tuple[int, ...]) -> dict[str, int]:
-    """Inputs of an attention layer by argument name; `keywords` may omit the first, which is the query."""
+    """Positions of an attention's inputs by argument name; if `keywords` lack a name, the first input is the query."""
     names = keywords if len(keywords) == len(sources) else ("query", *keywords)
     return dict(zip(names, sources, strict=True))
 
 
 def _as_numbers(given: Any) -> Any:
-    """Return a number, or an array as a list; None stays None."""
+    """Convert an array to a list; numbers and None stay the same."""
     return None if given is None else np.asarray(given).tolist()
 
 
 def _from_the_end(axes: Any, rank: int) -> Any:
-    """Return an axis of tensors of a rank as a negative number, or several axes as a list."""
+    """Count an axis, or each of several axes, from the end: -1 is the last of `rank` axes."""
     found = [axis if axis < 0 else axis - rank for axis in ([axes] if isinstance(axes, int) else axes)]
     return found[0] if len(found) == 1 else found

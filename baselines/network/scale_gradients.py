@@ -18,7 +18,7 @@ def scale_gradients(node: Node, weights: Sequence[Any], entering: Any, slope: An
         slope: gradient (n, ...) with respect to the outputs of the node.
 
     Raises:
-        MeasureUnavailable: a normalization over other axes than channels or groups of channels, or with "RMS scaling".
+        MeasureUnavailable: Keras' "RMS scaling", or a group normalization whose channels are not the last axis.
     """
     if node.kind == "PReLU":
         shared = [axis for axis, size in enumerate(weights[0].shape, 1) if size == 1]
@@ -37,13 +37,13 @@ def scale_gradients(node: Node, weights: Sequence[Any], entering: Any, slope: An
 
 
 def _axes(norm: Node, rank: int) -> list[int]:
-    """Axes of the input, of a rank, along which a normalization's own scale varies."""
+    """Axes, counted from 0, along which a normalization's own scale varies; its input has `rank` axes."""
     axes = norm.config["axis"]
     return [axis % rank for axis in (axes if isinstance(axes, list | tuple) else [axes])]
 
 
 def _normalized(norm: Node, entering: Any, own: list[int]) -> Any:
-    """Output (n, ...) of a normalization of examples before its own scale and shift."""
+    """Output (n, ...) of a normalization of examples for inputs `entering`, before its own scale and shift."""
     if norm.config.get("rms_scaling") or (norm.kind == "GroupNormalization" and own != [len(entering.shape) - 1]):
         raise MeasureUnavailable(
             f"needs gradients of single examples, which layer {norm.name} ({norm.kind}) does not give"

@@ -1,4 +1,4 @@
-"""The kernels of a model as stored: without folding, and once for a layer that is used twice."""
+"""The kernels of a model as stored: nothing is folded, and a layer that is used twice counts once."""
 
 import math
 from collections.abc import Iterator, Sequence

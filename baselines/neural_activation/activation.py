@@ -5,11 +5,11 @@ depth; see curve.py.
 
 Refused: the slope has fewer than two layers.
 
-statistic: the network's margin: "max", the largest margin of a tenth of the examples, or "p10", the 10th percentile.
+statistic: which margin: "max", the largest margin of a tenth of the examples, or "p10", the 10th percentile of all.
 space: margins are differences of "probabilities" or of "logits".
 include_output_layer: include the last weight layer in the slope; the authors' code does not.
 n_bins: bins of the histogram of pixels.
-parity_polygon: the area of a polygon whose lobes cancel, as in the authors' code.
+parity_polygon: as in the authors' code, areas on both sides of a crossing of the curves cancel.
 """
 
 import numpy as np
@@ -29,8 +29,9 @@ def cna(
 ) -> float:
     """Minus the correlation between the input's entropy and the slope of activations over depth.
 
-    Formula: -corr(alpha, beta). Range: [-1, 1]; 0 if alpha or beta is constant. Source: Gain and Siegelmann 2020,
-    Abstraction Mechanisms Predict Generalization in Deep Neural Networks (ICML), eq. 2.
+    Formula: -corr(alpha, beta), alpha the entropies, beta the slopes. Range: [-1, 1]; 0 if alpha or beta is constant.
+    Source: Gain and Siegelmann 2020, Abstraction Mechanisms Predict Generalization in Deep Neural Networks (ICML), eq.
+    2.
     """
     beta = slopes(_training(subject, n_samples, seed)[1], include_output_layer)
     return -correlation(_entropies(subject, n_bins, n_samples, seed), beta)
@@ -43,8 +44,9 @@ def cna_area(
 ) -> float:  # fmt: skip
     """Area between the curves of slope over entropy of training and held-out images (surrogate: augmented images).
 
-    Formula: int |beta_train - beta_heldout| d alpha. Range: [0, 1]. Source: Gain and Siegelmann 2020, Abstraction
-    Mechanisms Predict Generalization in Deep Neural Networks (ICML), eq. 5. Work: 2 F. Draws: by input and by example.
+    Formula: int |beta_train - beta_heldout| d alpha, alpha entropies, beta slopes. Range: [0, 1]. Source: Gain and
+    Siegelmann 2020, Abstraction Mechanisms Predict Generalization in Deep Neural Networks (ICML), eq. 5. Work: 2 F.
+    Draws: by input and by example.
 
     Gain and Siegelmann compare with held-out images. Measures have no held-out data, so the surrogate are the training
     images, randomly flipped and shifted and with noise. As in the paper, alpha is the entropy before augmentation. For
@@ -61,9 +63,9 @@ def cna_margin(
 ) -> float:  # fmt: skip
     """cna_area times the network's margin (surrogate of held-out images: augmented images).
 
-    Formula: gamma_m int |beta_train - beta_heldout| d alpha. Range: [-1, 1] for margins of probabilities. Source: Gain
-    and Siegelmann 2020, Abstraction Mechanisms Predict Generalization in Deep Neural Networks (ICML), eq. 7. Work: 2 F.
-    Draws: by input and by example.
+    Formula: gamma_m int |beta_train - beta_heldout| d alpha, alpha entropies, beta slopes. Range: [-1, 1] for margins
+    of probabilities. Source: Gain and Siegelmann 2020, Abstraction Mechanisms Predict Generalization in Deep Neural
+    Networks (ICML), eq. 7. Work: 2 F. Draws: by input and by example.
 
     The margin gamma_m of a network that fits its training set is about 1, and the value about `cna_area`.
     """
@@ -79,12 +81,12 @@ def cna_area_over_margin(
 ) -> float:  # fmt: skip
     """cna_area over the network's margin (surrogate of held-out images: augmented images).
 
-    Formula: int |beta_train - beta_heldout| d alpha / gamma_m. Range: [0, 1 / margin_floor]. Source: Gain and
-    Siegelmann 2020, Abstraction Mechanisms Predict Generalization in Deep Neural Networks (ICML), eq. 5 and 6. Work: 2
-    F. Draws: by input and by example.
+    Formula: int |beta_train - beta_heldout| d alpha / gamma_m, alpha entropies, beta slopes. Range: [0, 1 /
+    margin_floor]. Source: Gain and Siegelmann 2020, Abstraction Mechanisms Predict Generalization in Deep Neural
+    Networks (ICML), eq. 5 and 6. Work: 2 F. Draws: by input and by example.
 
     Args:
-        margin_floor: lower bound of the margin, which replaces smaller and negative values.
+        margin_floor: lower bound of the margin; smaller and negative values are replaced by it.
     """
     area = _area(subject, include_output_layer, n_bins, parity_polygon, n_samples, seed)
     return area / max(_margin(subject, statistic, space, n_samples, seed), margin_floor)

@@ -53,7 +53,6 @@ def _running_mean(values: Array, width: int) -> Array:
 
 
 def _in_unit(arrays: list[Array]) -> list[Array]:
-    """Arrays scaled together to [0, 1]; all 0 if they are constant."""
     low, high = min(map(np.min, arrays)), max(map(np.max, arrays))
     return [(array - low) / (high - low) if high > low else np.zeros_like(array) for array in arrays]
 
@@ -68,7 +67,6 @@ def _absolute(first: Curve, second: Curve) -> float:
 
 
 def _absolute_integral(places: Array, values: Array) -> float:
-    """Integral of the absolute value of a function (n,) that is linear between places (n,)."""
     left, right = values[:-1], values[1:]
     doubled = np.abs(left) + np.abs(right)  # trapezia
     crosses = left * right < 0

@@ -24,7 +24,7 @@ def curve(
     network: Network, images: Array, *, value_range: tuple[float, float], include_output_layer: bool = False,
     n_bins: int = 1000,
 ) -> tuple[Array, Array]:  # fmt: skip
-    """Entropies alpha (n,) and slopes beta (n,) of images (n, ...)."""
+    """Entropies alpha (n,) of images (n, ...), and slopes beta (n,) of their activations over depth."""
     return input_entropies(images, n_bins, value_range), slopes(activity(network, images)[0], include_output_layer)
 
 
@@ -102,7 +102,6 @@ def augmented(images: Array, rng: np.random.Generator) -> Array:
 
 
 def _shifted(size: int, number: int, rng: np.random.Generator) -> Array:
-    """Source positions (number, size) of an axis' pixels after random shifts, reflected at the ends."""
     most = min(SHIFT, size - 1)
     places = np.abs(np.arange(size) + rng.integers(-most, most + 1, (number, 1)))
     reflected: Array = (size - 1) - np.abs((size - 1) - places)

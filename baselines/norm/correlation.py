@@ -1,12 +1,12 @@
 """Eigenvalues of the layers' correlation matrices X = W'W, as in WeightWatcher 0.7.7, Martin and Mahoney's program.
 
 The layers are dense layers, convolutions and embeddings. Normalization is not folded, and a shared layer counts once. A
-convolution has a matrix (inputs, outputs) for each position of its window, divided by sqrt(2). The eigenvalues of all
+convolution has a matrix (inputs, outputs), divided by sqrt(2), for each position of its window. The eigenvalues of all
 positions are pooled. Depthwise and grouped convolutions have the inputs of a single group. Layers with fewer than 8 or
 more than 15,000 eigenvalues, zeros included, or with a side above 50,000 are left out.
 
-WeightWatcher has no rules for one- and three-dimensional convolutions, which are treated like two-dimensional ones
-here, nor for multi-head attention, which counts as four dense layers.
+WeightWatcher has no rules for one- and three-dimensional convolutions and for multi-head attention. Here such
+convolutions are treated like two-dimensional convolutions, and an attention counts as four dense layers.
 """
 
 from functools import cached_property

@@ -50,9 +50,9 @@ def fit_power_law(data: Array) -> PowerLaw | None:
     """Fit the tail of positive data: alpha by maximum likelihood, x_min by the least Kolmogorov-Smirnov distance.
 
     The method is that of Clauset, Shalizi and Newman 2009, arXiv 0706.1062: x_min is any value except the largest, and
-    the empirical distribution function is 0 at x_min. For n < `FEW` values, 1 / (alpha - 1) divides by n - 1 instead of
-    n, and tails of fewer than `SHORTEST` values are tried only if there is no longer tail. Tails whose logarithms
-    differ by at most `EQUAL` are left out; None if no tail is left.
+    the empirical distribution function is 0 at x_min. For fewer than `FEW` values, alpha - 1 is (n - 1) / sum ln(x /
+    x_min) instead of n / sum ln(x / x_min), and tails of fewer than `SHORTEST` values are tried only if there is no
+    longer tail. Tails whose logarithms differ by at most `EQUAL` are left out; None if no tail is left.
     """
     logs = np.log(np.sort(data))
     is_small = len(logs) < FEW
@@ -93,7 +93,7 @@ def alpha(subject: Subject, *, min_eigenvalues: int = 8) -> float:
     WeightWatcher's `alpha`. The authors expect a heavy tail, a small alpha, of well-trained layers. For each layer:
 
     1. The layers are dense layers, embeddings and convolutions; normalization is not folded. A convolution has a matrix
-       W (inputs, outputs) for each position of its window, divided by sqrt(2); other layers have a single W. The
+       W (inputs, outputs), divided by sqrt(2), for each position of its window; other layers have a single W. The
        eigenvalues are the squares of the min(inputs, outputs) singular values of each W, for all positions together.
        Layers with fewer than 8 or more than 15,000 eigenvalues, or a side above 50,000, are left out.
     2. x_1 <= ... <= x_N are the eigenvalues above 1e-5. The tail from s has n = N - s + 1 values and x_min = x_s. Its
@@ -115,7 +115,7 @@ def alpha(subject: Subject, *, min_eigenvalues: int = 8) -> float:
 def weighted_alpha(subject: Subject, *, min_eigenvalues: int = 8) -> float:
     """Weighted alpha: mean of the power-law exponents times the logarithms of the largest eigenvalues.
 
-    Formula: mean over layers of alpha log10 max x. Range: all numbers.
+    Formula: mean over layers of alpha log10 max x, x eigenvalues of X = W'W. Range: all numbers.
 
     WeightWatcher's `alpha_weighted`, close to `log_alpha_norm`. The page of `alpha` defines layers and exponents.
     """
@@ -126,7 +126,7 @@ def weighted_alpha(subject: Subject, *, min_eigenvalues: int = 8) -> float:
 def log_alpha_norm(subject: Subject, *, min_eigenvalues: int = 8) -> float:
     """Log alpha-norm: mean logarithm of |X|_alpha^alpha, the power alpha of the layers' Schatten alpha-norms.
 
-    Formula: mean over layers of log10 sum_x x^alpha. Range: all numbers.
+    Formula: mean over layers of log10 sum_x x^alpha, x eigenvalues of X = W'W. Range: all numbers.
 
     WeightWatcher's `log_alpha_norm`. The page of `alpha` defines layers, eigenvalues and exponents.
     """

@@ -20,7 +20,7 @@ from baselines.norm.terms import Terms, log_prod, log_sum_of_ratios, norm_measur
 def l2_norm(terms: Terms) -> float:
     """Euclidean norm of the kernels.
 
-    Formula: |w|_2. Range: [0, inf). Source: Dziugaite et al. 2020, arXiv 2010.11924.
+    Formula: |w|_2, w all kernels. Range: [0, inf). Source: Dziugaite et al. 2020, arXiv 2010.11924.
     """
     return math.sqrt(terms.fro.sum())
 
@@ -29,7 +29,8 @@ def l2_norm(terms: Terms) -> float:
 def param_norm(terms: Terms) -> float:
     """Sum over layers of the squared Frobenius norms.
 
-    Formula: sum_i F_i. Range: [0, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 42. Order: l2_norm.
+    Formula: sum_i F_i, F_i = |W_i|_F^2. Range: [0, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 42. Order:
+    l2_norm.
     """
     return float(terms.fro.sum())
 
@@ -38,7 +39,7 @@ def param_norm(terms: Terms) -> float:
 def log_prod_of_fro(terms: Terms) -> float:
     """Logarithm of the product of the squared Frobenius norms.
 
-    Formula: sum_i ln F_i. Source: Jiang et al. 2019, arXiv 1912.02178, eq. 37.
+    Formula: sum_i ln F_i, F_i = |W_i|_F^2. Source: Jiang et al. 2019, arXiv 1912.02178, eq. 37.
     """
     return log_prod(terms.fro)
 
@@ -47,7 +48,8 @@ def log_prod_of_fro(terms: Terms) -> float:
 def log_sum_of_fro(terms: Terms) -> float:
     """Logarithm of d times the geometric mean of the squared Frobenius norms.
 
-    Formula: ln d + (sum_i ln F_i) / d. Source: Jiang et al. 2019, arXiv 1912.02178, eq. 39.
+    Formula: ln d + (sum_i ln F_i) / d, F_i = |W_i|_F^2 of d layers. Source: Jiang et al. 2019, arXiv 1912.02178, eq.
+    39.
     """
     return math.log(terms.depth) + log_prod(terms.fro) / terms.depth
 
@@ -56,7 +58,7 @@ def log_sum_of_fro(terms: Terms) -> float:
 def log_prod_of_spec(terms: Terms) -> float:
     """Logarithm of the product of the squared spectral norms.
 
-    Formula: sum_i ln S_i. Source: Jiang et al. 2019, arXiv 1912.02178, eq. 32.
+    Formula: sum_i ln S_i, S_i squared spectral norms. Source: Jiang et al. 2019, arXiv 1912.02178, eq. 32.
     """
     return log_prod(terms.spec)
 
@@ -65,7 +67,8 @@ def log_prod_of_spec(terms: Terms) -> float:
 def log_sum_of_spec(terms: Terms) -> float:
     """Logarithm of d times the geometric mean of the squared spectral norms.
 
-    Formula: ln d + (sum_i ln S_i) / d. Source: Jiang et al. 2019, arXiv 1912.02178, eq. 35.
+    Formula: ln d + (sum_i ln S_i) / d, S_i squared spectral norms of d layers. Source: Jiang et al. 2019, arXiv
+    1912.02178, eq. 35.
     """
     return math.log(terms.depth) + log_prod(terms.spec) / terms.depth
 
@@ -76,9 +79,9 @@ def fro_over_spec(terms: Terms) -> float:
 
     Formula: sum_i F_i / S_i. Range: [0, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 33.
 
-    A layer of zeros contributes 0. For kernels as matrices the ratios are stable ranks. With spectral norms of
-    convolutions they may be less than 1, since the Frobenius norm is still the kernel's, as in the code of Dziugaite et
-    al. 2020.
+    F_i and S_i are squared Frobenius and spectral norms. A layer of zeros contributes 0. For kernels as matrices the
+    ratios are stable ranks. With spectral norms of convolutions they may be less than 1, since the Frobenius norm is
+    still the kernel's, as in the code of Dziugaite et al. 2020.
     """
     return sum_of_ratios(terms.fro, terms.spec)
 
@@ -87,7 +90,8 @@ def fro_over_spec(terms: Terms) -> float:
 def l2_dist(terms: Terms) -> float:
     """Euclidean distance of the kernels from their initial values.
 
-    Formula: |w - w0|_2. Range: [0, inf). Source: Dziugaite et al. 2020, arXiv 2010.11924.
+    Formula: |w - w0|_2, w all kernels, w0 their initial values. Range: [0, inf). Source: Dziugaite et al. 2020, arXiv
+    2010.11924.
     """
     return math.sqrt(terms.fro_change.sum())
 

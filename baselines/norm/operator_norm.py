@@ -22,10 +22,10 @@ BYTES = 2**26
 
 
 def fourier_norm(layer: LinearMap, sides: Sequence[int], strides: Sequence[int]) -> float:
-    """Largest singular value of the periodic convolution on a feature map of `sides`, which the strides divide.
+    """Largest singular value of the periodic convolution on a feature map of `sides`, multiples of the strides.
 
-    At every output frequency the convolution is a small matrix. Its rows are pairs of an input channel and an input
-    frequency among those that the stride aliases to the output frequency.
+    At every output frequency the convolution is a small matrix. It has a row for each input channel and each input
+    frequency that the stride aliases to the output frequency.
     """
     groups, *_, inputs, outputs = layer.kernel.shape
     kernel = layer.kernel.reshape(groups, -1, inputs * outputs)

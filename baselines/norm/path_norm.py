@@ -30,7 +30,7 @@ _SUBTRACT = ("bicubic", "lanczos3", "lanczos5")
 
 @shared
 def squared_path_norm(subject: Subject) -> float:
-    """Sum of the logits of the network with squared weights for an input of ones, computed in float64.
+    """Sum over logits, for an input of ones and with all weights of the network squared, computed in float64.
 
     Batch normalization and constants are folded first. Then kernels, biases, and remaining signs, shifts and constants
     are squared. Values outside the positive range of float64 are replaced by its ends.
@@ -71,7 +71,7 @@ def _squared(node: Node) -> Node:
 def path_norm(terms: Terms) -> float:
     """Sum over all paths from inputs to logits of the product of squared weights.
 
-    Formula: sum_j f_{w^2}(1)_j. Range: (0, inf).
+    Formula: sum_j f_{w^2}(1)_j, f_{w^2}(1) the logits for inputs 1 and squared weights. Range: (0, inf).
 
     Biases and constants are included, except for constant layers at the network's beginning. The value is meaningful
     for activations like ReLU.
@@ -83,6 +83,7 @@ def path_norm(terms: Terms) -> float:
 def log_path_norm(terms: Terms) -> float:
     """Logarithm of the path norm.
 
-    Formula: ln sum_j f_{w^2}(1)_j. Range: [-708.4, 709.8], the range of float64. Order: path_norm.
+    Formula: ln sum_j f_{w^2}(1)_j, f_{w^2}(1) the logits for inputs 1 and squared weights. Range: [-708.4, 709.8], the
+    range of float64. Order: path_norm.
     """
     return math.log(squared_path_norm(terms.subject))

@@ -61,7 +61,7 @@ def soft_rank(eigenvalues: Array, sides: tuple[int, int]) -> float:
 
 
 def _density(values: Array) -> tuple[Array, Array]:
-    """Points, and the density of `values` at these points, where the density is above `THIN`."""
+    """Return those equidistant points where the density of `values` is above `THIN`, and the density there."""
     places = np.linspace(0, values.max() + 0.5, PLACES)
     density = np.array([np.maximum(BANDWIDTH - np.abs(place - values), 0).mean() for place in places]) / BANDWIDTH**2
     return places[density > THIN], density[density > THIN]
@@ -71,9 +71,9 @@ def _density(values: Array) -> tuple[Array, Array]:
 def rand_distance(subject: Subject, *, n_draws: int = 5, min_eigenvalues: int = 8, seed: int = 0) -> float:
     """Minus the distance of the layers' spectra from spectra of the same weights in random order.
 
-    Formula: -mean over layers of sqrt(JS(x / sum x, z / sum z)), x, z ascending eigenvalues of W'W, and of permuted W.
-    Range: [-sqrt(ln 2), 0]; near 0 for untrained layers. Source: rand_distance of WeightWatcher 0.7.7, Martin and
-    Mahoney's program. Work: SVD, and 5 of permuted weights. Draws: by input.
+    Formula: -mean over layers of sqrt(JS(x / sum x, z / sum z)), JS the Jensen-Shannon divergence, x, z ascending
+    eigenvalues of W'W, and of permuted W. Range: [-sqrt(ln 2), 0]; near 0 for untrained layers. Source: rand_distance
+    of WeightWatcher 0.7.7, Martin and Mahoney's program. Work: SVD, and 5 of permuted weights. Draws: by input.
 
     Minus WeightWatcher's mean `rand_distance`. The Jensen-Shannon distance, in nats, compares the sorted eigenvalues,
     whose sum a permutation does not change. Weights of a convolution are permuted within each position of its window.
@@ -111,7 +111,6 @@ def mp_soft_rank(subject: Subject, *, min_eigenvalues: int = 8) -> float:
 
 
 def _distance(first: Array, second: Array) -> float:
-    """Jensen-Shannon distance of two spectra scaled to sum 1; its square is clipped at 0 because of rounding."""
     from scipy.special import rel_entr  # here: listing the measures must not wait for it
 
     shares = np.stack([first / first.sum(), second / second.sum()])

@@ -19,8 +19,8 @@ from baselines.norm.operator_norm import fourier_norm, gram, operator_norm
 def singular_values(subject: Subject, change: bool = False) -> list[Array]:
     """Singular values of every layer's kernel as a matrix or, with `change`, of the kernel's change by training.
 
-    They are square roots of a Gram matrix' eigenvalues, which is many times faster than a singular value decomposition.
-    Values below 1e-7 of the largest, the resolution of float32, are set to 0.
+    They are computed as square roots of a Gram matrix' eigenvalues, many times faster than by a decomposition. Values
+    below 1e-7 of the largest, the resolution of float32, are set to 0.
     """
     return [_singular_values(subject, change, number) for number in range(len(_maps(subject, change)))]
 

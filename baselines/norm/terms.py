@@ -106,12 +106,12 @@ class Terms:
 
 
 def log_prod(values: Array) -> float:
-    """Logarithm of the product."""
+    """Logarithm of the product of `values`, each at least 1e-30."""
     return float(np.sum(np.log(np.maximum(values, TINY))))
 
 
 def sum_of_ratios(some: Array, others: Array) -> float:
-    """sum_i some_i / others_i."""
+    """Return sum_i some_i / others_i, each denominator at least 1e-30."""
     return float(np.sum(some / np.maximum(others, TINY)))
 
 
@@ -121,7 +121,7 @@ def log_sum_of_ratios(some: Array, others: Array) -> float:
 
 
 def bounded_exp(value: float) -> float:
-    """Exponential, bounded by e^600."""
+    """Exponential of `value`, at most e^600."""
     return math.exp(min(value, LARGEST_LOG))
 
 
@@ -130,7 +130,7 @@ def norm_measure(
 ) -> Callable[[Callable[..., float]], Complexity]:
     """Register a function of `Terms` as a measure, or as a measure for every variant of the spectral norm.
 
-    A measure takes the keyword parameters of the function, the norms and the margin. Its field `Work` is added.
+    A measure takes the keyword parameters of the function, the norms and the margin. Its docstring gets a field `Work`.
 
     Args:
         needs: as in `measure`; a margin adds labels.

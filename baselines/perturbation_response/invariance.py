@@ -79,7 +79,6 @@ def _is_right(subject: Subject, name: str, sample: Sample, magnitudes: Array) ->
 
 @functools.cache
 def _compiled(name: str, shape: tuple[int, ...]) -> Any:
-    """The named perturbation for images of a shape, as a function of magnitudes, images, black and white."""
     changed = 3 if shape[-1] == 4 else shape[-1]  # a fourth channel is no colour, and stays the same
 
     def change(magnitudes: Any, images: Any, black: Any, white: Any) -> Any:

@@ -37,7 +37,7 @@ def accuracies_of(hits: Array, total: int) -> Array:
 
 
 def pcd_curve(magnitudes: Array, accuracies: Array) -> tuple[Array, Array]:
-    """Return t (n,) and C(t) (n,) by the trapezoidal rule."""
+    """Return t (n,), and the PCD curve C(t) (n,) by the trapezoidal rule."""
     places = _places(magnitudes, accuracies)
     return places, np.concatenate([accuracies[:1] * 0, np.cumsum(_trapezoids(places, accuracies))])
 
@@ -97,13 +97,12 @@ def _sum(values: Array) -> Any:
 
 
 def _trapezoids(places: Array, values: Array) -> Array:
-    """Areas (n - 1,) of the trapezoids below values (n,) at `places` (n,)."""
     areas: Array = np.diff(places) * (values[1:] + values[:-1]) / 2
     return areas
 
 
 def _area(places: Array, values: Array, low: Fraction, high: Fraction) -> Any:
-    """Integral of the linear interpolation of values from `low` to `high`."""
+    """Integral from `low` to `high` of the linear interpolation of values (n,) at `places` (n,)."""
     ends = np.array([low, high], dtype=places.dtype)
     inside = (places > ends[0]) & (places < ends[1])
     points = np.concatenate([ends[:1], places[inside], ends[1:]])
@@ -112,7 +111,6 @@ def _area(places: Array, values: Array, low: Fraction, high: Fraction) -> Any:
 
 
 def _between(places: Array, values: Array, place: Any) -> Any:
-    """Linear interpolation of values at `place`."""
     left = min(int(np.searchsorted(places, place, side="right")) - 1, len(places) - 2)
     share = (place - places[left]) / (places[left + 1] - places[left])
     return values[left] + share * (values[left + 1] - values[left])

@@ -71,8 +71,8 @@ def neural_collapse_nc4(subject: Subject, *, n_samples: int = 2048, seed: int = 
 def nearest_class_mean_error(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
     """Training error of the nearest-class-mean classifier on the penultimate representation.
 
-    Formula: mean of 1[argmin_c |h - mu_c| != y]. Range: [0, 1]. Source: Galanti, Gyorgy and Hutter 2022, arXiv
-    2112.15121.
+    Formula: mean of 1[argmin_c |h - mu_c| != y], mu_c class means of representations h. Range: [0, 1]. Source: Galanti,
+    Gyorgy and Hutter 2022, arXiv 2112.15121.
     """
     features, labels = penultimate(subject, n_samples, seed)
     return float(np.mean(_nearest(features, labels) != labels))
@@ -95,7 +95,6 @@ def _centered_means(features: Array, labels: Array) -> Array:
 
 
 def _of_norm_one(matrix: Array) -> Array:
-    """A matrix over its Frobenius norm; zeros stay zero."""
     found: Array = matrix / (np.linalg.norm(matrix) or 1.0)
     return found
 

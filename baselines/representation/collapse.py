@@ -24,9 +24,9 @@ ROUNDING = 1e-6
 def cdnv(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
     """Class-distance normalized variance (CDNV) of the penultimate representation.
 
-    Formula: mean over pairs of classes of (v_c + v_c') / (2 |mu_c - mu_c'|^2), v_c = E |h - mu_c|^2. Range: [0, 5e11];
-    0 if every class is a single point. Source: Galanti, Gyorgy and Hutter 2022, arXiv 2112.15121. Refused: fewer than
-    two classes are left.
+    Formula: mean over pairs of classes of (v_c + v_c') / (2 |mu_c - mu_c'|^2), v_c = E |h - mu_c|^2, mu_c class means
+    of representations h. Range: [0, 5e11]; 0 if every class is a single point. Source: Galanti, Gyorgy and Hutter 2022,
+    arXiv 2112.15121. Refused: fewer than two classes are left.
 
     Classes with fewer than two examples in the sample are left out. At chance accuracy the value is meaningless: if all
     representations coincide, it has its best value, 0.
@@ -50,12 +50,13 @@ def _least(sums: Array) -> Array:
 def neural_collapse_nc1(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
     """Neural collapse NC1: variation within classes over variation between classes.
 
-    Formula: tr(Sigma_W pinv(Sigma_B)) / kappa of the penultimate representation. Range: [0, inf); 0 for full collapse.
-    Source: Papyan, Han and Donoho 2020, arXiv 2008.08186.
+    Formula: tr(Sigma_W pinv(Sigma_B)) / kappa, covariances of the penultimate representation. Range: [0, inf); 0 for
+    full collapse. Source: Papyan, Han and Donoho 2020, arXiv 2008.08186.
 
-    In Sigma_W all examples of the sample have equal weight. In Sigma_B, centred at the mean of the class means, all
-    classes have equal weight. Papyan et al. have equally many examples of each class. Classes are chosen as for `cdnv`.
-    At chance accuracy the value is meaningless: if all class means coincide, it has its best value, 0.
+    In Sigma_W, within classes, all examples of the sample have equal weight. In Sigma_B, between class means and
+    centred at their mean, all classes have equal weight. Papyan et al. have equally many examples of each class.
+    Classes are chosen as for `cdnv`. At chance accuracy the value is meaningless: if all class means coincide, it has
+    its best value, 0.
     """
     features, labels = penultimate_by_class(subject, n_samples, seed)
     means, _ = class_means(features, labels)

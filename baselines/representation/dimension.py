@@ -38,14 +38,14 @@ def dimension(points: Array, fraction: float) -> float:
 
 
 def two_nn(points: Array, fraction: float) -> float:
-    """Intrinsic dimension of points (n, features), by the least-squares line through the origin."""
+    """TwoNN estimate of the intrinsic dimension of points (n, features), as `intrinsic_dimension` explains it."""
     first, second = np.sort(_two_nearest(points), axis=1).T
     counts = (first > 0) & (first < second)
     return slope(second[counts] / first[counts], fraction)
 
 
 def slope(ratios: Array, fraction: float) -> float:
-    """Exponent d of ratios (n,) with the distribution function F(r) = 1 - r^-d, r > 1."""
+    """Estimate d from ratios r (n,) whose distribution function is F(r) = 1 - r^-d, r > 1."""
     number = len(ratios)
     if number < 3:
         raise MeasureUnavailable(

@@ -21,7 +21,7 @@ _LACKING = "needs layers in which the two nearest of three examples are not equa
 
 @shared
 def dimensions(subject: Subject, n_samples: int, fraction: float, seed: int) -> Array:
-    """Intrinsic dimensions (layers + 1,) of the hidden layers' outputs in forward order, then of the penultimate.
+    """Intrinsic dimensions (layers + 1,) of all hidden layers in forward order, then of the penultimate representation.
 
     NaN for layers with fewer than three usable examples (see `intrinsic_dimension`).
     """

@@ -6,8 +6,8 @@ a height at which single linkage joins clusters.
 
 Source: Ballester et al. 2024, arXiv 2203.12330. Work: 2 F.
 
-n_units: units, outputs of weight layers behind their activations; if there are more, units are drawn with weights: the
-    number of examples on which a unit is the most active.
+n_units: largest number of units, outputs of weight layers behind their activations. If there are more, units are drawn,
+    weighted by the number of examples on which a unit is the most active.
 """
 
 import math
@@ -57,7 +57,6 @@ def unit_distances(subject: Subject, n_samples: int, n_units: int, seed: int) ->
 
 @shared
 def _times_most_active(subject: Subject, n_samples: int, seed: int) -> Array:
-    """Number of examples (units,) on which each unit is the most active of all units."""
     network, sample = subject.network, subject.sample(n_samples, seed)
     places, starts = unit_positions(network), _starts(network)
 
@@ -90,7 +89,7 @@ def _activations(network: Network, places: tuple[int, ...], images: Any) -> list
 def draw_units(counts: Array, number: int, rng: np.random.Generator) -> Array:
     """Draw `number` units without replacement, in order; returns all units if there are no more.
 
-    The weight of a unit is its number in `counts` (units,), of examples on which it is the most active of all units.
+    The weight of a unit is its entry in `counts` (units,): the number of examples on which it is the most active unit.
     Units with count 0 share the weight of a single example.
     """
     if len(counts) <= number:
@@ -116,7 +115,6 @@ def dissimilarities(activations: Array) -> Array:
 
 
 def _of_length_one(activations: Array) -> Array:
-    """Activations (n, units), float64, centred and scaled to length 1; zeros for constant units."""
     centered: Array = activations - activations.mean(axis=0, dtype=np.float64)
     lengths = np.linalg.norm(centered, axis=0)
     centered /= np.where(lengths > 0, lengths, 1)

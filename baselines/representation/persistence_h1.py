@@ -6,8 +6,8 @@ Loops are found by reducing the boundary matrix of the triangles, in their order
 
 Source: Ballester et al. 2024, arXiv 2203.12330, in degree 1. Work: 2 F.
 
-n_units: units, outputs of weight layers behind their activations; if there are more, units are drawn with weights: the
-    number of examples on which a unit is the most active.
+n_units: largest number of units, outputs of weight layers behind their activations. If there are more, units are drawn,
+    weighted by the number of examples on which a unit is the most active.
 """
 
 import itertools

@@ -29,9 +29,9 @@ def log_me(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
     Formula: -mean over classes of max over alpha, beta of ln N(1[y = c]; 0, I / beta + F F' / alpha) / n. Source: You,
     Liu, Wang and Long 2021, arXiv 2102.11005.
 
-    Maximum evidence per example, in nats, averaged over classes; F are the representations. You et al. rank pretrained
-    networks by it: larger evidence predicts better transfer. For exactly fitted labels a constant of the authors' code
-    bounds the evidence.
+    Maximum evidence per example, in nats, averaged over classes. F are the representations, alpha and beta the
+    precisions of the linear models' weights and of the labels. You et al. rank pretrained networks by it: larger
+    evidence predicts better transfer. For exactly fitted labels a constant of the authors' code bounds the evidence.
     """
     features, labels = penultimate(subject, n_samples, seed)
     left, values, _ = np.linalg.svd(features.astype(np.float64), full_matrices=False)

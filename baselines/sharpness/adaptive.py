@@ -42,9 +42,9 @@ def adaptive_sharpness_worst_linf(
 ) -> float:  # fmt: skip
     """Rise of the training loss by the worst changes of the weights, bounded in proportion to each weight.
 
-    Formula: E_S max_{|u_i| <= rho |w_i|} L_S(w + u) - L_S(w), batches S of 128 examples; L: see normalize_logits.
-    Range: [0, inf). Source: Andriushchenko et al. 2023, arXiv 2302.07011, by Auto-PGD of Croce and Hein 2020, arXiv
-    2003.01690. Work: 21 B of 1024 examples.
+    Formula: E_S max_{|u_i| <= rho |w_i|} L_S(w + u) - L_S(w), L_S the mean loss on a batch S of 128 examples (see
+    normalize_logits). Range: [0, inf). Source: Andriushchenko et al. 2023, arXiv 2302.07011, by Auto-PGD of Croce and
+    Hein 2020, arXiv 2003.01690. Work: 21 B of 1024 examples.
 
     Adaptive worst-case l_infinity m-sharpness, approximated by Auto-PGD along the gradient's sign. The ascent starts at
     the trained weights, separately for each batch, and its largest loss is taken. Momentum is Auto-PGD's; the authors'
@@ -75,8 +75,8 @@ def adaptive_sharpness_avg(
 ) -> float:  # fmt: skip
     """Mean rise of the training loss by random changes in proportion to each weight.
 
-    Formula: E_u L(w + u) - L(w), u_i ~ N(0, rho^2 w_i^2); L: see normalize_logits. Source: Andriushchenko et al. 2023,
-    arXiv 2302.07011. Work: 21 F of 1024 examples. Draws: by input.
+    Formula: E_u L(w + u) - L(w), u_i ~ N(0, rho^2 w_i^2), L the mean loss (see normalize_logits). Source:
+    Andriushchenko et al. 2023, arXiv 2302.07011. Work: 21 F of 1024 examples. Draws: by input.
 
     Adaptive average-case sharpness. As in the authors' code, each batch has its own draws. Each draw is taken with both
     signs, so that the slope of the loss, the largest source of error, cancels. The authors take 20 draws for each batch
@@ -84,7 +84,7 @@ def adaptive_sharpness_avg(
     standard deviation over seeds is 3 and 4 % of the value, and 20 and 28 % with the authors' code.
 
     Args:
-        noise: "normal", the average case for p = 2, or "uniform" in the box |u_i| <= rho |w_i|, for p = inf.
+        noise: "normal" (the authors' p = 2), or "uniform" in the box |u_i| <= rho |w_i| (their p = inf).
         n_draws: draws of the changes for each batch.
         batch: examples of a batch. The last batch may have fewer examples.
     """
@@ -108,8 +108,8 @@ def adaptive_sharpness_avg(
 def asam_sharpness(subject: Subject, *, rho: float = 0.5, n_samples: int = 2048, seed: int = 0) -> float:
     """Rise of the training loss by a single step along its gradient, rescaled by the magnitudes of the weights.
 
-    Formula: L(w + rho T^2 g / |T g|) - L(w), T = diag(|w|), g the gradient of L. Source: Kwon et al. 2021, arXiv
-    2102.11600. Work: 1 B + 1 F.
+    Formula: L(w + rho T^2 g / |T g|) - L(w), T = diag(|w|), L the mean cross-entropy, g its gradient. Source: Kwon et
+    al. 2021, arXiv 2102.11600. Work: 1 B + 1 F.
 
     Adaptive sharpness of ASAM: a single step approximates the largest rise within |u / w| <= rho. For training, Kwon et
     al. add 0.01 to T because of weights near 0, and leave biases in absolute units; here T is diag(|w|) for all
@@ -128,7 +128,6 @@ def asam_sharpness(subject: Subject, *, rho: float = 0.5, n_samples: int = 2048,
 
 
 def _drawn(noise: str, n: int, rng: np.random.Generator) -> Array:
-    """Random changes (n,), float32, of deviation 1 or uniform in [-1, 1]."""
     return rng.standard_normal(n, np.float32) if noise == "normal" else rng.uniform(-1, 1, n).astype(np.float32)
 
 

@@ -29,11 +29,12 @@ FIRST = 0.01
 
 @shared
 def box_scale(subject: Subject, accuracy_drop: float, seed: int, *, is_relative: bool, is_folded: bool = True) -> float:
-    """Largest alpha at which an attack finds no change of the weights that costs more than `accuracy_drop`.
+    """Largest alpha at which no change of the weights that an attack finds costs more than `accuracy_drop` of accuracy.
 
-    A weight w changes by at most alpha or, if relative, by at most alpha |w|. Batch normalization is folded if
-    `is_folded`. The attack ascends the loss from several random starts. The search for each start is bounded by the
-    result of the previous start, so that most searches end after a single ascent. Range: [SMALLEST, LARGEST].
+    The accuracy is that on training examples. A weight w changes by at most alpha or, if relative, by at most alpha
+    |w|. Batch normalization is folded if `is_folded`. The attack ascends the loss from several random starts. The
+    search for each start is bounded by the result of the previous start, so that most searches end after a single
+    ascent. Range: [SMALLEST, LARGEST].
     """
     network = subject.folded if is_folded else subject.network
     network.require_room(min(BATCH_SIZE, len(subject.examples)), "give calls more memory (--memory)")

@@ -25,8 +25,8 @@ def hessian_trace(
 ) -> float:
     """Trace of the Hessian of the training loss.
 
-    Formula: Tr(H). Source: Yao et al. 2020, arXiv 1912.07145; for networks that are not piecewise linear Hutchinson's
-    probes, 1990. Work: min(kappa, 20) B; not piecewise linear: 20 x 3 B.
+    Formula: Tr(H), H the Hessian. Source: Yao et al. 2020, arXiv 1912.07145; for networks that are not piecewise linear
+    Hutchinson's probes, 1990. Work: min(kappa, 20) B; not piecewise linear: 20 x 3 B.
 
     The loss is the mean cross-entropy. As in PyHessian, parameters are kernels, biases, and scales and shifts of
     normalization, whose moving averages are fixed. Kinks contribute nothing. So the logits of a piecewise linear
@@ -36,7 +36,7 @@ def hessian_trace(
 
     Args:
         n_probes: vectors of random signs; for a piecewise linear network they combine the classes, and the trace is
-            exact if there are no more classes.
+            exact if there are at most as many classes.
     """
     if is_piecewise_linear(subject.seen(folded=folded)):
         with contextlib.suppress(MeasureUnavailable):  # gradients of a layer cannot be separated by example
@@ -59,8 +59,8 @@ def hessian_top_eigenvalue(
 ) -> float:
     """Largest eigenvalue of the Hessian of the training loss.
 
-    Formula: lambda_max(H). Source: Keskar et al. 2017, arXiv 1609.04836; Yao et al. 2020, arXiv 1912.07145; by Lanczos'
-    method. Work: up to 50 x 3 B.
+    Formula: lambda_max(H), H the Hessian. Source: Keskar et al. 2017, arXiv 1609.04836; Yao et al. 2020, arXiv
+    1912.07145; by Lanczos' method. Work: up to 50 x 3 B.
 
     The loss is the mean cross-entropy, and parameters are those of `hessian_trace`.
 

@@ -48,8 +48,8 @@ def neg_local_entropy(
     This is -ln int exp(-L(w') - gamma |w' - w|^2 / 2) dw' up to a constant that depends on gamma and the number of
     weights only. L is the mean cross-entropy, not the sum. So the value is at most `low_pass_loss` with sigma =
     gamma^(-1/2), and hardly smaller if the loss varies little among draws: by less than 1 % on networks of a shipped
-    task. The code of Bisla et al. differs: it loses the sign of L, and its deviation is 1 / gamma, which for gamma =
-    100 equals the default deviation here.
+    task. The code of Bisla et al. differs: it loses the sign of L, and its noise has the deviation 1 / gamma. For gamma
+    = 100 that is the default deviation here.
 
     Args:
         gamma: inverse variance of the noise.
@@ -86,7 +86,6 @@ def local_energy(
 
 @shared
 def _losses(subject: Subject, sigma: float, n_draws: int, n_samples: int, seed: int) -> Array:
-    """Mean cross-entropies (n_draws,) with normal noise of deviation `sigma` on all weights."""
     space = weight_space(subject, n_samples, seed, folded=False)
     with space.network.restoring():
         moved = (space.trained + np.float32(sigma) * noise for noise in draws(space, n_draws, seed))

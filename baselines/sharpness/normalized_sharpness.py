@@ -16,7 +16,7 @@ from baselines.network.per_example import is_stacked
 
 
 def by_channels(network: Network, kernel: Kernel) -> Array:
-    """A kernel as (groups, window, inputs, outputs); a depthwise one as a single group with a single input."""
+    """Return a kernel as (groups, window, inputs, outputs); a depthwise kernel as one group with one input."""
     array = kernel.array
     window = math.prod(array.shape[:-2])
     if kernel.is_depthwise:
@@ -25,7 +25,7 @@ def by_channels(network: Network, kernel: Kernel) -> Array:
 
 
 def moments_by_channels(network: Network, moments: Array) -> Iterator[Array]:
-    """Yield the entries of each kernel, shaped as by `by_channels`, from a vector (weights,) of `weight_moments`."""
+    """Yield each kernel's part of a vector (weights,) of `weight_moments`, in the shape of `by_channels`."""
     place, first = None, 0
     for kernel in network.kernels:
         if kernel.node != place:  # biases come first
@@ -58,9 +58,9 @@ N_ROUNDS, TOLERANCE = 1000, 1e-6
 def normalized_sharpness(subject: Subject, *, n_probes: int = 10, n_samples: int = 2048, seed: int = 0) -> float:
     """Rise of the loss plus divergence for noise whose variances are products of row and column factors.
 
-    Formula: sum over kernels of min_{a, b > 0} sum_ij (h_ij a_i b_j + w_ij^2 / (a_i b_j)) / 2, h the diagonal of H.
-    Range: [0, inf). Source: after Tsuzuku, Sato and Sugiyama 2020, arXiv 1901.04653. Work: min(kappa, 10) B. Weights:
-    as trained. Refused: gradients of a layer cannot be separated by example.
+    Formula: sum over kernels of min_{a, b > 0} sum_ij (h_ij a_i b_j + w_ij^2 / (a_i b_j)) / 2, h the diagonal of the
+    Hessian H. Range: [0, inf). Source: after Tsuzuku, Sato and Sugiyama 2020, arXiv 1901.04653. Work: min(kappa, 10) B.
+    Weights: as trained. Refused: gradients of a layer cannot be separated by example.
 
     The sum of the rise of the loss and the divergence of PAC-Bayes is minimized over the factors. Noise on w_ij has the
     variance a_i b_j, with a factor a_i for each input channel and b_j for each output channel, shared by all positions
@@ -83,7 +83,7 @@ def normalized_sharpness(subject: Subject, *, n_probes: int = 10, n_samples: int
 
 
 def smallest(curvature: Array, squares: Array) -> float:
-    """Minimum over a (n,) and b (k,) of sum_ij (h_ij a_i b_j + s_ij / (a_i b_j)) / 2; h, s (n, k) are not negative."""
+    """Minimum over a (n,), b (k,) > 0 of sum_ij (h_ij a_i b_j + s_ij / (a_i b_j)) / 2, with h, s (n, k) >= 0."""
     curvature, squares = _without_idle(curvature.astype(np.float64), squares)
     if not curvature.size:
         return 0.0

@@ -35,9 +35,10 @@ def pacbayes_optimized(
     """PAC-Bayes bound on the error with an optimized variance of the noise for each weight.
 
     Formula: -ln(1 - p), kl(e || p) = (KL(N(w, diag s) || N(w0, lambda I)) + 2 ln(b ln(c / lambda)) + ln(pi^2 m / (6
-    delta))) / (m - 1), e the error with noise. Range: [0, inf). Source: Dziugaite and Roy 2017, arXiv 1703.11008, and
-    its code, with a fixed mean. Work: 200 B of 64 examples and 10 F of 1024 examples. Weights: folded.
-    Draws: by input. Refused: there are fewer than two training examples; with noise all predictions are wrong.
+    delta))) / (m - 1), e the error with noise, b = 100, c = 0.1, delta = 0.025. Range: [0, inf). Source: Dziugaite and
+    Roy 2017, arXiv 1703.11008, and its code, with a fixed mean. Work: 200 B of 64 examples and 10 F of 1024 examples.
+    Weights: folded. Draws: by input. Refused: there are fewer than two training examples; with noise all predictions
+    are wrong.
 
     The variances s minimize the authors' objective by gradient descent: cross-entropy over ln 2 plus the square root of
     half the complexity, with a draw of noise for each step. The authors' optimization takes hours. Here w is fixed,
@@ -70,7 +71,7 @@ def pacbayes_optimized(
 
 
 def complexity(logarithms: Array, distance: float, m: int) -> float:
-    """Right side of the bound, in nats per example, at the prior's best variance lambda.
+    """Right side of the bound of `pacbayes_optimized`, in nats per example, at the prior's best variance lambda.
 
     Args:
         logarithms: logarithms (n,) of the noise's deviations.
@@ -88,7 +89,7 @@ def complexity(logarithms: Array, distance: float, m: int) -> float:
 
 
 def _variance(variances: float, distance: float, n: int) -> float:
-    """The prior's variance with the smallest divergence, among all permitted real numbers."""
+    """The variance of the prior with the smallest divergence, among all real numbers up to the largest permitted."""
     return min((variances + distance) / n, LARGEST * math.exp(-1 / PRECISION))
 
 
@@ -116,7 +117,6 @@ def _optimized(
 
 
 def _error(space: WeightSpace, deviations: Array, n_draws: int, rng: np.random.Generator) -> float:
-    """Training error, averaged over draws of the noise."""
     found = []
     for _ in range(n_draws):
         point = space.trained + deviations * rng.standard_normal(len(deviations), np.float32)

@@ -5,11 +5,11 @@ and the initial weights w0 are kernels only, unless `include_bias`; n is the num
 Batch normalization is folded. The pages of `pacbayes_flatness` and `pacbayes_mag_flatness` explain differences from the
 code of Dziugaite et al. 2020.
 
-Weights: folded. Draws: by input. Work: about 70 F for sigma and as much for sigma', which others share.
+Weights: folded. Draws: by input. Work: about 70 F for sigma and as much for sigma'; the measures share them.
 
 accuracy_drop: tolerated loss of training accuracy, averaged over draws, in (0, 1] (0.1: from 0.95 to 0.85). sigma is
-    the largest scale up to 2 at which no more is lost: the deviation of normal noise on all parameters, kernels and
-    biases. For sigma', the noise on a parameter w has the variance sigma'^2 w^2 + eps^2, eps = 0.001.
+    the largest scale up to 2 at which at most that much is lost: the deviation of normal noise on all parameters,
+    kernels and biases. For sigma', the noise on a parameter w has the variance sigma'^2 w^2 + eps^2, eps = 0.001.
 n_draws: draws of the noise, the same for every scale. For these draws, the search finds sigma to 0.1 %.
 include_bias: include biases in w, w0 and n.
 """
@@ -28,12 +28,12 @@ from baselines.sharpness.scales import EPSILON, noise_scale
 
 
 def isotropic_bound(vector: Array, scale: float, m: int, factor: float = 1.0) -> float:
-    """`factor` |vector|^2 / (4 scale^2) + ln(m / scale) + 10."""
+    """Return the bound `factor` |vector|^2 / (4 scale^2) + ln(m / scale) + 10."""
     return factor * float(vector @ vector) / (4 * scale**2) + _confidence(scale, m)
 
 
 def magnitude_bound(prior: float, vector: Array, scale: float, m: int, epsilon: float = EPSILON) -> float:
-    """1/4 sum_i ln((epsilon^2 + prior) / (epsilon^2 + scale^2 vector_i^2)) + ln(m / scale) + 10.
+    """Return the bound 1/4 sum_i ln((epsilon^2 + prior) / (epsilon^2 + scale^2 vector_i^2)) + ln(m / scale) + 10.
 
     The prior has the variance epsilon^2 + `prior` for all weights, the noise on weight i has the variance epsilon^2 +
     scale^2 vector_i^2.
@@ -43,7 +43,7 @@ def magnitude_bound(prior: float, vector: Array, scale: float, m: int, epsilon: 
 
 
 def common_variance(vector: Array, scale: float, slack: float = 1.0) -> float:
-    """(scale^2 + `slack`) |vector|^2 / n: the prior of most magnitude-aware bounds."""
+    """Return (scale^2 + `slack`) times the mean square of `vector`, the variance of most magnitude-aware priors."""
     return (scale**2 + slack) * float(np.mean(vector**2))
 
 
@@ -55,7 +55,7 @@ def _confidence(scale: float, m: int) -> float:
 
 
 def trained(subject: Subject, include_bias: bool) -> Array:
-    """The trained weights (n,), float64."""
+    """The trained weights (n,), float64: kernels and, with `include_bias`, biases."""
     return _joined(subject.folded, include_bias)
 
 
@@ -82,8 +82,8 @@ def pacbayes_init(
 ) -> float:  # fmt: skip
     """PAC-Bayes bound with a prior around the initial weights.
 
-    Formula: |w - w0|^2 / (4 sigma^2) + ln(m / sigma) + 10. Range: (9, inf). Source: Jiang et al. 2019, arXiv
-    1912.02178, eq. 48.
+    Formula: |w - w0|^2 / (4 sigma^2) + ln(m / sigma) + 10, sigma the largest harmless noise, m examples. Range: (9,
+    inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 48.
     """
     vector = moved(subject, include_bias)
     sigma = noise_scale(subject, accuracy_drop, n_draws, n_samples, seed, is_relative=False)
@@ -97,8 +97,8 @@ def pacbayes_orig(
 ) -> float:  # fmt: skip
     """PAC-Bayes bound with a prior around zero.
 
-    Formula: |w|^2 / (4 sigma^2) + ln(m / sigma) + 10. Range: (9, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq.
-    49.
+    Formula: |w|^2 / (4 sigma^2) + ln(m / sigma) + 10, sigma the largest harmless noise, m examples. Range: (9, inf).
+    Source: Jiang et al. 2019, arXiv 1912.02178, eq. 49.
     """
     sigma = noise_scale(subject, accuracy_drop, n_draws, n_samples, seed, is_relative=False)
     return isotropic_bound(trained(subject, include_bias), sigma, subject.examples.population)
@@ -110,8 +110,8 @@ def pacbayes_flatness(
 ) -> float:
     """Sensitivity of the training accuracy to noise on the weights.
 
-    Formula: 1 / sigma^2. Range: [1/4, 1e12], the ends of the search for sigma; 1/4 if no noise is harmful. Source:
-    Jiang et al. 2019, arXiv 1912.02178, eq. 53.
+    Formula: 1 / sigma^2, sigma the largest harmless noise. Range: [1/4, 1e12], the ends of the search for sigma; 1/4 if
+    no noise is harmful. Source: Jiang et al. 2019, arXiv 1912.02178, eq. 53.
 
     The code of Dziugaite et al. 2020 passes the variance sigma^2 where PyTorch expects a standard deviation. So its
     sigma is about the square root of sigma here: 0.561 instead of 0.314 on a network of 84 weights. Their code with the
@@ -135,7 +135,8 @@ def pacbayes_mag_init(
     """PAC-Bayes bound with a prior around the initial weights, and noise in proportion to each weight.
 
     Formula: 1/4 sum_i ln((eps^2 + (sigma'^2 + 1) |w - w0|^2 / n) / (eps^2 + sigma'^2 |w_i - w0_i|^2)) + ln(m / sigma')
-    + 10, eps = 0.001. Range: (9, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 56.
+    + 10, eps = 0.001, sigma' the largest harmless noise, n weights, m examples. Range: (9, inf). Source: Jiang et al.
+    2019, arXiv 1912.02178, eq. 56.
     """
     vector = moved(subject, include_bias)
     sigma = noise_scale(subject, accuracy_drop, n_draws, n_samples, seed, is_relative=True)
@@ -150,7 +151,8 @@ def pacbayes_mag_orig(
     """PAC-Bayes bound with a prior around zero, and noise in proportion to each weight.
 
     Formula: 1/4 sum_i ln((eps^2 + (sigma'^2 + 1) |w|^2 / n) / (eps^2 + sigma'^2 w_i^2)) + ln(m / sigma') + 10, eps =
-    0.001. Range: (9, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 57, with w in numerator and denominator.
+    0.001, sigma' the largest harmless noise, n weights, m examples. Range: (9, inf). Source: Jiang et al. 2019, arXiv
+    1912.02178, eq. 57, with w in numerator and denominator.
 
     Args:
         parity_mag_orig: w - w0 in the denominator and w in the numerator, as in the code of Dziugaite et al. 2020;
@@ -167,10 +169,11 @@ def pacbayes_mag_init_exact(
     subject: Subject, *, accuracy_drop: float = 0.1, n_draws: int = 10, n_samples: int = 2048,
     include_bias: bool = False, seed: int = 0,
 ) -> float:  # fmt: skip
-    """pacbayes_mag_init with the variance of the noise used in the search for sigma'.
+    """pacbayes_mag_init with the same variance of the noise as in the search for sigma'.
 
-    Formula: 1/4 sum_i ln((eps^2 + (sigma'^2 |w|^2 + |w - w0|^2) / n) / (eps^2 + sigma'^2 w_i^2)) + ln(m / sigma') + 10.
-    Range: (9, inf). Source: derived like eq. 56 of Jiang et al. 2019, arXiv 1912.02178, for noise in proportion to w_i.
+    Formula: 1/4 sum_i ln((eps^2 + (sigma'^2 |w|^2 + |w - w0|^2) / n) / (eps^2 + sigma'^2 w_i^2)) + ln(m / sigma') + 10,
+    with the symbols of pacbayes_mag_init. Range: (9, inf). Source: derived like eq. 56 of Jiang et al. 2019, arXiv
+    1912.02178, for noise in proportion to w_i.
     """
     change, vector = moved(subject, include_bias), trained(subject, include_bias)
     sigma = noise_scale(subject, accuracy_drop, n_draws, n_samples, seed, is_relative=True)
@@ -184,8 +187,8 @@ def pacbayes_mag_flatness(
 ) -> float:
     """Sensitivity of the training accuracy to noise in proportion to each weight.
 
-    Formula: 1 / sigma'^2. Range: [1/4, 1e12], the ends of the search for sigma'; 1/4 if no noise is harmful. Source:
-    Jiang et al. 2019, arXiv 1912.02178, eq. 61.
+    Formula: 1 / sigma'^2, sigma' the largest harmless noise. Range: [1/4, 1e12], the ends of the search for sigma'; 1/4
+    if no noise is harmful. Source: Jiang et al. 2019, arXiv 1912.02178, eq. 61.
 
     The noise on a weight w has the variance sigma'^2 w^2 + eps^2. The code of Dziugaite et al. 2020 uses this variance
     as the deviation, so its noise is not proportional to the weights. On a network of 84 weights it finds sigma' =

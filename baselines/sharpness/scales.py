@@ -20,7 +20,7 @@ FIRST = 0.05
 
 
 def weight_space(subject: Subject, n_samples: int, seed: int, *, folded: bool = True) -> WeightSpace:
-    """Return the weight space of the network, with normalization folded or as trained, and with a sample."""
+    """Return the weight space of the network, folded or as trained, with a sample of training examples."""
     folded = folded and subject.is_changed_by_folding
     return _weight_space(subject, min(n_samples, len(subject.examples)), seed, folded=folded)
 

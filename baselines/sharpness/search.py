@@ -31,13 +31,13 @@ def largest_harmless(
     The accuracy is a step function of the scale, so the search follows a margin instead: the k-th largest, with k the
     number of predictions that must stay right. The lost fraction of this margin is about a power of the scale. In
     logarithms this is a line, which predicts the next scale. Once harmless and harmful scales bracket the result,
-    Brent's method takes over. The search ends when they are within `INTERVAL`, or at a harmless scale that leaves
+    Brent's method takes over. The search ends when the bracket is within `INTERVAL`, or at a harmless scale that leaves
     `LITTLE` of the margin. The result is the root of the line through the last two scales, at most 2 `INTERVAL` above
     the harmless scale, with an error of 0.1 % for smooth margins. If the margin crosses 0 several times, the result is
     the smallest crossing that the search meets. Range: [SMALLEST, largest].
 
     Args:
-        margins: returns the margins (n,) of all predictions after changes of a scale.
+        margins: returns the margins (n,) of all predictions after changes of a given scale.
         still: margins (n,) of the same predictions without changes; positive if right.
         accuracy_drop: fraction of all predictions that may become wrong.
         begin: first scale.
@@ -53,13 +53,13 @@ def largest_harmless(
     known = {lowest: -math.log(FARTHEST)}
 
     def excess(logarithm: float) -> float:
-        """Logarithm of the lost fraction of the margin; positive if the margin is lost."""
+        """Return the logarithm of the lost fraction of the k-th largest margin; positive if that margin is negative."""
         if logarithm not in known:
             known[logarithm] = _excess(_kth_largest(margins(math.exp(logarithm)), k) / whole)
         return known[logarithm]
 
     def beyond(logarithm: float) -> float:
-        """Return `excess`, but 0 where at most `LITTLE` is left, once two scales determine the line."""
+        """Return `excess`, but 0 where at most `LITTLE` of the margin is left, once two scales determine the line."""
         found = excess(logarithm)
         is_told = sum(abs(one) < math.log(FARTHEST) for one in known.values()) > 1
         return 0.0 if is_told and -LITTLE <= found <= 0 else found
@@ -91,7 +91,7 @@ def largest_harmless(
 
 
 def _excess(left: float) -> float:
-    """ln(1 - left), but positive exactly if `left` <= 0, and clipped to +-ln `FARTHEST`."""
+    """Return ln(1 - left), left the remaining fraction of a margin, within +-ln `FARTHEST`; positive if left <= 0."""
     if left <= 0:
         return min(max(math.log1p(-left), 1e-9), math.log(FARTHEST))
     return -math.log(FARTHEST) if left >= 1 - 1 / FARTHEST else math.log1p(-left)

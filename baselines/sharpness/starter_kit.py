@@ -30,9 +30,10 @@ def sharpness_starter_kit(
 ) -> float:
     """Minus the relative size of the smallest change of the weights that costs 10 % of training accuracy.
 
-    Formula: -max{a : no |u_i| <= a |w_i| costs more than the accuracy drop}. Source: PGDL starting kit (Jiang et al.
-    2020, arXiv 2012.07976), with ascent where its code descends. Range: [-2, -1e-6], the bounds of the search. Work:
-    about 200 B of 64 examples and 10 F of 640 examples. Weights: as trained. Draws: by input.
+    Formula: -max{a : no change u of the weights w with |u_i| <= a |w_i| costs more than the accuracy drop}. Source:
+    PGDL starting kit (Jiang et al. 2020, arXiv 2012.07976), with ascent where its code descends. Range: [-2, -1e-6],
+    the bounds of the search. Work: about 200 B of 64 examples and 10 F of 640 examples. Weights: as trained. Draws: by
+    input.
 
     Larger values mean that smaller changes are harmful. The changes are found by projected gradient ascent on the
     cross-entropy, from three random starts.
@@ -96,7 +97,7 @@ def _ratio_of_the_kit(subject: Subject, accuracy_drop: float, seed: int) -> floa
 
 
 def _samples(examples: Sample, rng: np.random.Generator) -> Iterator[Sample]:
-    """Yield the examples of each descent and its accuracy, from the training set, shuffled again whenever it ends."""
+    """Yield the examples of each descent's steps and accuracy; the training set is shuffled again at its end."""
     order, number = np.empty(0, int), N_STEPS * BATCH_SIZE + ATTACKED
     while True:
         while len(order) < number:
@@ -106,7 +107,6 @@ def _samples(examples: Sample, rng: np.random.Generator) -> Iterator[Sample]:
 
 
 def _margins_after_descent(network: Network, sample: Sample, trained: Array, ratio: float, seeds: list[int]) -> Array:
-    """Descend on the first examples; returns the margins of the last `ATTACKED`."""
     first, last = (sample.take(part) for part in np.split(np.arange(len(sample)), [-ATTACKED]))
     space, radii = WeightSpace(network, first), ratio * np.abs(trained)
     point = walk(space, lambda slope: -LEARNING_RATE * slope, trained, radii, seeds)

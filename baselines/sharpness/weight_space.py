@@ -24,7 +24,7 @@ class WeightSpace:
     """
 
     def __init__(self, network: Network, sample: Sample, *, are_kernels: bool = False) -> None:
-        """Coordinates are all parameters or, with `are_kernels`, those with several axes."""
+        """Coordinates are all parameters or, with `are_kernels`, only kernels: parameters with several axes."""
         self.network, self.sample = network, sample
         self.variables = [v for v in network.variables if len(v.shape) > 1 or not are_kernels]
         #: The current weights of the network.
@@ -101,7 +101,7 @@ class WeightSpace:
 
 
 def normalized(vector: Array) -> Array:
-    """A vector (n,) scaled to length 1; zero stays zero."""
+    """Scale a vector (n,) to length 1; zero stays zero."""
     length = np.linalg.norm(vector.astype(np.float64))
     return vector / length if length > 0 else vector
 
@@ -128,7 +128,6 @@ def _gradient_at(
 
 
 def _gradient(losses: Losses, network: Network, variables: list[Any], images: Any, labels: Any) -> tuple[Any, Any]:
-    """Sum of the losses of a batch, and its gradient (n,)."""
     with tf.GradientTape() as tape:
         loss = tf.reduce_sum(losses(network.logits(images), labels))
     return loss, _joined(tape.gradient(loss, variables, unconnected_gradients="zero"))

@@ -36,7 +36,7 @@ def num_params(
 def depth(subject: Subject) -> float:
     """Number of weight layers; a separable convolution counts as two.
 
-    Formula: d. Range: [0, inf). Source: control.
+    Formula: d, the number of kernels. Range: [0, inf). Source: control.
     """
     return len(subject.network.kernels)
 
@@ -45,8 +45,8 @@ def depth(subject: Subject) -> float:
 def vc_dim(subject: Subject, *, image_side: int = 32) -> float:
     """Bound on the VC dimension from depth and number of weights.
 
-    Formula: d + 2 d ln(22 d n^2) sum_i size(W_i). Range: [0, inf). Source: PGDL starting kit (Jiang et al. 2020, arXiv
-    2012.07976).
+    Formula: d + 2 d ln(22 d n^2) sum_i size(W_i), d kernels W_i, images of n x n pixels. Range: [0, inf). Source: PGDL
+    starting kit (Jiang et al. 2020, arXiv 2012.07976).
 
     Args:
         image_side: n, height and width of the images in pixels, 32 in the starting kit; 0 for the network's inputs.
@@ -61,8 +61,9 @@ def vc_dim(subject: Subject, *, image_side: int = 32) -> float:
 def vc_dim_piecewise_linear(subject: Subject) -> float:
     """Bound on the VC dimension of piecewise linear networks from units and parameters of each layer.
 
-    Formula: d + (sum_i (d - i + 1) q_i) log2(8 e sum_i i a_i log2(4 e sum_j j a_j)), q_i parameters, a_i units. Range:
-    [0, inf). Source: Bartlett et al. 2019, arXiv 1703.02930, as in Jiang et al. 2019, arXiv 1912.02178.
+    Formula: d + (sum_i (d - i + 1) q_i) log2(8 e sum_i i a_i log2(4 e sum_j j a_j)), q_i parameters and a_i units of
+    layer i of d. Range: [0, inf). Source: Bartlett et al. 2019, arXiv 1703.02930, as in Jiang et al. 2019, arXiv
+    1912.02178.
 
     Units are the outputs of a layer at all positions; parameters are kernels and biases.
     """
@@ -88,8 +89,8 @@ def _layers(network: Network) -> Iterator[tuple[int, int]]:
 def vc_dim_conv_bound(subject: Subject, *, delta: float = 0.01) -> float:
     """Generalization bound of convolutional networks from sizes only.
 
-    Formula: 4000 sqrt(d log2(6 d n)^3 sum_i size(W_i) / m) + sqrt(ln(1 / delta) / m), for inputs of n x n pixels.
-    Range: [0, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 19.
+    Formula: 4000 sqrt(d log2(6 d n)^3 sum_i size(W_i) / m) + sqrt(ln(1 / delta) / m), d kernels W_i, m inputs of n x n
+    pixels. Range: [0, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 19.
 
     Args:
         delta: probability with which the bound may fail, in (0, 1].

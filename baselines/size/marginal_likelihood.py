@@ -60,7 +60,6 @@ def _drawn(node: Node, rng: np.random.Generator) -> list[Array]:
 
 
 def _fan_in(node: Node, number: int, shape: tuple[int, ...]) -> int:
-    """Number of inputs of a unit, for the kernel of a layer with this number and shape."""
     if node.kind.endswith("Transpose"):
         return math.prod(shape[:-2]) * shape[-1]
     is_depthwise = node.kind.startswith(("Depthwise", "Separable")) and number == 0
@@ -68,7 +67,6 @@ def _fan_in(node: Node, number: int, shape: tuple[int, ...]) -> int:
 
 
 def _before_training(node: Node) -> Node:
-    """Return a node with initial values of its normalization or PReLU; other nodes stay the same."""
     if node.kind not in NORMALIZATIONS | {"PReLU"}:
         return node
     values = [1.0] * node.config.get("scale", node.kind != "PReLU") + [0.0] * node.config.get("center", False)
@@ -90,9 +88,9 @@ def marginal_likelihood_bound(subject: Subject, *, n_draws: int = 100, n_samples
     """Bound on the error from the probability of the training labels under random networks of the architecture.
 
     Formula: -ln(1 - p) = (-ln P + ln n + ln(1 / delta) + ln(1 / gamma)) / (n - 1), P the probability of n labels in two
-    groups. Range: (0, inf). Source: Valle-Perez and Louis 2020, arXiv 2012.04115, and its code; P by expectation
-    propagation. Work: 100 F of 256 examples. Draws: by input. Refused: outputs of random networks are 0 or not finite;
-    there is a single training example.
+    groups, delta = gamma = 0.05. Range: (0, inf). Source: Valle-Perez and Louis 2020, arXiv 2012.04115, and its code; P
+    by expectation propagation. Work: 100 F of 256 examples. Draws: by input. Refused: outputs of random networks are 0
+    or not finite; there is a single training example.
 
     p bounds the error of a network that fits n training examples. The bound depends on the architecture and the data,
     not on the trained weights, so networks of equal architecture tie. Labels of simple functions are more probable

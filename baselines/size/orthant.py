@@ -12,7 +12,7 @@ N_SWEEPS, TOLERANCE = 50, 1e-6
 
 
 class _Cavity(NamedTuple):
-    """Cavity distributions (n,): the normal distribution of each variable without the factor of its own sign."""
+    """Normal distributions (n,) of the variables, each given all signs but its own (cavity distributions)."""
 
     precision: Array
     mean: Array
@@ -82,7 +82,6 @@ def _moments(cavity: _Cavity, sign: Array, noise: float) -> tuple[Array, Array, 
 
 
 def _posterior(prior: Array, precision: Array, shift: Array) -> tuple[Array, Array, float]:
-    """Posterior covariance and mean, and half the logarithm of the determinant of I + prior diag(precision)."""
     from scipy.linalg import cholesky, solve_triangular
 
     root = np.sqrt(np.maximum(precision, 0))

@@ -8,7 +8,7 @@ from sklearn.metrics import davies_bouldin_score
 
 
 def complexity(model, dataset):
-    """Return the product of two numbers, 0 or more, which predict a larger gap if they are larger.
+    """Return the product of `scatter` and 0.01 + `mixup_error`; a larger product predicts a larger gap.
 
     Numbers of different scales cannot be added, but can be multiplied, since only the ranks of the models matter.
     """

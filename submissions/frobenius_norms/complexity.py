@@ -4,10 +4,10 @@ import math
 
 
 def complexity(model, dataset):
-    """Return the sum; larger weights predict a larger gap.
+    """Return the sum over layers of the logarithm of the squared norm; a larger sum predicts a larger gap.
 
-    The product of the layers' norms bounds how much the network can amplify its input. The product would overflow for
-    deep networks. Its logarithm ranks models alike.
+    The product of the layers' norms bounds how much the network can amplify its input. For deep networks the product
+    would overflow; its logarithm ranks models in the same order.
     """
     total = 0.0
     for layer in model.layers:
