@@ -123,7 +123,7 @@ def record_calls(
         tally.add(recorded)
     progress.started(plan, records.name)
     try:
-        # Calls are claimed, so that no other run makes them. Closing releases the claims even after Ctrl-C.
+        # A claim keeps other runs from making the same call. Closing releases the claims even after Ctrl-C.
         with closing(execute(plan, executor, records, progress.warn, progress.step)) as ended:
             for call in ended:
                 tally.add(call)

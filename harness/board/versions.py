@@ -19,7 +19,7 @@ def find_versions(
     everything: bool = False,
     counts: Callable[[Calls], bool] = lambda _: True,
 ) -> Collected:
-    """Return the calls that a board of these tasks shows, and those that it leaves out, all without their records.
+    """Return the shown and the left-out calls of a board of these tasks, without the records of the calls.
 
     A submission is shown in its most recently requested version, with a row for each of its settings. Of configurations
     that differ only in versions of libraries and the harness, the most recently requested is shown. If some settings of
