@@ -70,7 +70,7 @@ def runs_programs() -> bool:
 
 @contextmanager
 def home_needed(variable: str) -> Iterator[None]:
-    """Raise `UserError` with the remedy to set `variable` if the context finds no home directory, as in containers."""
+    """Context manager: if its body finds no home directory, raise a `UserError` that advises to set `variable`."""
     try:
         yield
     except RuntimeError as error:

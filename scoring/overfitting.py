@@ -53,7 +53,7 @@ class RiskEstimates:
 
     @property
     def error_rate(self) -> float:
-        """The ordinary estimate, in [0, 1]."""
+        """The share of misclassified examples of the unmodified test set, in [0, 1]."""
         return float(self.losses.mean())
 
     @property

@@ -29,8 +29,8 @@ def davies_bouldin_index(
     Range: [0, inf). Source: Natekar and Sharma 2020, arXiv 2012.02775. Work: 1 F of 4800 examples up to the layer.
     Refused: all examples are of one class, or there is no such layer.
 
-    Averaged over batches. The index is 0 if every class is a single point, and if all classes have the same centroid.
-    At chance accuracy the value is meaningless: equal centroids have the best value, 0.
+    Averaged over batches. The index is 0, the best value, if every class is a single point. By convention it is also 0
+    if all classes have the same centroid, so that it says nothing about networks of chance accuracy.
 
     Args:
         layer: the layer whose output is clustered: "initial", or its number among the model's layers, from 0, without

@@ -230,7 +230,7 @@ def is_homogeneous(node: Node) -> bool:
 
 
 def _is_homogeneous_in_all(node: Node) -> bool:
-    """Whether a node commutes with a positive factor shared by all channels, with channels first or last."""
+    """Whether a positive factor of all inputs is a factor of all outputs; holds for channels first and last."""
     if node.kind == "Activation":
         return node.config["activation"] in ("relu", "leaky_relu", "linear")
     if node.kind == "ReLU":

@@ -73,12 +73,12 @@ def end_of_layer(network: Network, place: int) -> int:
 
 
 def first_hidden(network: Network) -> int:
-    """Position of the first hidden layer that is more than a linear map of the input: "layer 1" of mixtures.
+    """Position of the first hidden layer that is more than a linear map of the input: "layer 1" of mixup.
 
-    The layer includes following normalization and activation. A mixture behind linear layers only (a convolution
-    without activation, batch normalization, rescaling, average pooling, reshaping) would be a mixture of inputs; max
-    pooling and layer normalization are nonlinear. Positions that a connection skips, as inside a residual block, do not
-    determine the output and are passed over. If residual blocks begin with an activation, the first sum is taken.
+    The layer includes following normalization and activation. Mixing what is behind linear layers only (a
+    convolution without activation, batch normalization, rescaling, average pooling, reshaping) would be mixing inputs;
+    max pooling and layer normalization are nonlinear. Positions that a connection skips, as inside a residual block, do
+    not determine the output and are passed over. If residual blocks begin with an activation, the first sum is taken.
 
     Raises:
         MeasureUnavailable: there is no such layer before the last weight layer.

@@ -63,7 +63,7 @@ def gi_score(magnitudes: Array, accuracies: Array, method: str = "trapezoid") ->
 
 
 def pal_score(magnitudes: Array, accuracies: Array) -> float:
-    """Pal-score: int_0.4^1 C(t) dt / int_0^0.1 C(t) dt, the PCD curve over the top 60 % and the bottom 10 %.
+    """Pal-score: int_0.4^1 C(t) dt / int_0^0.1 C(t) dt, with C the cumulative distribution of `pcd_curve`.
 
     Range: [0, inf); larger for more robust networks, 84 for any constant accuracy above 0, and 0 by definition if the
     denominator is 0.

@@ -1,4 +1,4 @@
-"""The function `pgdl.testbed`: error rates of a task's models as frozen backbones, compared with measures."""
+"""The function `pgdl.testbed`: trains classifiers on features of frozen networks, and compares errors with measures."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence

@@ -93,7 +93,7 @@ class Repository:
         return list(self._listing("ls-tree", "-z", "--full-tree", tree, limit=limit))
 
     def files(self, tree: str, limit: int) -> list[GitEntry]:
-        """Return all files in a folder and its subfolders, with sizes. Raise `GitError` for more than `limit`."""
+        """Return all files in a folder and its subfolders, with sizes. Raise `GitError` for more than `limit` files."""
         return list(self._listing("ls-tree", "-z", "-r", "-l", "--full-tree", tree, limit=limit))
 
     def size(self, blob: str) -> int:

@@ -61,7 +61,7 @@ class RunProgress(Bars):
         return self
 
     def step(self, line: str) -> None:
-        """Show a step in place of the name of the bar for all calls, until the next call ends."""
+        """Show a step as the label of the overall progress bar, until the next call ends."""
         self._bars.update(self._all, description=line)
 
     def seen(self, row: CallSummary) -> None:

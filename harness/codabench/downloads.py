@@ -58,7 +58,7 @@ class _Files(BaseModel):
 def download(
     opened: OpenedPhase, end: datetime | None, directory: Path, step: Callable[[str], None], *, with_results: bool
 ) -> tuple[list[Submitted], list[str]]:
-    """Download each participant's submission that counts to `directory` as NAME.zip, and write the table.
+    """Download the one submission of each participant that counts, as NAME.zip, and write a table of all.
 
     The submission on the platform's board counts, or else the last submission whose file was written before `end`, the
     end of the phase in the organiser's description. `with_results`: only submissions with a score count, and

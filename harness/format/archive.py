@@ -86,7 +86,7 @@ def require_proportion(size: int, unpacked: int) -> None:
 
 
 def names(archive: zipfile.ZipFile) -> list[str]:
-    """Return the names of the members that are files; raises an error of `DAMAGE`."""
+    """Return the names of the members that are files. If the archive is damaged, raise an exception of `DAMAGE`."""
     return [info.filename for info in file_infos(archive)]
 
 

@@ -85,7 +85,7 @@ def trial_job(
 
 
 def run_trial(start: Starter, job: Job, slot: int, time_limit_s: float) -> CallResult:
-    """Make the call of a staged trap in the sandbox that `start` starts, and return its result."""
+    """Run a trap or the control, already staged as `job`, in a sandbox, and return the result of the call."""
     # CUDA's libraries alone take over 1 GiB.
     memory_bytes = MEMORY_BYTES if job.gpu is None else Limits.default_memory_bytes(n_gpus=1)
     call = Call.prepare(start, job, Limits(memory_bytes=memory_bytes), slot, stopping=lambda: False)

@@ -23,7 +23,10 @@ T = TypeVar("T")
 
 
 def select_models(task: Task, wanted: ModelSelection) -> tuple[Model, ...]:
-    """Return models of a task: the named or all, in the task's order; or `wanted` models from small to large."""
+    """Return the models with the names `wanted`, or all, in the task's order.
+
+    If `wanted` is a number, return so many models, evenly spread over the sizes, from small to large.
+    """
     if wanted is None:
         return task.models
     if not isinstance(wanted, int):

@@ -1,4 +1,4 @@
-"""Looks after the machines of a cluster: starts a process on each, and dismisses machines that differ or fail."""
+"""Starts a process on each machine of a cluster, and dismisses machines that fail or that differ in code or isolation."""
 
 import time
 from collections import Counter

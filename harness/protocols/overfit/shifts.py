@@ -51,8 +51,8 @@ class Shifts:
         """Yield batches of shifted images, each with the indices of its shifts in `wanted`: (images, rows, columns).
 
         Args:
-            wanted: shape (n_images, 2 * reach + 1, 2 * reach + 1). The middle stands for the unshifted image, rows
-                above the middle for shifts up, and columns to the left of the middle for shifts to the left.
+            wanted: the shifts to make, shape (n_images, 2 * reach + 1, 2 * reach + 1). The middle stands for the
+                unshifted image, rows above for shifts up, and columns to the left for shifts to the left.
             size: number of images of a batch. The last batch is filled up with copies, which have no indices, because
                 frameworks compile a model for each size of a batch.
         """
