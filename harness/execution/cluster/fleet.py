@@ -1,4 +1,4 @@
-"""Starts a process on each machine of a cluster, and dismisses machines that fail or that differ in code or isolation."""
+"""Starts a process on each machine of a cluster, and dismisses machines that fail or differ in code or isolation."""
 
 import time
 from collections import Counter
