@@ -3,7 +3,7 @@
 # The interpreter of .venv. Empty: the newest one on this machine for which TensorFlow has wheels.
 PYTHON ?=
 # Number of parallel test processes.
-JOBS ?= 4
+JOBS ?= 3
 
 VENV = .venv
 BIN = $(VENV)/bin
@@ -51,10 +51,10 @@ pictures: setup demo-full ## Redraw the pictures of README and docs/, and docs/r
 docs: $(SPHINX) ## Build the documentation as a site, pages that changed alone: build/docs/index.html
 	$(BIN)/python -m sphinx -W --keep-going -q -c docs . build/docs || { rm -rf build/docs/.doctrees; exit 1; }
 
-test: style sandbox ## Set everything up and run all checks that a person waits for (6 minutes)
+test: style sandbox ## Set everything up and run all checks that a person waits for (5 minutes)
 	$(PYTEST) -m "not full and not rest"
 
-test-rest: setup sandbox postgresql ## Run the tests that `make test` leaves out: more kinds, attacks, interruptions, PostgreSQL (11 minutes)
+test-rest: setup sandbox postgresql ## Run the tests that `make test` leaves out: more kinds, attacks, interruptions, PostgreSQL (15 minutes)
 	$(PYTEST) -m "rest and not full"
 
 test-all: style sandbox postgresql ## Run all checks with every combination of runtime, sandbox and attack (an hour; nightly in CI)

@@ -3,12 +3,16 @@
 import ast
 import hashlib
 import json
+import threading
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from harness.reading import open_regular
+
+#: CPython 3.11 counts the depth of syntax trees for all threads together, and fails if two threads parse at once.
+_PARSING = threading.Lock()
 
 #: Nodes of a syntax tree that may have a docstring.
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
@@ -46,10 +50,12 @@ def code_of(source: bytes) -> bytes:
     version adds to the tree are empty for older code.
     """
     try:
-        tree = json.dumps(_fields(ast.parse(source)), separators=(",", ":"))
+        with _PARSING:
+            tree = ast.parse(source)
     except SyntaxError:
         return source
-    return hashlib.sha256(tree.encode()).digest()
+    content = json.dumps(_fields(tree), separators=(",", ":"))
+    return hashlib.sha256(content.encode()).digest()
 
 
 def _fields(value: Any) -> Any:

@@ -80,7 +80,7 @@ def test_every_layer_is_listed_with_the_settings_that_a_measure_sees():
         layers, settings = (re.findall(r"`(\w+)`", cell) for cell in row.strip("|").split("|"))
         listed |= dict.fromkeys(layers, settings)
     assert listed == {layer: sorted(settings) for layer, settings in SUPPORTED.items()}
-    assert names_after("are replaced by those without effect:") == sorted(TRAINING_ONLY)
+    assert names_after("are replaced by settings without effect:") == sorted(TRAINING_ONLY)
 
 
 @pytest.mark.parametrize("file", REFERENCES, ids=lambda file: file.parent.name)
