@@ -8,7 +8,7 @@ import pytest
 import baselines
 
 STYLE = ["ruff check", "ruff format --check"]
-PYTEST = "python -m pytest -n 4 --dist loadfile --no-loadscope-reorder --durations=20 --durations-min=5"
+PYTEST = "python -m pytest -n 3 --dist loadfile --no-loadscope-reorder --durations=20 --durations-min=5"
 CHECKS = [*STYLE, f"{PYTEST} -m not full and not rest"]
 
 
