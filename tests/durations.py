@@ -27,7 +27,12 @@ LEAST_S = 2
 def longest_first(items: list[pytest.Item]) -> None:
     """Sort tests by the seconds of their files."""
     seconds = json.loads(RECORDED.read_text())
-    items.sort(key=lambda item: -seconds.get(item.path.relative_to(TESTS).as_posix(), 0))
+    items.sort(key=lambda item: -seconds.get(_command_of(item), {}).get(item.path.relative_to(TESTS).as_posix(), 0))
+
+
+def _command_of(item: pytest.Item) -> str:
+    """Return the command that runs a test."""
+    return "make test-rest" if item.get_closest_marker("rest") else "make test"
 
 
 class Costs:
@@ -35,7 +40,7 @@ class Costs:
 
     def __init__(self) -> None:
         self._spent_s = _spent_s()
-        self._wall_s: dict[str, float] = defaultdict(float)  # of each file
+        self._wall_s: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))  # by command and file
         self._rooms: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))  # processor time, by floor
 
     @pytest.hookimpl(wrapper=True)
@@ -44,26 +49,29 @@ class Costs:
         report = yield
         before, self._spent_s = self._spent_s, _spent_s()
         report.processor_s = self._spent_s - before
-        report.floor = "make test-rest" if item.get_closest_marker("rest") else "make test"
+        report.floor = _command_of(item)
         return report
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         """Add the time of one phase of a test."""
         file = report.nodeid.partition("::")[0].removeprefix("tests/")
-        self._wall_s[file] += report.duration
+        self._wall_s[report.floor][file] += report.duration
         self._rooms[file.rpartition("/")[0] or "tests"][report.floor] += report.processor_s
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Record the costs, if that was asked."""
         if os.environ.get(RECORD) and not hasattr(session.config, "workerinput"):
-            kept = {file: round(wall_s) for file, wall_s in sorted(self._wall_s.items()) if wall_s >= LEAST_S}
+            kept = {
+                floor: {file: round(wall_s) for file, wall_s in sorted(files.items()) if wall_s >= LEAST_S}
+                for floor, files in self._wall_s.items()
+            }
             RECORDED.write_text(json.dumps(kept, indent=1) + "\n")
             before, after = PAGE.read_text().split("| room |", 1)
             PAGE.write_text("\n".join([before.rstrip("\n"), "", *self._table(), "", after.split("\n\n", 1)[1]]))
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Print the costs of each room, unless few tests ran."""
-        if len(self._wall_s) >= 50:
+        if sum(map(len, self._wall_s.values())) >= 50:
             terminalreporter.section("processor seconds")
             for line in self._table():
                 terminalreporter.write_line(line)
