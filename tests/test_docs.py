@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from harness.outcome import Outcome
-from harness.records import EVALUATIONS, REQUESTS
+from harness.records.evaluation import EVALUATIONS, REQUESTS
 from harness.sandbox.kinds.landlock import MISSING
 from harness.worker.legacy.names import RENAMED
 from scoring import RULE

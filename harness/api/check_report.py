@@ -169,9 +169,14 @@ def to_github(report: CheckReport) -> str:
             annotated.add(failure)
             lines.append(annotate_failure(file, describe_failure(done), done.result.output_tail))
     for task, counts in report.counts.items():
-        if failed := counts.total() - counts[Outcome.OK]:
-            lines.append(annotation("error", f"{failed} of {counts.total()} calls on {task} failed", file))
+        if counts.total() > counts[Outcome.OK]:
+            lines.append(annotation("error", describe_counts(task, counts), file))
     return "\n".join(lines)
+
+
+def describe_counts(task: str, counts: Counter[str]) -> str:
+    """Return the number of failed calls on a withheld task, as text."""
+    return f"{counts.total() - counts[Outcome.OK]} of {counts.total()} calls on {task} failed"
 
 
 def describe_failure(done: FinishedCall[PlannedCall]) -> str:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from harness.api.calls import Run
-from harness.api.check_report import CheckReport, annotate_failure, describe_failure, to_github
+from harness.api.check_report import CheckReport, annotate_failure, describe_counts, describe_failure, to_github
 from harness.api.checks import MODELS
 from harness.ci.annotations import SHOWN, annotation, last_traceback
 from harness.ci.reading import Failures
@@ -30,10 +30,7 @@ def check_submission(submission: Submission, run: Run) -> tuple[str, Failures] |
     elif report.failed:
         reason = describe_failure(report.failed[0])
     else:
-        reason = "; ".join(
-            f"{counts.total() - counts[Outcome.OK]} of {counts.total()} calls on {task} failed"
-            for task, counts in report.counts.items()
-        )
+        reason = "; ".join(describe_counts(task, counts) for task, counts in report.counts.items())
     annotations = to_github(report).splitlines() or [annotation("error", reason, submission.source)]
     outputs = [done.result.output_tail for done in report.failed]
     return f"does not pass pgdl check: {reason}", Failures(annotations, _first_traceback(outputs))

@@ -74,7 +74,7 @@ def _machine() -> Iterator[Finding]:
 
 def _gpus() -> Iterator[Finding]:
     from harness.gpus import find_gpus
-    from harness.sandbox import examine_machine
+    from harness.sandbox import MachineFacts
 
     gpus = find_gpus()
     if not gpus and Path("/dev/nvidiactl").exists():
@@ -85,7 +85,7 @@ def _gpus() -> Iterator[Finding]:
         yield Finding(WARNING, "GPUs", "none", f"models run on the processor; if there is a GPU: {install('gpu')}")
     else:
         yield Finding(GOOD, "GPUs", ", ".join(gpu.model for gpu in gpus), "one call per GPU at a time")
-        facts = examine_machine()
+        facts = MachineFacts()
         if facts.driver_library is not None:
             yield Finding(GOOD, "GPU driver", str(facts.driver_library))
         else:

@@ -9,13 +9,13 @@ from harness.errors import UserError
 from harness.execution.machine import plan_lanes
 from harness.extras import install_for_gpu
 from harness.gpus import find_gpus
-from harness.sandbox import KINDS, Job, Kind, Limits, SandboxChoice, Staging, examine_machine
+from harness.sandbox import KINDS, Job, Kind, Limits, MachineFacts, SandboxChoice, Staging
 from harness.worker.runtimes import RUNTIMES
 
 
 def automatic_findings() -> Iterator[Finding]:
     """Yield findings on the kinds of sandbox that `auto` chooses, and on a trial of the best kind that works."""
-    facts = examine_machine()
+    facts = MachineFacts()
     if facts.not_linux is not None:
         yield Finding(BAD, "sandbox", "not on this system", str(facts.not_linux))
         warning = "tasks and submissions are read without the limit that Linux sets: only open those that you trust"

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from harness.errors import UserError, writing
 from harness.shipped import copy_files, shipped_directory
+from harness.submission import write_files
 from harness.submission.name import ALLOWED, is_name, taken
 from harness.submission.template import template
 from harness.task.demo import NAME, write_demo_task
@@ -117,9 +118,7 @@ def _workflows(repository: str, commit: str) -> dict[str, str]:
 
 
 def _write(directory: Path, files: Mapping[str, str]) -> None:
-    for name, text in files.items():
-        (directory / name).parent.mkdir(parents=True, exist_ok=True)
-        (directory / name).write_bytes(text.encode())
+    write_files({name: text.encode() for name, text in files.items()}, directory)
 
 
 @contextmanager

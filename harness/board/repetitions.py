@@ -31,10 +31,12 @@ def not_deterministic(
     records: Iterable["Record"], deterministic: Collection[str], withheld: Collection[str]
 ) -> list[str]:
     """Return a line for each submission in `deterministic` with two values for a model, in one configuration."""
-    rows = [row for row in records if row.submission in deterministic]
+    rows: dict[str, list[Record]] = {name: [] for name in deterministic}
+    for row in records:
+        if row.submission in rows:
+            rows[row.submission].append(row)
     lines = []
-    for name in deterministic:
-        of_submission = [row for row in rows if row.submission == name]
+    for name, of_submission in rows.items():
         values = {(row.task, row.model): value_of(row) for row in of_submission if not row.repeat}
         lines += _varying(name, values, repeats_of(of_submission), withheld)
     return lines

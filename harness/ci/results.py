@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from harness.board.board import Board
 from harness.board.collect import Calls
@@ -28,16 +27,16 @@ def lines_of(
     for name, kind in change.touched.items():
         kind = kind if change.base is not None else "evaluated"
         old = change.renamed.get(name, "")
-        figures = {"renamed_from": old, "traceback": touched.tracebacks.get(name, "")} | _before(earlier, old or name)
+        path, traceback = path_in_repository(folder, change.after[name]), touched.tracebacks.get(name, "")
+        line = _before(Line(name, path, kind, renamed_from=old, traceback=traceback), earlier.get(old or name))
         if name in later:
-            figures |= _after(later[name]) | _neighbours(later[name], after)
+            line = _beside_neighbours(_after(line, later[name]), later[name], after)
         elif name in touched.problems:
-            kind, figures["problem"] = "refused", touched.problems[name]
-        line = Line(name, path_in_repository(folder, change.after[name]), kind, **figures)
+            line = replace(line, change="refused", problem=touched.problems[name])
         lines.append(_with(line, unscored.get(name, Counter())))
     for name in change.removed:
         path = path_in_repository(folder, change.before[name])
-        lines.append(Line(name, path, "removed", **_before(earlier, name)))
+        lines.append(_before(Line(name, path, "removed"), earlier.get(name)))
     return lines
 
 
@@ -79,18 +78,19 @@ def newest_rows(board: Board) -> dict[str, Row]:
     return rows
 
 
-def _before(rows: Mapping[str, Row], name: str) -> dict[str, Any]:
-    row = rows.get(name)
-    return {} if row is None else {"rank_before": row.rank, "score_before": row.score}
+def _before(line: Line, row: Row | None) -> Line:
+    return line if row is None else replace(line, rank_before=row.rank, score_before=row.score)
 
 
-def _after(row: Row) -> dict[str, Any]:
-    ends = {name: getattr(row.standing, name, None) for name in ("low", "high", "best_rank", "worst_rank")}
-    return ends | {
-        "rank": row.rank, "score": row.score, "chance": row.chance_level, "p_value": row.adjusted_p_value,
-        "calls_ok": row.calls_ok, "calls_expected": row.calls_expected,
-        "machine_failed": row.failures[Outcome.INFRA_ERROR], "problem": row.reason,
-    }  # fmt: skip
+def _after(line: Line, row: Row) -> Line:
+    line = replace(
+        line, rank=row.rank, score=row.score, chance=row.chance_level, p_value=row.adjusted_p_value,
+        calls_ok=row.calls_ok, calls_expected=row.calls_expected, machine_failed=row.failures[Outcome.INFRA_ERROR],
+        problem=row.reason,
+    )  # fmt: skip
+    if (found := row.standing) is None:
+        return line
+    return replace(line, low=found.low, high=found.high, best_rank=found.best_rank, worst_rank=found.worst_rank)
 
 
 def _with(line: Line, unscored: Counter[str]) -> Line:
@@ -101,22 +101,21 @@ def _with(line: Line, unscored: Counter[str]) -> Line:
     )  # fmt: skip
 
 
-def _neighbours(row: Row, board: Board) -> dict[str, Any]:
-    """Return field of `Line` -> value, for the next ranked rows above and below, and the differences from them."""
+def _beside_neighbours(line: Line, row: Row, board: Board) -> Line:
+    """Return the line with the next ranked rows above and below, and the differences from them."""
     if row.rank is None:
-        return {}
+        return line
     own = next(n for n, other in enumerate(board.rows) if other is row)
     ranked = [(n, other, other.rank) for n, other in enumerate(board.rows) if other.rank is not None]
     above = [(n, other) for n, other, rank in ranked if rank < row.rank]
     below = [(n, other) for n, other, rank in ranked if rank > row.rank]
-    found: dict[str, Any] = {}
     if above:
         n, other = above[-1]
-        found |= {"above": other.submission, "above_p_value": _p_value(board, n, own)}
+        line = replace(line, above=other.submission, above_p_value=_p_value(board, n, own))
     if below:
         n, other = below[0]
-        found |= {"below": other.submission, "below_p_value": _p_value(board, own, n)}
-    return found
+        line = replace(line, below=other.submission, below_p_value=_p_value(board, own, n))
+    return line
 
 
 def _p_value(board: Board, number: int, other: int) -> float | None:

@@ -1,14 +1,14 @@
 """The results database: a record of each call, written within a second of its end, and the requests of runs."""
 
 from harness.records.claims import Claims
-from harness.records.evaluation import EVALUATIONS, REQUESTS, Evaluation, Record, Request
+from harness.records.evaluation import EVALUATIONS, Evaluation, Record, Request
 from harness.records.merge import add_records
 from harness.records.store import Records
 from harness.records.unwritten import add_unwritten, has_unwritten
 from harness.records.writer import RecordWriter
 
 __all__ = [
-    "EVALUATIONS", "REQUESTS", "Claims", "Evaluation", "Record", "RecordWriter", "Records", "Request", "add_records",
+    "EVALUATIONS", "Claims", "Evaluation", "Record", "RecordWriter", "Records", "Request", "add_records",
     "add_unwritten", "has_unwritten",
 ]  # fmt: skip
 

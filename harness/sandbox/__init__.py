@@ -5,13 +5,13 @@ Other rooms use the names exported here and nothing else of this room.
 
 from harness.sandbox.call import Call
 from harness.sandbox.clock import Clock
-from harness.sandbox.facts import examine_machine
+from harness.sandbox.facts import MachineFacts
 from harness.sandbox.job import Job, Limits
 from harness.sandbox.kinds import KINDS, SandboxChoice
 from harness.sandbox.kinds.kind import Kind
 from harness.sandbox.staging import Staging
 
-__all__ = ["KINDS", "Call", "Clock", "Job", "Kind", "Limits", "SandboxChoice", "Staging", "examine_machine"]
+__all__ = ["KINDS", "Call", "Clock", "Job", "Kind", "Limits", "MachineFacts", "SandboxChoice", "Staging"]
 
 #: Modules for other rooms, beside the names above: for sandboxes that a test plays.
 MODULES = ("running_sandbox", "processes")

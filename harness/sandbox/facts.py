@@ -1,7 +1,7 @@
 """Facts about this machine on which its sandboxes depend, for `pgdl doctor`."""
 
 import platform
-from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from harness.errors import UserError
@@ -11,28 +11,34 @@ from harness.sandbox.cgroup import cgroup_problem
 from harness.sandbox.devices import driver_library, gpu_nodes
 
 
-@dataclass(frozen=True)
 class MachineFacts:
-    """What this machine has and lacks for sandboxes."""
+    """What this machine has and lacks for sandboxes; each fact is found out when it is first read."""
 
-    not_linux: UserError | None  #: why only a container engine can sandbox calls; None on Linux
-    becomes_others: bool  #: whether workers run as other users than the harness
-    cgroup_problem: str | None  #: why the kernel does not limit the memory of calls; None if it does
-    driver_library: Path | None  #: library of the GPUs' driver; None if it is not found, or without GPUs
-    missing_nodes: tuple[str, ...]  #: paths of the GPUs' device nodes that do not exist
+    @cached_property
+    def not_linux(self) -> UserError | None:
+        """Why only a container engine can sandbox calls; None on Linux."""
+        return not_linux()
 
+    @cached_property
+    def becomes_others(self) -> bool:
+        """Whether workers run as other users than the harness."""
+        return self.not_linux is None and becomes_others()
 
-def examine_machine() -> MachineFacts:
-    """Return the facts about this machine; on Linux, create a control group and remove it again."""
-    elsewhere, gpus = not_linux(), find_gpus()
-    nodes = {node for gpu in gpus for node in gpu_nodes(gpu)}
-    return MachineFacts(
-        not_linux=elsewhere,
-        becomes_others=elsewhere is None and becomes_others(),
-        cgroup_problem=None if elsewhere else cgroup_problem(),
-        driver_library=driver_library() if gpus else None,
-        missing_nodes=tuple(sorted(node for node in nodes if not Path(node).exists())),
-    )
+    @cached_property
+    def cgroup_problem(self) -> str | None:
+        """Why the kernel does not limit the memory of calls; None if it does. Creates and removes a control group."""
+        return None if self.not_linux else cgroup_problem()
+
+    @cached_property
+    def driver_library(self) -> Path | None:
+        """Library of the GPUs' driver; None if it is not found."""
+        return driver_library()
+
+    @cached_property
+    def missing_nodes(self) -> list[str]:
+        """Paths of the GPUs' device nodes that do not exist, sorted."""
+        nodes = {node for gpu in find_gpus() for node in gpu_nodes(gpu)}
+        return sorted(node for node in nodes if not Path(node).exists())
 
 
 def not_linux() -> UserError | None:

@@ -62,8 +62,8 @@ def make_site(data: SiteData, head: str = "") -> Site:
 def render_site(site: Site) -> dict[str, bytes]:
     """Return path -> content of all pages, assets and downloads."""
     data, board, pages = site.data, site.board, site.pages
-    downloads = {f"leaderboard{form.SUFFIX}": str(form.render(board)) for form in map(formats.find, DOWNLOADS)}
-    rendered = {
+    downloads = {f"leaderboard{form.SUFFIX}": form.render(board) for form in map(formats.find, DOWNLOADS)}
+    rendered: dict[str, str | bytes] = {
         "index.html": _render("index.html", site, downloads=downloads, **index_page(data, board, pages)),
         "reading.html": _render("reading.html", site, withheld=data.settings.hidden),
     }
@@ -77,7 +77,7 @@ def render_site(site: Site) -> dict[str, bytes]:
     rendered |= downloads
     rendered |= {f"assets/{name}": _asset(name) for name in ("site.css", "icon.svg", *SCRIPTS, "compare.js")}
     rendered |= {"compare.html": _render("compare.html", site), "values.js": values_script(data, board, pages)}
-    return {path: content.encode() for path, content in rendered.items()}
+    return {path: one if isinstance(one, bytes) else one.encode() for path, one in rendered.items()}
 
 
 def render_report(page: Mapping[str, Any]) -> str:

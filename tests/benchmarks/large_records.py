@@ -12,8 +12,9 @@ from sqlalchemy.engine import Connection
 from harness.board.versions import configuration_of
 from harness.configuration import Configuration
 from harness.credentials import Address
-from harness.records import EVALUATIONS, REQUESTS, Records
+from harness.records import EVALUATIONS, Records
 from harness.records.connection import Database
+from harness.records.evaluation import REQUESTS
 from tests.board.board_examples import rows, write_reference
 from tests.records.evaluation_rows import request
 

@@ -9,7 +9,7 @@ from sqlalchemy import Table
 
 from harness.board.versions import configuration_of
 from harness.outcome import Outcome
-from harness.records import EVALUATIONS, REQUESTS, Evaluation, Request
+from harness.records.evaluation import EVALUATIONS, REQUESTS, Evaluation, Request
 
 #: When all calls were made.
 NOW = datetime(2026, 1, 1, 12, 0, 0, tzinfo=UTC)
