@@ -18,7 +18,7 @@ WITH_KERNEL = {
 
 ACTIVATIONS = {"Activation", "ELU", "LeakyReLU", "PReLU", "ReLU", "Softmax", "ThresholdedReLU"}
 
-#: Layers that normalize, so that the scale of their input has no effect.
+#: Normalizations: the scale of the input does not change the output.
 NORMALIZATIONS = {
     "BatchNormalization", "GroupNormalization", "LayerNormalization", "RMSNormalization", "UnitNormalization",
 }  # fmt: skip

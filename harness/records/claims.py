@@ -75,7 +75,7 @@ class Claims:
         return self._database.patiently(lambda: self._database.write(lambda connection: self._take(connection, keys)))
 
     def held(self, connection: Connection, keys: Collection[str]) -> set[str]:
-        """Return those of the keys that this run still claims, and lock them against other runs in this transaction.
+        """Return the keys that this run still claims. Until the transaction ends, no other run can claim them.
 
         A run that was suspended, for instance on a sleeping machine, loses its claims: another run may have made the
         calls, and each call must have only one record.

@@ -38,7 +38,7 @@ class Copy:
     """A staged directory, with its size and the number of its users."""
 
     path: Path
-    own_bytes: int  #: size of its files that have no other hard link
+    own_bytes: int  #: size of the files that have a single hard link
     users: int = 0
 
 

@@ -212,7 +212,7 @@ def _projection(network: TranslatedNetwork, value: Value, windows: Group, heads:
 
 
 def _dense_of(network: TranslatedNetwork, value: Value) -> tuple[TranslatedLayer | None, float]:
-    """Return a dense layer and a number: the value is their product. Without such a layer, return None and 1."""
+    """Return a dense layer and a factor whose product is the value; None and 1 if the value is no such product."""
     number, factor = network.source(value), 1.0
     while number != INPUT and network.layers[number].class_name == "Rescaling":
         config, (number,) = network.layers[number].config, network.layers[number].inputs

@@ -33,7 +33,7 @@ def _whole(value: Any) -> Any:
 def get_jacobian(model: Any, inputs: Any) -> dict[int, Any]:
     """Return position of a layer -> the Jacobian of the model's outputs with respect to the layer's inputs.
 
-    A Jacobian has the shape (n, n_outputs, *shape of an input). It is None for a layer that was not called.
+    A Jacobian has the shape (n, n_outputs, *shape of an input). Layers that were not called have None instead.
     """
     with tf.GradientTape(persistent=True) as tape:
         outputs = model(inputs, tape=tape)

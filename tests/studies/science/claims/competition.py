@@ -42,7 +42,7 @@ def _(evidence: Evidence) -> Finding:
     "The competition's two metrics, conditional information and granulated rank correlation, agree about measures",
     "Jiang et al. 2020, section 4", "held out",
     {
-        name: f"{n} families of measures that go together are few; which difference they show is not known"
+        name: f"{n} families of correlated measures are few; which difference they show is not known"
         for name, n in ((DIGITS.name, 8), (FASHION.name, 7))
     },
 )  # fmt: skip

@@ -33,7 +33,7 @@ def _(evidence: Evidence) -> Finding:
     return Finding(
         f"{above} of {len(errors)} measures ({100 * above / len(errors):.0f} %) have a sign-error above one half, "
         f"{below} below",
-        "none: measures of one network go together",
+        "none: the measures of a network are correlated",
         Verdict.UNDECIDED,
         "none of this kind: networks must differ in more than width",
         "the networks differ in width alone, so a norm that grows with width is in reverse as a whole",
