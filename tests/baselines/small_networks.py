@@ -70,3 +70,13 @@ def rescaled(model):
         dense(first, 8 * second, biases=[bias, 8 * shift]),
         dense(first[:, order], second[order], biases=[bias[order], shift]),
     ]
+
+
+def fitted_and_memorised(measure):
+    """Values of a measure of the same random features fitted to two half spaces, and to labels at random."""
+    draw = np.random.default_rng(0)
+    images, kernel = draw.normal(size=(80, 20)), draw.normal(size=(20, 400))
+    features = np.maximum(images @ kernel, 0)
+    for labels in ((images[:, 0] > 0).astype(int), draw.integers(0, 2, 80)):
+        fitted = np.linalg.lstsq(features, np.eye(2)[labels], rcond=None)[0]
+        yield measure(dense(kernel, fitted), dataset(images, labels))

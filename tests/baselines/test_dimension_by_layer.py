@@ -6,6 +6,7 @@ import tensorflow as tf
 from small_networks import dataset, dense, layers
 
 import baselines
+from baselines.core import memory
 from baselines.core.subject import Subject
 from baselines.representation.dimension import two_nn
 from baselines.representation.dimension_by_layer import dimensions
@@ -68,3 +69,9 @@ def test_blocks_of_features_change_nothing(monkeypatch):
     expected = two_nn(points, 0.9)
     monkeypatch.setattr("baselines.representation.dimension.COLUMNS", 7)
     assert two_nn(points, 0.9) == expected
+
+
+def test_a_layer_that_does_not_fit_is_refused(monkeypatch):
+    monkeypatch.setenv(memory.LIMIT, "1000")
+    with pytest.raises(baselines.MeasureUnavailable, match=r"what 500 examples are in a layer.* a smaller n_samples"):
+        peak(linear(4), DATA)

@@ -10,6 +10,7 @@ from small_networks import dataset, dense, layers
 
 import baselines
 from baselines.core.eigenvalues import largest_eigenvalue, ritz_values
+from baselines.core.memory import LIMIT
 from baselines.core.subject import Subject
 from baselines.sharpness.scales import weight_space
 
@@ -240,3 +241,9 @@ def test_effective_dimensionality_of_a_linear_classifier_and_of_a_hidden_layer(a
 
 def test_effective_dimensionality_of_a_flat_loss_is_zero():
     assert effective_dimensionality(dense([[1e4, -1e4]]), dataset(np.ones((4, 1)), np.zeros(4))) == 0
+
+
+def test_effective_dimensionality_of_too_many_weights_is_refused(monkeypatch):
+    monkeypatch.setenv(LIMIT, "1000")  # the process has more already
+    with pytest.raises(baselines.MeasureUnavailable, match=r"needs 0\.0 GB of memory for 25 vectors of 2 weights"):
+        effective_dimensionality(dense([[1.0, 2.0]]), dataset(np.ones((4, 1)), np.zeros(4)))

@@ -145,6 +145,12 @@ def test_representations_that_are_all_the_same_are_all_neighbours(where):
     assert cosine_variation(z, y, 2) == pytest.approx(different / (200 * n))
 
 
+def test_one_label_does_not_vary():
+    z, y = points(20), one_hot([1] * 20)
+    assert nearest_variation(z, y, is_symmetric=False) == pytest.approx(0)
+    assert cosine_variation(z, y, 5) == pytest.approx(0)
+
+
 # Measures
 
 

@@ -115,6 +115,15 @@ def test_the_bound_is_that_of_the_probability():
     assert bound(model, subject.dataset) == pytest.approx((-log + math.log(50) + 2 * math.log(20)) / 49)
 
 
+def test_labels_of_a_simple_function_are_more_likely_than_random_ones():
+    rng = np.random.default_rng(4)
+    inputs = rng.normal(size=(150, 5))
+    model, simple = dense(rng.normal(size=(5, 60)), rng.normal(size=(60, 2))), inputs[:, 0] > 0
+    likely, unlikely = (bound(model, dataset(inputs, labels)) for labels in (simple, rng.permutation(simple)))
+    assert likely < 0.7 * unlikely
+    assert unlikely > math.log(2)
+
+
 def test_what_has_no_random_outputs_is_refused():
     with pytest.raises(MeasureUnavailable, match="outputs are finite and not all 0"):
         bound(dense(np.eye(2)), dataset(np.zeros((5, 2)), np.zeros(5)))

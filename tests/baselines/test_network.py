@@ -7,7 +7,7 @@ from small_networks import layers, t1
 
 from baselines import MeasureUnavailable
 from baselines.core.subject import Subject, shared, sharing, subject_of
-from baselines.network import Network, fold_scales, read_nodes
+from baselines.network import INPUT, Network, fold_scales, read_nodes
 from baselines.network.fold import affine
 
 
@@ -381,6 +381,11 @@ def test_work_is_shared_within_sharing_only():
     assert calls == [1, 1, 1, 2, 1]
 
 
+def test_the_input_is_a_position():
+    network = Network(read_nodes(t1()))
+    assert network.outputs(np.float32([[1, 1]]), [INPUT, *network.weight_nodes])[1].tolist() == [[3, 1]]
+
+
 def attention(*positional, **named):
     """A network with an attention, whose arguments are called `left` and `right`."""
     source = tf.keras.Input((6, 4))
@@ -448,3 +453,11 @@ def test_recurrent_layers_run_and_their_weights_are_refused_by_name(kind):
     for look in (lambda: network.weight_nodes, lambda: network.kernels, lambda: network.variables):
         with pytest.raises(MeasureUnavailable, match=rf"weights of layer memory \({kind}\)"):
             look()
+
+
+def test_nodes_of_layers():
+    """A fused activation is a node of its own; an idle layer is not there."""
+    model = chain(layers.Conv2D(3, 3, activation="relu"), layers.Dropout(0.5), layers.BatchNormalization())
+    network = Subject(model, None).network
+    kinds = [[network.nodes[place].kind for place in network.nodes_of(number)] for number in range(4)]
+    assert kinds == [["Conv2D", "Activation"], ["BatchNormalization"], ["Flatten"], ["Dense"]]

@@ -3,9 +3,11 @@
 import itertools
 import math
 
+import hypothesis.strategies as st
 import numpy as np
 import pytest
 import tensorflow as tf
+from hypothesis import given, settings
 from matrix import rest
 from small_networks import T1_DATA, dataset, dense, layers, t1
 
@@ -138,6 +140,17 @@ def test_a_convolution_is_compared_with_its_kernel_at_all_positions():
     expected = np.percentile(ratios / np.linalg.norm(matrix), 5)
     found = layer_cushions(Subject(model, dataset(examples, np.zeros(30))), 30, 0, robust=True)
     assert found == pytest.approx([expected], rel=1e-4)
+
+
+@pytest.mark.rest
+@given(st.integers(0, 10_000))
+@settings(max_examples=5, deadline=None)
+def test_cushions_are_at_most_one(seed):
+    subject = Subject(randomized(convolutional(), seed), dataset(inputs(20, (6, 6, 2), seed), np.zeros(20)))
+    cushions = layer_cushions(subject, 20, 0, robust=False)
+    assert cushions.shape == (4,)
+    assert (cushions > 0).all()
+    assert (cushions <= 1).all()
 
 
 # Interlayer cushions

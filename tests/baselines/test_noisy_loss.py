@@ -11,6 +11,12 @@ import baselines
 from baselines import MeasureUnavailable
 from baselines.core.streams import stream_seed
 
+
+def small():
+    rng = np.random.default_rng(1)
+    return [rng.normal(size=(4, 6)), rng.normal(size=(6, 3))], dataset(rng.normal(size=(60, 4)), np.arange(60) % 3)
+
+
 low_pass, entropy, energy = map(baselines.load, ("low_pass_loss", "neg_local_entropy", "local_energy"))
 
 #: Logits (a x, b x) of `ONE_FEATURE`, whose margins are all a - b.
@@ -41,6 +47,17 @@ def test_energy_of_a_linear_classifier():
     expected = math.erfc((A - B) / (sigma * math.hypot(A, B)) / math.sqrt(2)) / 2
     assert wrong.mean() == pytest.approx(expected, abs=4 * math.sqrt(expected / 200))
     assert energy(model, data, sigma=1e-6) == 0
+
+
+@pytest.mark.rest
+@pytest.mark.parametrize("sigma", [0.01, 1.0])
+def test_entropy_is_at_most_the_filtered_loss_and_both_are_the_loss_without_noise(sigma):
+    (first, second), data = small()
+    model = dense(first, second)
+    assert 0 <= entropy(model, data, gamma=sigma**-2) <= low_pass(model, data, sigma=sigma)
+    loss = baselines.load("cross_entropy")(model, data)
+    assert low_pass(model, data, sigma=1e-6) == pytest.approx(loss, rel=1e-4)
+    assert entropy(model, data, gamma=1e12) == pytest.approx(loss, rel=1e-4)
 
 
 coefficient = baselines.load("local_learning_coefficient")

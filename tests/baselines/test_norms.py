@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import tensorflow as tf
-from small_networks import T1_KERNELS, dataset, dense, layers, plain, t1, value
+from small_networks import T1_KERNELS, dataset, dense, layers, plain, scaled_t1, t1, value
 
 from baselines import MeasureUnavailable
 
@@ -55,6 +55,13 @@ def test_t1(name):
 
 def test_path_norm_counts_biases():
     assert value("path_norm", dense(*T1_KERNELS, biases=[(1, 0), (0, 0)])) == pytest.approx(65)
+
+
+def test_path_norm_sums_over_paths():
+    rng = np.random.default_rng(0)
+    kernels = [rng.normal(size=shape) for shape in [(3, 4), (4, 5), (5, 2)]]
+    expected = np.einsum("ab,bc,cd->", *(kernel**2 for kernel in kernels))
+    assert value("path_norm", dense(*kernels)) == pytest.approx(expected, rel=1e-6)
 
 
 @pytest.mark.parametrize("factor", [1e-12, 1e12])
@@ -169,6 +176,18 @@ def test_path_norm_refuses_layers_whose_signs_it_cannot_square(layer):
 def test_path_norm_refuses_activations_that_turn_signs():
     with pytest.raises(MeasureUnavailable, match="needs activations that are positive where their inputs are"):
         value("path_norm", dense(FIRST, SECOND, activation="log_sigmoid"))
+
+
+@pytest.mark.parametrize(
+    ("name", "shift"),
+    [
+        ("log_prod_of_fro", 2 * math.log(3)), ("log_prod_of_spec", 2 * math.log(3)), ("log_sum_of_fro", math.log(3)),
+        ("log_sum_of_spec", math.log(3)), ("log_path_norm", 2 * math.log(3)), ("trace_norm_prod", math.log(3)),
+        ("fro_over_spec", 0), ("effective_rank_sum", 0),
+    ],
+)  # fmt: skip
+def test_scaling_one_layer_shifts_logarithms(name, shift):
+    assert value(name, scaled_t1(1, 3)) - value(name, t1()) == pytest.approx(shift, abs=1e-5)
 
 
 @pytest.mark.parametrize("name", [name for name in ALL if plain(name) in OF_CHANGE])

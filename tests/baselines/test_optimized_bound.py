@@ -13,6 +13,13 @@ from baselines import MeasureUnavailable
 from baselines.core.kl_bound import log_bound
 from baselines.sharpness.optimized_bound import CONFIDENCE, complexity
 
+
+def trained():
+    rng = np.random.default_rng(1)
+    kernels, inputs = [rng.normal(size=(4, 8)), rng.normal(size=(8, 3))], rng.normal(size=(300, 4))
+    return kernels, inputs, (np.maximum(inputs @ kernels[0], 0) @ kernels[1]).argmax(axis=1)
+
+
 bound = baselines.load("pacbayes_optimized")
 
 
@@ -63,6 +70,16 @@ def test_the_descent_ends_where_the_objective_is_smallest():
     data = dataset(ONE_FEATURE[0] * 5, ONE_FEATURE[1] * 5)
     found = bound(with_start(dense(kernel), start), data, n_steps=1500, step_size=0.02, n_draws=2000)
     assert found == pytest.approx(log_bound(error, complexity(best, 2.0, m)), rel=0.03)
+
+
+@pytest.mark.rest
+def test_optimized_noise_gives_a_smaller_bound_and_a_way_from_the_start_a_larger_one():
+    kernels, inputs, labels = trained()
+    data = dataset(inputs, labels)
+    near, far = (with_start(dense(*kernels), *(share * kernel for kernel in kernels)) for share in (0.9, -1))
+    assert bound(near, data) < 0.9 * bound(near, data, n_steps=0)
+    assert bound(near, data) < bound(far, data)
+    assert np.array_equal(near.get_weights()[0], np.float32(kernels[0]))
 
 
 def test_one_example_is_too_few():

@@ -1,13 +1,23 @@
 """PAC-Bayes measures: the bounds in closed form, and the searches for their scales."""
 
 import math
+from statistics import NormalDist
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from small_networks import T1_DATA, dataset, dense, t1, tf, value
 
+import baselines
 from baselines.core.streams import stream_seed
+from baselines.core.subject import Subject
+from baselines.sharpness import scales as perturbation
 from baselines.sharpness.pacbayes import common_variance, isotropic_bound, magnitude_bound
+from baselines.sharpness.search import LARGEST, SMALLEST
+
+NEED_INITIAL = ["pacbayes_init", "pacbayes_mag_init", "pacbayes_mag_init_exact"]
+
 
 SCALES = ["pacbayes_flatness", "pacbayes_mag_flatness"]
 
@@ -40,6 +50,14 @@ def test_bounds_of_t1(found, expected):
 def test_bounds_without_a_change():
     assert isotropic_bound(0 * W, SIGMA, M) == math.log(M / SIGMA) + 10
     assert magnitude_bound(0, 0 * W, SIGMA, M) == math.log(M / SIGMA) + 10
+
+
+@pytest.mark.rest
+@given(st.lists(st.floats(-1e3, 1e3), min_size=1), st.floats(SMALLEST, LARGEST))
+def test_no_magnitude_bound_is_below_that_of_no_change(vector, sigma):
+    vector = np.array(vector)
+    bound = magnitude_bound(common_variance(vector, sigma), vector, sigma, M)
+    assert bound >= math.log(M / sigma) + 10 - 1e-9
 
 
 def test_measures_put_their_scale_into_the_bounds():
@@ -85,6 +103,30 @@ def test_sigma_of_a_linear_classifier_in_closed_form(margin, length, has_bias):
     drawn = np.array([tf.random.stateless_normal((4 if has_bias else 2,), [key, draw]) for draw in range(100)])
     harm = (drawn[:, 1::2] - drawn[:, ::2]) @ [length, 1.0][: drawn.shape[1] // 2]
     assert sigma == pytest.approx(margin / np.sort(harm)[-11], rel=1e-3)  # so that ten draws do more
+
+
+@pytest.mark.rest
+@pytest.mark.parametrize(
+    ("name", "deviation"), [("pacbayes_flatness", math.sqrt(2)), ("pacbayes_mag_flatness", math.sqrt(13))]
+)
+def test_sigma_of_many_draws(name, deviation):
+    """Noise on the margin a - b = 1 has the variance 2 sigma^2; or sigma'^2 (a^2 + b^2), and hardly more."""
+    sigma = scale(name, dense([[3.0, 2.0]]), dataset([[1.0]], [0]), n_draws=1000)
+    assert sigma == pytest.approx(1 / (NormalDist().inv_cdf(0.9) * deviation), rel=0.08)
+
+
+@pytest.mark.rest
+@pytest.mark.parametrize("name", SCALES)
+def test_other_draws_at_the_scale_cost_what_is_asked(blobs, name):
+    subject, relative = Subject(network(), blobs), name == "pacbayes_mag_flatness"
+    sigma = perturbation.noise_scale(subject, 0.1, 200, 2048, 0, is_relative=relative)
+    space = perturbation.weight_space(subject, 2048, 0)
+    deviations = np.hypot(sigma * np.abs(space.trained), 1e-3) if relative else np.full(len(space), sigma)
+    with space.network.restoring():
+        before = (space.margins(space.trained) > 0).mean()
+        drawn = perturbation.draws(space, 200, 1)
+        after = [(space.margins(space.trained + np.float32(deviations) * noise) > 0).mean() for noise in drawn]
+    assert before - np.mean(after) == pytest.approx(0.1, abs=0.02)
 
 
 @pytest.mark.parametrize("name", SCALES)
@@ -134,3 +176,12 @@ def test_sigma_of_dziugaite_et_al_with_the_deviation_put_right(blobs, name):
     assert found == pytest.approx(put_right, rel=0.04)
     if name == "pacbayes_flatness":
         assert published**2 == pytest.approx(found, rel=0.04)
+
+
+@pytest.mark.parametrize("name", NEED_INITIAL)
+def test_missing_initial_weights_are_named_before_any_search(name, monkeypatch):
+    monkeypatch.setattr(perturbation, "largest_harmless", None)
+    model = t1()
+    model.initial_weights = None
+    with pytest.raises(baselines.MeasureUnavailable, match="initial weights"):
+        value(name, model, dataset(*T1_DATA))

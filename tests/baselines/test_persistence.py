@@ -11,7 +11,13 @@ from small_networks import dataset, dense, layers
 
 import baselines
 from baselines.core.subject import Subject
-from baselines.representation.persistence import dissimilarities, draw_units, merge_heights, unit_distances
+from baselines.representation.persistence import (
+    dissimilarities,
+    draw_units,
+    merge_heights,
+    unit_distances,
+    unit_positions,
+)
 from baselines.representation.persistence_h1 import loops
 
 mean_h0, std_h0 = baselines.load("persistence_mean_h0"), baselines.load("persistence_std_h0")
@@ -22,6 +28,13 @@ IMAGES = [[1, 1], [1, -1], [-1, 1], [-1, -1]]
 
 def linear(*kernels):
     return dense(*kernels, activation=None)
+
+
+def test_units_at_45_degrees():
+    """a, b, a + b and a - b: each of the first two correlates by 1 / sqrt 2 with each of the last two."""
+    model, data = linear(np.eye(2), [[1, 1], [1, -1]]), dataset(IMAGES, [0] * 4)
+    assert mean_h0(model, data) == pytest.approx(-(1 - np.sqrt(0.5)), rel=1e-5)
+    assert std_h0(model, data) == pytest.approx(0, abs=1e-6)
 
 
 def test_units_with_different_correlations():
@@ -108,6 +121,12 @@ def test_a_sample_of_units_is_the_same_for_the_same_seed():
     values = [mean_h0(model, examples(), n_units=20, seed=seed) for seed in (0, 0, 1)]
     assert values[0] == values[1] != values[2]
     assert values[0] != mean_h0(model, examples())
+
+
+def test_positions_of_units():
+    """Those of weight layers, behind normalization and activation, whatever layers these are."""
+    found = Subject(network(), None).network
+    assert [found.nodes[place].kind for place in unit_positions(found)] == ["BatchNormalization", "Dense", "Dense"]
 
 
 life, midlife = map(baselines.load, ("persistence_life_h1", "persistence_midlife_h1"))

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from small_networks import dataset, dense, layers
+from small_networks import T1_DATA, dataset, dense, fitted_and_memorised, layers, t1
 
 import baselines
-from baselines import MeasureUnavailable, sharing
+from baselines import MEASURES, MeasureUnavailable, sharing
 from baselines.core.streams import stream
 from baselines.core.subject import Subject
 from baselines.perturbation_response.mixing import CURVES, mixup_curve, partners
@@ -77,6 +77,27 @@ def test_what_has_no_partners_is_refused(labels, kind, reason):
             baselines.load(f"gi_{kind}_l{layer}")(dense(np.eye(2), np.ones((2, 5))), dataset(images, labels))
 
 
+def test_two_examples_are_enough():
+    data = dataset([[1.0, 0.0], [1.0, 0.2]], [0, 0])
+    for name in ("gi_intra_l0", "gi_intra_l1", "pr_mean_error_intra_l0"):
+        assert baselines.load(name)(t1(), data) == 0
+    with pytest.raises(MeasureUnavailable):
+        baselines.load("gi_intra_l0")(t1(), dataset(*T1_DATA))
+
+
+@pytest.mark.parametrize("n_alphas", [2, 7, 11])
+def test_printed_shares_are_those_of_the_curve(n_alphas):
+    images, labels, centres = blobs()
+    subject = Subject(network(centres), dataset(images, labels))
+    for kind, layer in CURVES:
+        formula = MEASURES[f"gi_{kind}_l{layer}"].formula
+        printed = formula.rpartition("a = ")[2]
+        assert printed == ("t / 2" if kind == "intra" else "t (n_alphas - 1) / (2 n_alphas)")
+        factor = 1 / 2 if kind == "intra" else (n_alphas - 1) / (2 * n_alphas)
+        shares, _ = mixup_curve(subject, kind, layer, n_alphas, 10, 0)
+        assert shares == pytest.approx(np.linspace(0, 1, n_alphas) * factor)
+
+
 # Curves
 
 
@@ -112,6 +133,26 @@ def test_layer_1_is_the_first_layers_output_with_its_activation():
     assert baselines.load("gi_intra_l1")(model, data) == 0
     # At the input |1 - 2 a| > 1/4 is needed: right at 8 of 11 shares, 0 to 0.35.
     assert baselines.load("pr_mean_error_intra_l0")(model, data) == pytest.approx(3 / 11)
+
+
+@pytest.mark.rest
+@pytest.mark.parametrize(
+    "before",
+    [
+        [layers.Dense(9), layers.ReLU()],
+        [layers.Flatten(), layers.Dense(9, "relu")],
+        [layers.Rescaling(1.0), layers.Dropout(0.5), layers.Dense(9), layers.Activation("relu")],
+    ],
+)
+def test_mixing_layer_1_is_not_mixing_inputs_however_the_layer_is_written(before):
+    images, labels, centres = blobs()
+    data, fused = dataset(images, labels), network(centres)
+    apart = tf.keras.Sequential([tf.keras.Input((4,)), *before, layers.Dense(3)])
+    apart.set_weights(fused.get_weights())
+    for kind in ("intra", "inter"):
+        inputs, hidden = (baselines.load(f"pr_mean_error_{kind}_l{layer}")(apart, data) for layer in (0, 1))
+        assert hidden != inputs
+        assert hidden == baselines.load(f"pr_mean_error_{kind}_l1")(fused, data)
 
 
 @pytest.mark.rest
@@ -204,6 +245,12 @@ def test_networks_of_known_curves(kernel, images, labels, gi, pal, error):
         assert baselines.load(f"pr_mean_error_{name}")(model, data) == pytest.approx(error)
 
 
+def test_several_curves_of_a_perfect_network():
+    model, data = dense(np.eye(2), np.eye(2)), dataset([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]], [0, 0, 1, 1])
+    assert baselines.load("pal_intra_l0_x_l1")(model, data) == pytest.approx(-(84**2))
+    assert baselines.load("pal_inter_plus_intra_l0")(model, data) == pytest.approx(-84)
+
+
 @pytest.mark.parametrize("threshold", [0.27, 0.53])
 def test_inter_of_a_threshold_in_closed_form(threshold):
     """Points at 1 and -1, the boundary at `threshold`: class 0 is lost where 1 - 2 a < threshold, class 1 never."""
@@ -223,3 +270,8 @@ def test_a_class_that_is_rare_keeps_its_partners_in_a_small_sample():
     for seed in range(5):
         assert np.count_nonzero(subject.sample(20, seed, by_class=True).labels == 1) == 2
         assert mixup_curve(subject, "inter", 0, 3, 20, seed)[1].tolist() == [1, 1, 1]
+
+
+def test_a_memoriser_is_worse_than_a_network_that_has_learned_something():
+    learned, memorised = fitted_and_memorised(baselines.load("gi_intra_l0"))
+    assert learned < memorised

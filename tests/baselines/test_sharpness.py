@@ -96,6 +96,13 @@ def test_a_drop_of_exactly_the_bound_is_allowed(share):
     assert kit == within(-0.8 / 2.8)
 
 
+@pytest.mark.rest
+def test_networks_that_differ_do_not_meet_at_a_point_of_the_search():
+    kernels = [np.array([[1.1, 1.0], *[[late, 1.0]] * 9]) for late in np.linspace(1.7, 1.9, 9)]
+    for name in ("sharpness_flatness", "sharpness_starter_kit"):
+        assert len({value(name, dense(kernel), A_TENTH[1]) for kernel in kernels}) == 9
+
+
 # The starting kit's
 
 
@@ -133,6 +140,14 @@ def test_parity_with_the_code_of_the_starter_kit_descends(monkeypatch):
     assert -2 <= found < value("sharpness_starter_kit", model, data) - 0.1
     monkeypatch.setattr(starter_sharpness, "LEARNING_RATE", 1.0)
     assert value("sharpness_starter_kit", model, data, parity_descent=True) == pytest.approx(-2, abs=1e-5)
+
+
+@pytest.mark.rest
+def test_parity_with_the_code_of_the_starter_kit_ends_at_a_point_of_the_bisection():
+    kernel, data = A_TENTH
+    found = value("sharpness_starter_kit", dense(kernel), data, parity_descent=True)
+    assert (found * 2**19).is_integer()
+    assert value("sharpness_starter_kit", dense(kernel), data, parity_descent=True) == found
 
 
 @pytest.mark.rest

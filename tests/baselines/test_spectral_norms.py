@@ -152,6 +152,12 @@ def test_a_kernel_of_ones():
 
 
 @pytest.mark.parametrize("variant", NORMS)
+def test_windows_of_one_pixel(variant):
+    model = network(layers.Conv2D(4, 1), shape=(5, 5, 3))
+    assert norms(variant, model) == pytest.approx([np.linalg.norm(model.get_weights()[0][0, 0], 2)])
+
+
+@pytest.mark.parametrize("variant", NORMS)
 def test_a_layer_of_zeros(variant, monkeypatch):
     monkeypatch.setattr(operator_norm, "SMALL", 0)
     model = network(layers.Conv2D(4, 3), shape=(5, 5, 3))

@@ -14,6 +14,52 @@ from peer_networks import drawn, network
 from small_networks import dense, layers
 
 import baselines
+from baselines.core.subject import Subject
+from baselines.norm.correlation import counted_layers
+from baselines.norm.heavy_tail import spectra
+from baselines.norm.random_spectra import soft_rank
+
+#: By network and layer its alpha, log_norm, log_spectral_norm, stable_rank and mp_softrank. It leaves out the last
+#: layer of the MLP, which has 5 eigenvalues.
+OF_LAYERS = {
+    "mlp": [
+        (2.37975, 2.34860, 1.52679, 6.63451, 0.34892),
+        (1.78348, 1.99930, 0.99080, 10.19773, 0.87705),
+        (2.92496, 1.59270, 0.98819, 4.02264, 0.35288),
+        (1.74481, 1.19593, 0.82375, 2.35601, 0.36395),
+    ],
+    "vgg": [
+        (2.08601, 1.07637, 0.63226, 2.78043, 0.42415),
+        (3.73287, 1.39935, 0.23121, 14.72782, 0.40203),
+        (3.74869, 0.99891, -0.22044, 16.5708, 0.49929),
+        (2.01523, 1.91423, 1.01012, 8.01878, 0.65137),
+        (1.74147, 1.53444, 1.13130, 2.53013, 0.36296),
+    ],
+    "vgg_bn": [
+        (2.93960, 1.17758, 0.46903, 5.11154, 0.26456),
+        (1.58915, 1.56158, 0.41595, 13.98383, 0.24985),
+        (2.04336, 1.64789, 0.56111, 12.21192, 0.17140),
+        (1.69955, 1.89964, 0.94907, 8.92423, 0.44098),
+        (1.31186, 1.53214, 1.03875, 3.11450, 0.18777),
+    ],
+    "nin": [
+        (2.55705, 1.30299, 0.47107, 6.79085, 0.12503),
+        (1.94821, 1.66428, 1.14321, 3.31944, 0.46771),
+        (1.59504, 1.20273, 0.73409, 2.94199, 0.41080),
+        (2.41666, 1.41531, 0.04586, 23.4122, 0.38892),
+        (1.45152, 1.03128, 0.44500, 3.85721, 0.65610),
+        (1.31594, 1.06516, 0.61592, 2.81347, 0.84789),
+    ],
+    "resnet": [
+        (2.42035, 1.14277, 0.58093, 3.64619, 0.21405),
+        (3.91804, 0.78329, -0.31326, 12.48957, 0.71292),
+        (2.88698, 1.11418, 0.07187, 11.02311, 0.62483),
+        (4.43949, 1.39457, 0.27214, 13.25655, 0.35803),
+        (1.91924, 1.35856, -0.06541, 26.54457, 0.61603),
+        (1.84899, 1.46633, 0.89783, 3.70247, 1.04527),
+        (1.53976, 1.69052, 1.44937, 1.74239, 0.20576),
+    ],
+}
 
 #: Its summary: alpha, alpha_weighted, log_alpha_norm and mp_softrank; and its mean rand_distance of 100 permutations,
 #: with the standard error, where the layer of one channel, 0 or NaN, is left out.
@@ -57,7 +103,7 @@ def test_values_by_the_page_of_alpha(name, model):
     assert "the least distance" in page
 
 
-@pytest.fixture(scope="module", params=OF_NETWORKS)
+@pytest.fixture(scope="module", params=OF_LAYERS)
 def name(request):
     return request.param
 
@@ -70,6 +116,17 @@ def model(name):
 def test_values_of_networks(name, model):
     expected, _, _ = OF_NETWORKS[name]
     assert [measure(model, None) for measure in SUMMARY] == pytest.approx(expected, abs=1e-4)
+
+
+def test_values_of_layers(name, model):
+    subject = Subject(model, None)
+    found = [
+        (spectrum.alpha, np.log10(values.sum()), np.log10(values.max()), values.sum() / values.max(),
+         soft_rank(values, layer.sides))
+        for layer, spectrum in zip(counted_layers(subject, 8), spectra(subject, 8), strict=True)
+        for values in [layer.eigenvalues]
+    ]  # fmt: skip
+    assert np.array(sorted(found)) == pytest.approx(np.array(sorted(OF_LAYERS[name])), abs=1e-4)
 
 
 def test_distances_from_random_ones(name, model):

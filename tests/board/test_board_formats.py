@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.text import Text
 
 from harness.board.board import Board
+from harness.board.collect import Collected
 from harness.board.formats import csv as csv_format
 from harness.board.formats import json as json_format
 from harness.board.formats import latex, markdown, table
@@ -92,6 +93,12 @@ def test_markdown(board: Board) -> None:
     assert RULE in markdown.render(board)
 
 
+def test_a_bar_in_the_name_of_a_task_does_not_break_the_markdown(tmp_path: Path) -> None:
+    known = references(tmp_path, "a|b")
+    text = markdown.render(build_board(Collected([]), known))
+    assert "| a\\|b |" in text
+
+
 def test_csv_has_all_digits(board: Board) -> None:
     found = {row["submission"]: row for row in csv.DictReader(io.StringIO(csv_format.render(board)))}
     assert list(found) == [row.submission for row in board.rows]
@@ -123,6 +130,29 @@ def test_json_has_everything(board: Board) -> None:
     assert {"none", "axis_a", "axis_a x axis_b"} <= set(toy["printed_subsets"])
     assert found["broken"]["score"] is None
     assert found["winner"]["seconds_per_model"] == 1.5
+
+
+def test_a_measure_that_is_always_the_same_has_numbers_all_the_same(tmp_path: Path) -> None:
+    known = references(tmp_path)
+    found = json.loads(json_format.render(build_board(collect(rows("constant", [1.0] * 8), known), known)))
+    (constant,) = (row for row in found["rows"] if row["submission"] == "constant")
+    assert (constant["score"], constant["tasks"]["toy"]["kendall"]) == (0.0, 0.0)
+
+
+def test_scores_have_one_scale_in_every_format(board: Board) -> None:
+    toy = json.loads(json_format.render(board))["rows"][2]["tasks"]["toy"]
+    assert toy["official"] == pytest.approx(100 * OFFICIAL)
+    assert all(0 <= value <= 100.1 for value in [*toy["official_pairs"].values(), *toy["printed_subsets"].values()])
+    assert max(toy["printed_subsets"].values()) > 1
+    assert abs(toy["kendall"]) <= 1
+
+
+@pytest.mark.parametrize("name", ["__bold__", "www.evil.example", "a+b", "1e5"])
+def test_names_are_text_and_nothing_else(name: str, tmp_path: Path) -> None:
+    known = references(tmp_path)
+    found = build_board(collect(rows(name), known), known)
+    assert f"| `{name}` |" in markdown.render(found)
+    assert name in {row["submission"] for row in csv.DictReader(io.StringIO(csv_format.render(found)))}
 
 
 def test_remarks_cannot_be_markup(board: Board) -> None:

@@ -49,6 +49,11 @@ def test_one_more_than_fits_is_named_rather_than_counted(tmp_path: Path) -> None
     assert not any("more" in text for text in texts)
 
 
+def test_there_is_a_dot_for_every_measure_with_a_score(tmp_path: Path) -> None:
+    _, text = drawn([*MANY, *SOME], tmp_path)
+    assert len(re.findall(r'<g id="PathCollection_', text)) == 9 + 2
+
+
 def dots(text: str) -> list[tuple[float, float]]:
     """The places of all dots, the best score first; heights are counted from the top."""
     found = re.findall(r'<g id="PathCollection_.*?<use [^>]*x="([\d.]+)" y="([\d.]+)".*?</g>\s*</g>', text, re.DOTALL)

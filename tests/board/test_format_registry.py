@@ -1,5 +1,8 @@
 """Formats are files in a package: each can write any board, and the board itself has all content of a page."""
 
+import csv
+import io
+import json
 import re
 import sys
 from pathlib import Path
@@ -70,6 +73,21 @@ def test_every_format_writes_every_board(kind: str, name: str, boards: dict[str,
         assert "good" in str(parquet.read_table(BufferReader(content)).to_pylist())
 
 
+@pytest.mark.parametrize("kind", ["leaderboard", "comparison"])
+def test_formats_agree_on_the_numbers(kind: str, boards: dict[str, Board]) -> None:
+    board = boards[kind]
+    lines = list(csv.DictReader(io.StringIO(str(formats.find("csv").render(board)))))
+    table = parquet.read_table(BufferReader(formats.find("parquet").render(board))).to_pylist()
+    objects = json.loads(formats.find("json").render(board))
+    objects = objects["rows"] if kind == "leaderboard" else objects
+    name = "submission" if kind == "leaderboard" else "measure"
+    in_table = {line[name]: line["score"] for line in table if line["task"] == "open"}
+    assert len(table) == len(TASKS) * len(board.rows)
+    for line, found, row in zip(lines, objects, board.rows, strict=True):
+        assert line["score"] == ("" if row.score is None else str(found["score"]))
+        assert line["score:open"] == ("" if in_table[row.submission] is None else str(in_table[row.submission]))
+
+
 def test_the_calls_behind_the_cells_are_in_the_board_but_for_hidden_tasks(boards: dict[str, Board]) -> None:
     for board in boards.values():
         (row,) = (row for row in board.rows if row.submission == HOSTILE)
@@ -121,3 +139,15 @@ def test_no_name_is_a_command_of_latex(text: str) -> None:
 def test_no_name_is_an_argument_of_the_line_before_it(text: str, set_as: str) -> None:
     """An end of line takes a bracket or an asterisk behind it, also on the next line of the file."""
     assert escaped(text) == set_as
+
+
+def test_a_hostile_name_adds_no_column_to_the_latex_table(boards: dict[str, Board]) -> None:
+    for board in boards.values():
+        lines = str(formats.find("latex").render(board)).splitlines()
+        body = lines[lines.index("\\midrule") + 1 : lines.index("\\bottomrule")]
+        assert len(body) == len(board.rows)
+        assert {len(re.findall(r"(?<!\\)&", line)) for line in body} == {len(board.columns) - 1}
+        alignment = re.fullmatch(r"\\begin\{tabular\}\{([rl]+)\}", lines[6])
+        assert alignment is not None
+        kinds = ["r" if column.kind in ("number", "place") else "l" for column in board.columns]
+        assert list(alignment[1]) == kinds

@@ -72,6 +72,12 @@ def test_numbers_that_no_float_holds_keep_their_order(
     assert list(read(directory, known, content).values()) == ranks
 
 
+def test_nan_stays_nan_among_ranks(directory: Path, known: dict[str, Reference]) -> None:
+    found = read(directory, known, '{"model_0": NaN, "model_1": Infinity, "model_2": 7}')
+    assert math.isnan(found.pop("model_0"))  # type: ignore[arg-type]
+    assert found == {"model_1": 1.0, "model_2": 0.0}
+
+
 def test_a_task_without_a_file_has_no_values(directory: Path, known: dict[str, Reference]) -> None:
     (directory / "second.predict").write_text('{"model_0": 1}')
     assert read_predictions(directory, known) == {"toy": {}, "second": {"model_0": 1.0}}

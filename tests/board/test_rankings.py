@@ -42,6 +42,16 @@ def test_standings_are_those_among_the_rows_that_rank(known: dict[str, Reference
     assert found == {**expected, "outside": None, "half": None}
 
 
+def test_a_standing_holds_the_score_and_the_rank_of_its_row(known: dict[str, Reference]) -> None:
+    ranked = [(row, row.standing) for row in board(known).rows if row.standing is not None]
+    assert [row.submission for row, _ in ranked] == ["best", "weak"]
+    for row, standing in ranked:
+        assert row.rank is not None
+        assert standing.low <= standing.score <= standing.high
+        assert standing.score == pytest.approx(row.score)
+        assert standing.best_rank <= row.rank <= standing.worst_rank
+
+
 def test_test_sets_tell_the_part_of_the_error_that_is_due_to_them(known: dict[str, Reference]) -> None:
     sets = {"toy": HeldOut([0.5] * 8, 100)}
     without, given = board(known), board(known, held_out=sets)

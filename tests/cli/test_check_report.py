@@ -3,7 +3,9 @@
 The table stays whole; what calls printed is below it.
 """
 
+import io
 import json
+import sys
 import zipfile
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,13 +17,14 @@ import pytest
 from in_process import Pgdl
 
 from harness.api.check_report import CheckReport, to_github, to_json, to_junit
+from harness.cli.check import command
 from harness.cli.check_table import LINES, TRACEBACK, CallTable
 from harness.execution.check import Trial
 from harness.execution.forecast import forecast
 from harness.execution.order import FinishedCall
 from harness.execution.plan import plan_calls
 from harness.outcome import LONGEST_OUTPUT_TAIL, CallResult, Outcome
-from harness.tables import wide_console
+from harness.tables import SafeConsole, wide_console
 from tests.execution.planned_things import NOWHERE_TO_RUN, SETTINGS, make_submission, make_task
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -215,3 +218,12 @@ def test_of_a_call_that_printed_more_than_is_kept_no_lines_are_counted(capsys: p
 
 def test_a_silent_call_leaves_the_table_alone(capsys: pytest.CaptureFixture[str]) -> None:
     assert shown(capsys, CallResult(Outcome.OK, 1.0))[1] == []
+
+
+def test_the_spinner_waits_for_no_slow_import(monkeypatch: pytest.MonkeyPatch) -> None:
+    console = SafeConsole(force_terminal=True, no_color=True, width=80, markup=False, file=io.StringIO())
+    monkeypatch.setattr("harness.tables.wide_console", lambda **_: console)
+    monkeypatch.setitem(sys.modules, "harness.api.checks", None)  # its import fails
+    with pytest.raises(ModuleNotFoundError):
+        command.main(["mine.py"], standalone_mode=False)
+    assert "reading mine.py" in console.file.getvalue()  # type: ignore[attr-defined]

@@ -150,6 +150,13 @@ def test_wrong_usage_ends_with_2(arguments: list[str], message: str, pgdl: Pgdl)
     assert message in err
 
 
+def test_what_the_user_can_mend_is_one_line_and_ends_with_2(pgdl: Pgdl, folder: Path) -> None:
+    code, out, err = pgdl("score", "--tasks", folder / "missing")
+    assert (code, out) == (2, "")
+    assert err.startswith(f"pgdl: {folder / 'missing'}: not a directory: ")
+    assert len(err.splitlines()) == 1
+
+
 def end(error: str) -> subprocess.CompletedProcess[str]:
     """Run a command that raises `error`."""
     return subprocess.run([sys.executable, "-c", BROKEN.format(error=error)], capture_output=True, text=True, cwd=ROOT)

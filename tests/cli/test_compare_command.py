@@ -186,6 +186,14 @@ def test_a_measure_and_its_logarithm_are_compared_once() -> None:
     assert ordered_alike([*parameters, "fisher_trace"]) == {parameters[1]: parameters[0]}
 
 
+@pytest.mark.rest
+@pytest.mark.usefixtures("competition")
+def test_of_measures_that_order_models_alike_one_is_shown_and_the_others_are_named(pgdl: Pgdl) -> None:
+    ended = pgdl("compare", "--measures", "param_norm,l2_norm")
+    assert "param_norm" not in ended.out.partition("order models alike")[0]
+    assert "order models alike, and are shown once: param_norm as l2_norm." in ended.out
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -199,6 +207,12 @@ def test_what_is_no_measure_is_one_line(text: str, message: str, pgdl: Pgdl) -> 
     with pytest.raises(UserError):
         choose_measures([text])
     assert message in pgdl("compare", "--measures", text).refusal()
+
+
+def test_a_file_of_that_name_is_no_measure(folder: Path) -> None:
+    (folder / "num_params").mkdir()
+    (chosen,) = choose_measures(["num_params"])
+    assert chosen.submission.is_baseline
 
 
 @pytest.mark.usefixtures("known_shapes")

@@ -40,6 +40,13 @@ def families() -> list[str]:
     return list(dict.fromkeys(measure.family for measure in baselines.MEASURES.values()))
 
 
+def test_one_family(pgdl: Pgdl) -> None:
+    lines = pgdl("measures", "--family", "size").out.splitlines()
+    assert lines[1].rstrip() == "size"
+    expected = [name for name, measure in baselines.MEASURES.items() if measure.family == "size"]
+    assert [line.split()[0] for line in lines[2:]] == expected
+
+
 def test_one_cost_and_the_cheap_ones(pgdl: Pgdl) -> None:
     def names(*options: str) -> set[str]:
         return {one["name"] for one in json.loads(pgdl("measures", "--format", "json", *options).out)}

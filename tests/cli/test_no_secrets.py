@@ -12,6 +12,7 @@ from harness.cli.options import parse_address
 from harness.records import Records
 from tests.board.board_examples import rows
 from tests.canary import SECRET, require_hidden
+from tests.ci.repositories import Repo
 from tests.records.evaluation_rows import request
 from tests.throwaway import make_task
 
@@ -63,6 +64,22 @@ def test_commands_that_read_records(pgdl: Pgdl, folder: Path) -> None:
 def test_errors(location: str, pgdl: Pgdl) -> None:
     ended = pgdl("board", "--results", location)
     assert (ended.code, len(ended.err.splitlines())) == (2, 1)
+    assert SECRET not in ended.out + ended.err
+
+
+@pytest.mark.parametrize(
+    "location",
+    [
+        f"postgresql+psycopg://me:{SECRET}@127.0.0.1:1/none", f"sqlite:///results.db?password={SECRET}",
+        f"postgresql:/me:{SECRET}@host/name",
+    ],
+)  # fmt: skip
+@pytest.mark.usefixtures("stale")
+def test_where_a_file_is_expected(location: str, pgdl: Pgdl, folder: Path) -> None:
+    Repo(folder).commit({"submissions/README.md": ""}, branch="main")
+    ended = pgdl("ci", "--head", "main", "--add-records", location)
+    assert (ended.code, len(ended.err.splitlines())) == (2, 1)
+    assert ended.err.startswith(("pgdl: postgresql", "pgdl: sqlite", "pgdl: --add-records: not an address"))
     assert SECRET not in ended.out + ended.err
 
 

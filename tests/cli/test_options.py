@@ -6,7 +6,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import click
+import hypothesis.strategies as st
 import pytest
+from hypothesis import given
 from in_process import Pgdl, Record
 
 from harness.cli import options
@@ -69,6 +71,12 @@ def test_every_option_has_help() -> None:
 )  # fmt: skip
 def test_sizes(text: str, size: int) -> None:
     assert memory(text) == size
+
+
+@given(st.integers(1, 10**6), st.sampled_from([("K", 10), ("M", 20), ("G", 30), ("T", 40)]))
+def test_units_are_powers_of_1024(number: int, unit: tuple[str, int]) -> None:
+    letter, exponent = unit
+    assert memory(f"{number}{letter}") == number * 2**exponent
 
 
 @pytest.mark.parametrize("text", ["", "G", "-1G", "4 giga", "4G 2", "1e9", "0x10", "inf", "nan", "4,5G", "0", "0G"])

@@ -1,12 +1,14 @@
 """Repetitions in the output of `pgdl score`, `board`, `results` and `run`."""
 
+import csv
 import json
 from pathlib import Path
 
 import pytest
 from in_process import Pgdl, Record
 
-from tests.board.board_examples import rows, write_reference
+from harness.outcome import Outcome
+from tests.board.board_examples import failed, rows, write_reference
 
 pytestmark = pytest.mark.rest
 
@@ -33,6 +35,38 @@ def test_the_score_says_how_much_is_luck(pgdl: Pgdl) -> None:
     assert (f"{error:.1f}", len(str(error)) > 8) == ("10.7", True)
     assert "own randomness" not in pgdl("score", "calm").out
     assert "own_randomness" not in json.loads(pgdl("score", "calm", "--format", "json").out)
+
+
+@pytest.mark.usefixtures("reference")
+@pytest.mark.parametrize("form", ["table", "markdown", "latex"])
+def test_the_board_has_a_column(form: str, pgdl: Pgdl) -> None:
+    (head, *_), (mine, *_) = (
+        [line for line in pgdl("board", "--format", form).out.splitlines() if word in line]
+        for word in ("own ±", "mine")
+    )
+    assert "submission" in head
+    assert " 10.7 " in mine
+
+
+def test_hidden_tasks_show_nothing_of_it(pgdl: Pgdl, reference: Path) -> None:
+    (reference / "toy" / "metadata").write_text("hidden: true\n")
+    for command in ("score", "board"):
+        assert "own" not in pgdl(command).out.replace("shown", "").replace("unknown", "")
+        assert "10.7" in pgdl(command, "--withhold", "never").out
+    assert "own_randomness" not in pgdl("score", "--format", "json").out
+    rows = json.loads(pgdl("board", "--format", "json").out)["rows"]
+    assert [row["own_randomness"] for row in rows] == [None] * 2
+    assert {row["own_error"] for row in csv.DictReader(pgdl("board", "--format", "csv").out.splitlines())} == {""}
+
+
+def test_a_failed_repetition_is_named_and_changes_no_score(pgdl: Pgdl, reference: Path, record: Record) -> None:
+    record([failed("mine", "model_5", Outcome.TIMEOUT, repeat=2)])
+    for command in ("score", "board"):
+        ended = pgdl(command)
+        assert ended.code == 0
+        said = "mine on toy: failed repetitions, which affect no score: 1 TIMEOUT, on model_5"
+        assert said in ended.out.splitlines()
+    assert pgdl("score", "mine").out.startswith("mine: score 29.5418\n")
 
 
 @pytest.mark.usefixtures("reference")

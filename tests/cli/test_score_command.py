@@ -125,6 +125,13 @@ def test_several_submissions_or_one_by_name(pgdl: Pgdl, reference: Path, record:
     assert (one.count(RULE), two.count(RULE), two.count(MODELS_ARE_AWAY)) == (0, 1, 1)
 
 
+def test_the_rule_is_printed_once_below_all_scores(pgdl: Pgdl, reference: Path, record: Record) -> None:
+    record([*rows("one"), *rows("two", GAPS)])
+    one, _, two = pgdl("score").out.partition("\ntwo: score ")
+    assert one.startswith("one: score ")
+    assert (one.count(RULE), two.count(RULE), two.count(MODELS_ARE_AWAY)) == (0, 1, 1)
+
+
 def test_rows_of_other_settings_can_be_told_apart(pgdl: Pgdl, reference: Path, record: Record) -> None:
     record([*rows("mine"), *rows("mine", sandbox="none"), *rows("mine", run_seed=7), *rows("other")])
     found = sorted((one["submission"], one["sandboxed"], one["settings"]) for one in printed(pgdl)["submissions"])
@@ -183,6 +190,21 @@ def test_infinite_predictions_are_scored_by_their_order(pgdl: Pgdl, reference: P
     )
     assert found == plain
     assert found["complete"]
+
+
+@pytest.mark.parametrize(
+    ("values", "problem"),
+    [
+        ({"model_8": 1.0}, "models that the reference data does not know: found model_8"),
+        ({"model_0": "high"}, "model_0: expected a number or 'EXCEEDED', found 'high'"),
+    ],
+)
+def test_wrong_predictions_end_with_2(
+    values: dict[str, Any], problem: str, pgdl: Pgdl, reference: Path, folder: Path
+) -> None:
+    directory = write_predictions(folder / "mine", values)
+    ended = pgdl("score", "--predictions", directory)
+    assert (ended.code, ended.out, ended.err) == (2, "", f"pgdl: {directory / 'toy.predict'}: {problem}\n")
 
 
 @pytest.mark.parametrize(

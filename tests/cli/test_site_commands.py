@@ -95,6 +95,12 @@ def test_a_report_explains_nobody_else_and_is_the_page_of_the_site(pgdl: Pgdl, m
 
 
 @pytest.mark.usefixtures("results")
+def test_without_arguments_everybody_gets_a_report(pgdl: Pgdl) -> None:
+    out = pgdl("report").out.splitlines()
+    assert [line for line in out if line in ("winner", "weak", "half")] == ["winner", "weak", "half"]
+
+
+@pytest.mark.usefixtures("results")
 def test_a_report_has_the_remarks_of_the_score(pgdl: Pgdl, folder: Path) -> None:
     remarks = json.loads(pgdl("score", "weak", "--format", "json").out)["remarks"]
     assert "toy: its models are missing, so it cannot be checked whether records are of these models" in remarks

@@ -156,6 +156,11 @@ def test_every_recipe_of_the_repository_has_a_name():
     assert find_recipe("digits_vgg") == recipes()["digits_vgg"]
 
 
+@pytest.mark.parametrize("name", recipes())
+def test_the_file_is_called_as_the_task_that_it_makes(name):
+    assert read_recipe(find_recipe(name)).name == name
+
+
 def test_a_file_goes_before_a_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "digits_vgg").touch()

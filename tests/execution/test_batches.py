@@ -31,6 +31,17 @@ def names(batch):
     return [FILES[order.submission]["complexity.py"].decode() for order in batch]
 
 
+def test_baselines_share_a_sandbox_on_each_model():
+    batches = make_batches(plan(baseline("a"), baseline("b"), baseline("c")))
+    assert [names(batch) for batch in batches] == [["a", "b", "c"]] * 3
+    assert all(len({order.model for order in batch}) == 1 for batch in batches)
+
+
+def test_a_participants_submission_is_alone():
+    batches = make_batches(plan(baseline("a"), submission("theirs"), baseline("b"), submission("others")))
+    assert sorted(map(names, batches)) == sorted([["a", "b"], ["theirs"], ["others"]] * 3)
+
+
 def test_a_call_that_is_made_twice_is_made_in_two_sandboxes():
     calls = plan(baseline("a"), models=1)
     assert [names(batch) for batch in make_batches([*calls, *calls])] == [["a"], ["a"]]

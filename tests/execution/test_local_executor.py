@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,9 @@ import pytest
 from planned_things import SETTINGS, make_submission, make_task
 
 from harness.api.calls import Run, record_calls
-from harness.errors import Warn
+from harness.errors import UserError, Warn
 from harness.execution import machine
+from harness.execution.budget import TimeBudget
 from harness.execution.dispatch import make
 from harness.execution.executors.local import Local
 from harness.execution.machine import Cores, Lanes
@@ -125,10 +127,66 @@ def test_whatever_a_worker_does_has_an_outcome(local: Local, part: str, outcome:
     assert done.result.message.startswith(message)
 
 
+def test_baselines_on_one_model_share_a_worker(local: Local, kind: Actors) -> None:
+    done = list(make(local, plan(local, "returns 1", "raises E: x", "returns 3", models=2, baselines=True)))
+    assert len(kind.started) == 2
+    assert {actor.job.submission for actor in kind.started} == {kind.started[0].job.submission}
+    assert all(actor.played == ["returns 1", "raises E: x", "returns 3"] for actor in kind.started)
+    assert outcomes(done) == {"s0": Outcome.OK, "s1": Outcome.EXCEPTION, "s2": Outcome.OK}
+
+
+def test_after_a_baseline_that_came_to_harm_the_others_go_on_in_another_worker(local: Local, kind: Actors) -> None:
+    done = list(make(local, plan(local, "returns 1", "exits 3", "returns 3", baselines=True)))
+    assert [actor.played for actor in kind.started] == [["returns 1", "exits 3"], ["returns 3"]]
+    assert outcomes(done) == {"s0": Outcome.OK, "s1": Outcome.CRASH, "s2": Outcome.OK}
+
+
 def test_where_a_worker_does_not_start_every_call_of_a_batch_says_so(local: Local) -> None:
     done = list(make(local, plan(local, "does not start", "returns 1", baselines=True)))
     assert outcomes(done)["s0"] is Outcome.INFRA_ERROR
     assert len(done) == 2
+
+
+def test_submissions_never_share_a_worker(local: Local, kind: Actors) -> None:
+    list(make(local, plan(local, "returns 1", "returns 2", models=2)))
+    assert [len(actor.played) for actor in kind.started] == [1, 1, 1, 1]
+
+
+def test_calls_whose_budget_is_used_up_are_not_started(local: Local, kind: Actors) -> None:
+    settings = replace(QUICK, time_limit_s=0.05, time_budget=TimeBudget.AVERAGE)
+    calls = plan(local, "waits", models=12, settings=settings)
+    done = list(make(local, calls))
+    assert {one.result.outcome for one in done} == {Outcome.TIMEOUT}
+    messages = [one.result.message for one in done]
+    assert any(message.startswith("not started: earlier calls used up the task's time budget") for message in messages)
+    assert len(kind.started) < 12
+
+
+def test_a_budget_that_earlier_runs_used_up_starts_nothing(local: Local, kind: Actors) -> None:
+    calls = plan(local, "returns 1", models=2, settings=replace(QUICK, time_budget=TimeBudget.AVERAGE))
+    calls[0].budget.spend(600.0)
+    assert {one.result.outcome for one in make(local, calls)} == {Outcome.TIMEOUT}
+    assert kind.started == []
+
+
+def test_leaving_the_context_ends_what_runs(kind: Actors) -> None:
+    with (
+        local_with(kind, workers=2) as local,
+        closing(make(local, [*plan(local, "returns 1"), *plan(local, "waits")])) as done,
+    ):
+        next(done)
+    assert kind.started
+    assert all(actor.is_gone() for actor in kind.started)
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("sandbox-")]
+
+
+def test_an_error_of_the_harness_reaches_whoever_waits(local: Local, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(self: Model, directory: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Model, "write_canonical", fail)
+    with pytest.raises(UserError, match="cannot be staged: No space left on device"):
+        list(make(local, plan(local, "returns 1")))
 
 
 def test_imports_begin_before_they_are_waited_for(kind: Actors) -> None:

@@ -48,6 +48,22 @@ def test_demo_runs_baselines_and_writes_the_board(machine):
     assert machine.calls()[-1].startswith("pgdl compare --measures all --tasks task_data")
 
 
+def test_pictures_are_drawn_from_a_board_and_a_comparison(machine):
+    venv = installed(machine)
+    (machine.checkout / "docs").mkdir()
+    machine.add("pgdl", "echo printed; mkdir -p build/demo; touch build/demo/comparison.svg", directory=venv / "bin")
+    machine.add("python", "cat", directory=venv / "bin")
+    ended = machine.run("make", "pictures")
+    assert (ended.returncode, ended.stderr) == (0, "")
+    run, board, drawn = machine.calls()[-3:]
+    assert run.startswith("pgdl run num_params ")
+    assert " submissions/*/ --tasks task_data" in run  # as it stands: here is no such directory
+    assert board == "pgdl board --tasks task_data --results build/demo/board.db --format json"
+    assert drawn == "python .ci/draw_board.py"
+    assert (machine.checkout / "docs" / "board.svg").read_text() == "printed\n"
+    assert (machine.checkout / "docs" / "comparison.svg").exists()
+
+
 def test_demo_without_a_sandbox_says_so(machine):
     venv = installed(machine)
     machine.add("python", "echo bubblewrap is not installed; exit 2", directory=venv / "bin")

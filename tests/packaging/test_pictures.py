@@ -77,6 +77,15 @@ def test_a_board_is_drawn_line_by_line():
     ]
 
 
+def test_chance_and_the_oracle_are_named_where_they_are_drawn():
+    board = json.loads(BOARD)
+    for row in board["rows"]:
+        row["chance"] = 2.0
+    board["oracle"]["score"] = spread(8.0, 1.0)
+    texts = [element.text for element in ElementTree.fromstring(drawn_board(json.dumps(board))).iter(TEXT)]
+    assert texts[5:7] == ["chance", "noisy oracle"]
+
+
 def test_marks_and_lines_are_at_scores_and_intervals():
     picture = drawn_board(BOARD)
     found = re.findall(r'<g id="score-([^"]+)">\s*<path d="M ([\d.]+) ', picture)

@@ -200,12 +200,27 @@ def test_what_is_copied_reaches_the_engine():
     assert set(kept) == set(copied())
 
 
+def test_the_steps_are_portable_shell():
+    for step in steps("RUN"):
+        subprocess.run(["sh", "-n", "-c", step], check=True)
+
+
+def test_what_the_sandbox_needs_is_installed():
+    assert "bubblewrap libseccomp2 util-linux" in next(step for step in steps("RUN") if "apt-get" in step)
+
+
 @pytest.mark.parametrize("extras", ["tensorflow", "gpu", "tensorflow,jax"])
 def test_the_argument_decides_what_is_installed(machine, extras):
     machine.add("pip")
     machine.run("sh", "-c", f"EXTRAS={extras}; {pip_step()}")
     package = f"{TARGET}[{extras}]"
     assert machine.calls() == [f"pip install --no-cache-dir --constraint {TARGET}/constraints.txt {package}"]
+
+
+def test_the_stage_for_codabench_is_root_without_an_entry_point():
+    """The platform gives the whole command, and files that belong to root."""
+    stage = TEXT.partition("AS codabench\n")[2].partition("\nFROM ")[0]
+    assert [line.split()[0] for line in stage.splitlines() if line] == ["ENV", "CMD"]
 
 
 def test_it_is_the_command_run_by_an_ordinary_user():

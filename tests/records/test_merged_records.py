@@ -48,6 +48,14 @@ def test_what_a_machine_failed_on_is_no_result(tmp_path):
     assert content(mine) == [("model_0", "OK", 3.0)]
 
 
+def test_what_a_machine_failed_on_in_the_end_is_no_result_either(tmp_path):
+    """A record that has been replaced does not come back."""
+    mine = write(tmp_path / "mine")
+    other = write(tmp_path / "other", evaluation(value=3.0), evaluation(outcome=Outcome.INFRA_ERROR))
+    with Records(str(mine)) as records:
+        assert add_records(records, other) == 0
+
+
 def test_requests_are_added_once(tmp_path):
     mine, other = write(tmp_path / "mine", requests=["a"]), write(tmp_path / "other", requests=["a", "b"])
     with Records(str(mine)) as records:

@@ -25,3 +25,8 @@ def test_versions_are_found_with_and_without_the_index(location: str, tasks: lis
         assert sorted(recorded_versions(records, tasks)) == expected
         execute(location, "DROP INDEX ix_evaluations_version")
         assert sorted(recorded_versions(records, tasks)) == expected
+
+
+def test_no_records(location: str) -> None:
+    with Records(location) as records:
+        assert recorded_versions(records, ["t1"]) == []

@@ -174,11 +174,20 @@ def test_costs_fall_and_are_those_of_wrong_orders(t: Task) -> None:
     assert explain_score(*t.arrays, n_pairs=3).costly_pairs == pairs[:3]
 
 
+def test_a_perfect_measure_has_no_costly_pair() -> None:
+    assert explain_score(TOY_GAP, TOY_GAP, toy().grid).costly_pairs == ()
+
+
 def test_ties() -> None:
     constant = explain_score([1.0] * 8, TOY_GAP, toy().grid)
     assert (constant.score, {cell.share for cell in constant.cells}) == (0, {0})
     equal_gaps = explain_score(TOY_MEASURE, [0.1] * 8, toy().grid)
     assert (equal_gaps.score, equal_gaps.costly_pairs) == (0, ())
+
+
+def test_two_hyperparameters_have_nothing_to_explain() -> None:
+    with pytest.raises(ScoreUndefined, match="expected at least 3 hyperparameters that vary, found a, b"):
+        explain_score(*task(TOY_GAP, TOY_MEASURE, a=4, b=2).arrays)
 
 
 def rows(n_levels: int, *, missing: tuple[int, ...] = ()) -> tuple[Grid, list[int]]:
@@ -202,6 +211,14 @@ def test_given_every_hyperparameter_it_is_the_official_score(seed: int) -> None:
 def test_the_minimum_is_over_the_named_pairs_only() -> None:
     numbers = toy().arrays
     assert given_score(*numbers, names=["c", "b"]).pairs == {("b", "c"): official_score(*numbers).pairs["b", "c"]}
+
+
+def test_models_that_differ_in_what_is_not_named_are_compared() -> None:
+    """Three levels in each of four groups: the gap itself tells everything, and noise little."""
+    grid, kept = rows(3)
+    gap = np.random.default_rng(0).permutation(len(kept)).astype(float)
+    assert given_score(gap, gap, grid, ["a", "b"]).score == pytest.approx(1)
+    assert given_score(np.zeros(len(kept)), gap, grid, ["a", "b"]).score == 0
 
 
 def test_missing_models_leave_the_other_cells_as_they_are() -> None:

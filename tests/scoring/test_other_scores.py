@@ -1,7 +1,7 @@
 """The printed score, Kendall's coefficients and the sign-error: reference values, by hand, invariances."""
 
 from collections import Counter
-from itertools import combinations, permutations
+from itertools import combinations, permutations, product
 from math import log2
 from statistics import mean
 
@@ -101,6 +101,13 @@ def test_what_has_no_score() -> None:
         printed_score(*toy().arrays, max_conditioned=-1)
 
 
+def test_groups_of_two_say_nothing() -> None:
+    """Documented degeneracy: for every measure, a pair and its mirror image determine each other."""
+    for signs in product((-1.0, 1.0), repeat=2):
+        t = task([0.1, 0.2, 0.3, 0.4], [0.0, signs[0], 5.0, 5.0 + signs[1]], a=2, b=2)
+        assert printed_score(*t.arrays).subsets["a",] == pytest.approx(1.0, abs=1e-12)
+
+
 def test_ties_counted_as_minus_pair_by_pair() -> None:
     """Given nothing, over all ordered pairs of models: which has the larger value tells which has the larger gap."""
     gap, measure = [0.1, 0.1, 0.2, 0.3, 0.3, 0.4, 0.5, 0.5], [1.0, 1.0, 3.0, 3.0, 2.0, 1.0, 4.0, 4.0]
@@ -123,6 +130,14 @@ def test_ties_add_nothing_but_stay_in_the_normalisation() -> None:
     # Pairs (0,1), (0,2), (1,2): concordant, concordant, tied.
     assert kendall_tau([0.0, 1.0, 1.0], [0.0, 1.0, 2.0]) == pytest.approx(2 / 3)
     assert kendall_tau([1.0, 1.0, 1.0], [0.0, 1.0, 2.0]) == 0
+
+
+def test_granulated_by_hand() -> None:
+    t = task([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [1.0, 3.0, 2.0, 9.0, 8.0, 7.0], a=2, b=3)
+    result = granulated_kendall(*t.arrays)
+    # a: three pairs (1,4), (2,5), (3,6), all in order. b: (1,3,2) has tau 1/3, (9,8,7) has tau -1.
+    assert result.psi == pytest.approx({"a": 1.0, "b": (1 / 3 - 1) / 2})
+    assert result.score == pytest.approx((1 + (1 / 3 - 1) / 2) / 2)
 
 
 @given(tasks())

@@ -89,6 +89,15 @@ def test_neither_the_order_of_tasks_nor_of_calls_matters(data: st.DataObject) ->
     assert score_submission(shuffled) == score_submission(tasks)
 
 
+@pytest.mark.rest
+@given(st.lists(st.sampled_from([TOY_MEASURE, TOY_GAP, [-g for g in TOY_GAP]]), min_size=1, max_size=4), st.data())
+def test_the_names_of_tasks_matter_only_to_what_is_skipped(measures: list[list[float]], data: st.DataObject) -> None:
+    named = data.draw(st.permutations([f"task{i}" for i in range(len(measures))]))
+    first = score_submission({f"task{i}": calls(measure) for i, measure in enumerate(measures)})
+    second = score_submission({name: calls(m) for name, m in zip(named, measures, strict=True)})
+    assert second.score == pytest.approx(first.score)
+
+
 def test_numbers_of_unknown_models_and_missing_gaps_are_refused() -> None:
     good = calls()
     with pytest.raises(ValueError, match="task 'toy': value of a model that is not in the grid: model_8"):

@@ -140,6 +140,11 @@ def test_a_constant_objective_leaves_the_corner(settings, penalty):
     assert (found.objective, found.penalty) == (pytest.approx(1), pytest.approx(penalty))
 
 
+def test_the_penalty_at_the_corner():
+    assert trade_off(CONSTANT, SIZES, SSIM, UNSEEN).penalty == pytest.approx(0.5**2 + 0.6**2)
+    assert trade_off(CONSTANT, SIZES, SSIM, UNSEEN, normalize_axes=True).penalty == 0
+
+
 @given(st.integers(0, 1000), st.booleans())
 def test_without_a_penalty_it_is_the_smallest_objective(seed, grid_only):
     objective = cells(seed)

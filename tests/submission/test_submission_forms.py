@@ -104,6 +104,12 @@ def test_a_name_of_nothing_says_where_the_baselines_are_listed() -> None:
     assert str(error.value).endswith("; pgdl measures lists the baselines")
 
 
+def test_a_misspelt_baseline_is_recognised() -> None:
+    name = max(baselines.MEASURES, key=len)
+    with pytest.raises(UserError, match=f"did you mean '{name}'\\?$"):
+        find_submission(name[:-1] + "_")
+
+
 def test_a_baseline_is_a_submission_that_carries_what_it_is_made_of() -> None:
     name = next(iter(baselines.MEASURES))
     submission = find_submission(name)

@@ -34,6 +34,10 @@ def test_keys_may_be_absent_empty_or_unknown(text: bytes, tmp_path: Path) -> Non
     assert (submission.metadata, submission.name) == (Metadata(), "margin")
 
 
+def test_a_number_is_a_name_too(tmp_path: Path) -> None:
+    assert read(tmp_path, b"name: 42\n").name == "42"
+
+
 @pytest.mark.rest
 @pytest.mark.parametrize(
     "text",

@@ -9,6 +9,12 @@ from throwaway import dense_weights, example, tensor, write_records, write_weigh
 
 from harness.format.shards import TensorProto, read_samples
 
+
+def layout_of_keras_3(task):
+    with h5py.File(task / WEIGHTS, "w") as file:
+        file["layers/dense/vars/0"] = np.zeros((4, 6), np.float32)
+
+
 TRAIN, TEST = "dataset_1/train/shard_1.tfrecord", "dataset_1/test/shard_0.tfrecord"
 
 ZEROS = tensor(np.zeros(4, np.float32))
@@ -224,3 +230,8 @@ def test_a_low_rank_update_beside_the_kernel_is_refused_with_a_remedy(refused, t
         file["dense"].attrs["weight_names"] = names
         file["dense/dense/lora_kernel_a"], file["dense/dense/lora_kernel_b"] = np.zeros((4, 2)), np.zeros((2, 6))
     refused(task, WEIGHTS, "expected 2 arrays (kernel, bias), found 4; add the low-rank update (LoRA) to the kernel")
+
+
+def test_remedy_for_weights_of_keras_3_is_named(refused, task):
+    layout_of_keras_3(task)
+    refused(task, WEIGHTS, "; write it with model.save('weights.hdf5') of Keras 3")
