@@ -1,7 +1,7 @@
-"""Costs of tests: files that took longest come first, and docs/testing.md has a table of both floors.
+"""Costs of tests: files that took longest come first, and processor seconds of each room are printed.
 
-`make durations` records both. A file is given to one process, which then does not work on a long file while the others
-have no more to do.
+`make durations` records the seconds of files. A file is given to one process, which then does not work on a long file
+while the others have no more to do.
 """
 
 import json
@@ -15,9 +15,8 @@ import pytest
 
 TESTS = Path(__file__).parent
 RECORDED = TESTS / "durations.json"
-PAGE = TESTS.parent / "docs" / "testing.md"
 
-#: Set to write `RECORDED` and the table of `PAGE`.
+#: Set to write `RECORDED`.
 RECORD = "PGDL_RECORD_DURATIONS"
 
 #: Files that took less are not recorded: they fill the gaps.
@@ -66,8 +65,6 @@ class Costs:
                 for floor, files in self._wall_s.items()
             }
             RECORDED.write_text(json.dumps(kept, indent=1) + "\n")
-            before, after = PAGE.read_text().split("| room |", 1)
-            PAGE.write_text("\n".join([before.rstrip("\n"), "", *self._table(), "", after.split("\n\n", 1)[1]]))
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Print the costs of each room, unless few tests ran."""
