@@ -155,7 +155,7 @@ def of_oracle(oracle: Oracle, tasks: Sequence[str]) -> str:
     """What the gaps themselves would score with some noise, as a sentence."""
     found = [spread.text() for spread in (oracle.score, *(oracle.tasks[task] for task in tasks)) if spread]
     return (
-        f"the gaps\nthemselves with noise of {ORACLE_NOISE} have {found[0]} ({', '.join(found[1:])}), mean and "
+        f"the gaps\nthemselves with noise of {ORACLE_NOISE} score {found[0]} ({', '.join(found[1:])}), mean and "
         f"standard deviation\nof {ORACLE_DRAWS} draws."
     )
 
