@@ -42,11 +42,10 @@ decides. A measure is *competitive* if its score is at most 5 points lower.
 CORPORA = """\
 ## Corpora
 
-[tests/studies/science](../tests/studies/science) has the commands (`commands.py`), the corpora (`corpora.py`), and the
-results with the power of each test, which was written before anybody looked at the evidence (`findings`). On the
-digits, the held-out corpora are the shipped tasks with other seeds and another split; on Fashion-MNIST, they are the
-shipped records of [task_data/recorded](../task_data/recorded). Without images, the paper's linear classifiers of
-Gaussians are trained, 100 in each setting."""
+[tests/studies/science](../tests/studies/science) has the commands, the corpora, and for each claim the result and what
+the test can decide, written before anybody looked at the evidence (`findings`). On the digits, the held-out corpora are
+the shipped tasks with other seeds and another split; on Fashion-MNIST, they are the shipped records of
+[task_data/recorded](../task_data/recorded). Without images, the paper's linear classifiers of Gaussians are trained."""
 
 #: Setting -> text of each of its claims -> what came out.
 Findings = Mapping[str, Mapping[str, Finding]]
