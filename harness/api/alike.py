@@ -1,4 +1,4 @@
-"""Shows only the first of measures that order all networks alike, such as a measure and its logarithm."""
+"""Removes duplicates from boards: a measure and its logarithm, for example, order all networks alike."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping
@@ -8,7 +8,7 @@ from harness.board.collect import Calls, Collected, RowKey
 
 
 def ordered_alike(names: Collection[str]) -> dict[str, str]:
-    """Return the measures that order all networks as another measure of `names` does: name -> the other name."""
+    """Return the duplicates among `names`: measure -> another measure of `names` that orders all networks alike."""
     found: dict[str, str] = {}
     if len(names) < 2:
         return found
@@ -23,14 +23,9 @@ def ordered_alike(names: Collection[str]) -> dict[str, str]:
 
 
 def shown_once(collected: Collected, keep: Collection[RowKey] = ()) -> tuple[Collected, list[str]]:
-    """Leave out each measure that orders all networks as another measure with the same settings does.
+    """Return the calls of a board without duplicates, and a list with a line that names these; empty without any.
 
-    Args:
-        collected: the calls of a board.
-        keep: keys of rows that stay in any case.
-
-    Returns:
-        The calls of the remaining rows, and the remark of `told_alike` on the measures that were left out.
+    `ordered_alike` finds the duplicates among measures with the same settings. Rows with keys in `keep` stay.
     """
     of_library = [calls for calls in collected.shown if calls.is_baseline]
     names = defaultdict[object, set[str]](set)
@@ -48,7 +43,7 @@ def shown_once(collected: Collected, keep: Collection[RowKey] = ()) -> tuple[Col
 
 
 def told_alike(same: Mapping[str, str]) -> list[str]:
-    """Return a list with a line on the measures that `ordered_alike` has found; an empty list without such measures."""
+    """Return a list with a line that names the duplicates in `same` (duplicate -> original); empty without any."""
     told = ", ".join(f"{name} as {other}" for name, other in same.items())
     return [f"order models alike, and are shown once: {told}."] if same else []
 

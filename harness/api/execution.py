@@ -1,4 +1,4 @@
-"""The settings of calls: sandbox, executor, limits and seed. Commands have options for these settings."""
+"""The settings of calls: sandbox, executor, limits and seed."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -41,7 +41,7 @@ class Execution:
     #: parameters of the kind of sandbox, for instance the image of a container
     sandbox_parameters: Mapping[str, str | None] = field(default_factory=dict)
     unsafe_no_sandbox: bool = False  #: no isolation at all, for your own code only; such results are never ranked
-    #: whether outputs, messages and figures are withheld; `auto` withholds those of tasks that are marked as hidden
+    #: `always`, `never` or `auto` (on tasks that are marked as hidden): withhold outputs, messages and figures of calls
     withhold: str = Withhold.AUTO.value
 
     def __post_init__(self) -> None:
@@ -76,7 +76,7 @@ def _require_one_of(name: str, value: object, known: Collection[str]) -> None:
 
 
 def _is(kind: type, value: object) -> bool:
-    """Whether a value is a number of a kind, and neither True nor False, which Python counts as numbers."""
+    """Whether a value is a number of a kind. True and False, which Python counts as numbers, are not."""
     return isinstance(value, kind) and not isinstance(value, bool)
 
 
@@ -104,14 +104,12 @@ def prepare(chosen: Execution, tasks: Sequence[TaskFiles], progress: Progress) -
 
 
 def _private_files(tasks: Sequence[TaskFiles]) -> Iterator[Path]:
-    """Yield what submissions must not read: the directories and files of tasks, and links in these directories."""
     for task in tasks:
         yield from (task.directory, *([task.reference] if task.reference else []), *task.marks)
         yield from (path for path in task.directory.rglob("*") if path.is_symlink())
 
 
 def _sandbox(chosen: Execution, hidden: Collection[str], progress: Progress) -> SandboxChoice:
-    """Return the requested kind of sandbox. If there are `hidden` tasks, `auto` must not choose weaker isolation."""
     if not chosen.unsafe_no_sandbox:
         return SandboxChoice(chosen.sandbox, chosen.sandbox_parameters, may_promise_less=not hidden)
     if hidden:

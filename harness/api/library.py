@@ -1,4 +1,4 @@
-"""The functions `pgdl.measure` and `measures`: measures of the library on a network of the caller."""
+"""The functions `pgdl.measure` and `measures`: compute measures of the library on the caller's own network."""
 
 import functools
 import re
@@ -17,12 +17,12 @@ from harness.hints import did_you_mean
 from harness.names import ALL
 from harness.submission import find_baseline
 
-#: Message of a `ValueError` by which the library refuses data or parameters. Others are of bugs, or of TensorFlow.
+#: Pattern of a `ValueError` by which the library refuses data or parameters. Any other `ValueError` is a bug's.
 REFUSAL = re.compile(r"\w+: .*\bexpected ")
 
 
 def measure(name: str) -> Complexity:
-    """Return a measure as a function of a model and data.
+    """Return the function of a measure.
 
     Args:
         name: name of the measure, which may have parameters, as in `vc_dim:image_side=28`.
@@ -43,11 +43,11 @@ def measure(name: str) -> Complexity:
 
 
 def measures(model: Any, data: Any, names: Sequence[str] | str = (ALL,)) -> list[dict[str, Any]]:
-    """Return a table of measures, for instance for a `pandas.DataFrame`. The measures share forward passes.
+    """Compute measures, which share forward passes, and return a table, for instance for a `pandas.DataFrame`.
 
     Args:
-        model: a trained Keras model, or a `torch.nn.Module`. The attribute `initial_weights` may have the weights
-            before training: a list of arrays of a Keras model, a `state_dict` of a module.
+        model: a trained Keras model or `torch.nn.Module`. Its attribute `initial_weights`, which may be absent, has the
+            weights before training: the list of arrays of a Keras model, the `state_dict` of a module.
         data: as for `measure`.
         names: measures, families, costs, `all` or `cheap`, as in `pgdl compare --measures`.
 
@@ -95,10 +95,9 @@ def _value(name: str, model: Any, dataset: Any) -> dict[str, Any]:
 
 
 def _dataset(model: Any, data: Any) -> Any:
-    """Return `data`, a dataset or arrays, as a dataset of single examples. Raise `UserError` for other data or models.
+    """Return the data as a `tf.data.Dataset` of single examples. Raise `UserError` for another kind of model or data.
 
-    TensorFlow is imported for Keras models alone: a process that imports torchvision after TensorFlow ends in a
-    segmentation fault.
+    TensorFlow is imported only for Keras models: importing torchvision after TensorFlow ends in a segmentation fault.
     """
     if not hasattr(model, "layers") or not hasattr(model, "input_shape"):
         raise UserError("model", expected="a Keras model or a torch.nn.Module", found=type(model).__name__)

@@ -1,4 +1,4 @@
-"""Reads the examples of users of PyTorch, and removes paths of temporary files from messages for these users."""
+"""Reads examples for networks of PyTorch, and removes the paths of temporary files from messages."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,10 +20,10 @@ _BATCH = 256
 
 @dataclass(frozen=True)
 class Arrays:
-    """Labelled examples."""
+    """Labelled examples for a network of PyTorch."""
 
     source: str  #: `train` or `test`, for messages
-    inputs: NDArray[Any]  #: (n, channels, ...), as PyTorch's modules take them
+    inputs: NDArray[Any]  #: (n, channels, ...)
     labels: NDArray[Any]  #: (n, ...)
 
     @property
@@ -64,7 +64,7 @@ def _array(values: Any) -> NDArray[Any]:
 
 
 def without_place(line: object, directory: str) -> str:
-    """Return a line without the path of a directory, so that the line calls the directory's files by their names."""
+    """Return a line in which the files of a directory are called by their names, without the directory's path."""
     return str(line).replace(f"{directory}/", "")
 
 

@@ -1,7 +1,6 @@
-"""Measures on a network of PyTorch: another process computes them on the network's translation to Keras.
+"""Computes measures on a network of PyTorch, after translating the network to Keras.
 
-TensorFlow, which the measures need, is not imported into the user's process: its import after PyTorch may end the
-process.
+Another process computes the measures, because they need TensorFlow: to import it after PyTorch may end a process.
 """
 
 import sys

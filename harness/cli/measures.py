@@ -85,7 +85,6 @@ def command(
 
 
 def _named(name: str, family: str | None, cost: str | None) -> "Measure | InstalledMeasure":
-    """Return the measure of a name. Raise `UserError` for an unknown name, or if a family or a cost is given, too."""
     import baselines
     from harness.submission.installed import installed_measures
 
@@ -103,7 +102,6 @@ def _named(name: str, family: str | None, cost: str | None) -> "Measure | Instal
 
 
 def _filtered(family: str | None, cost: str | None) -> "list[Measure]":
-    """Return the measures of a family and a cost; None means any. Raise `UserError` if there is no such measure."""
     import baselines
 
     families = list(dict.fromkeys(measure.family for measure in baselines.MEASURES.values()))
@@ -119,7 +117,6 @@ def _filtered(family: str | None, cost: str | None) -> "list[Measure]":
 
 
 def _known_cost(measure: "Measure | InstalledMeasure") -> "Measure":
-    """Return a measure of the library. Raise `UserError` for a measure of a package, whose cost is unknown."""
     from harness.submission.installed import InstalledMeasure
 
     if isinstance(measure, InstalledMeasure):

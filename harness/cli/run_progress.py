@@ -87,7 +87,6 @@ class RunProgress(Bars):
             self._print_all()
 
     def _print_all(self) -> None:
-        """Print the number of finished calls, and the expected time of the missing calls at the present rate."""
         total, left = sum(self._total.values()), self._left.total()
         seconds = (self._line_s - self._begun_s) / (total - left) * left
         machines = f" ({machines_line(self._machines)})" if self._machines else ""

@@ -52,7 +52,6 @@ def command(form: str, **asked: Any) -> int:
 
 
 def _print_state(found: "pgdl.BuildResult", console: "Console") -> int:
-    """Print the state of the build, and return the exit code."""
     build = found.build
     if gaps := found.gaps:
         spread = f"min {min(gaps):.4f}, median {statistics.median(gaps):.4f}, max {max(gaps):.4f}"

@@ -18,7 +18,7 @@ Y = TypeVar("Y", bound=Yardstick)
 
 
 def leaderboard(data: SiteData) -> Board:
-    """Return the board: public tasks are computed from records; results on hidden tasks are those in the settings."""
+    """Return the board. Results on public tasks are computed from records; on hidden tasks, the settings have them."""
     tasks, given = data.settings.tasks, data.settings.withheld
     rows = make_rows(data.calls(), data.references, ())
     rows = [_with_withheld(row, given[key_of(row)], tasks) if key_of(row) in given else row for row in rows]
@@ -31,7 +31,7 @@ def leaderboard(data: SiteData) -> Board:
 
 
 def _on_all(computed: Y, settings: SiteSettings) -> Y:
-    """Return the yardstick `computed` for the public tasks, extended by the hidden tasks without a score."""
+    """Extend a yardstick of the public tasks by the hidden tasks, on which it has no score."""
     return computed.of({name: computed.tasks.get(name) for name in settings.tasks}, settings.hidden)
 
 
