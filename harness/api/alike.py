@@ -1,4 +1,4 @@
-"""Removes duplicates from boards: a measure and its logarithm, for example, order all networks alike."""
+"""Removes measures that only repeat the order of another measure, such as its logarithm, from boards."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping
@@ -8,7 +8,7 @@ from harness.board.collect import Calls, Collected, RowKey
 
 
 def ordered_alike(names: Collection[str]) -> dict[str, str]:
-    """Return the duplicates among `names`: measure -> another measure of `names` that orders all networks alike."""
+    """Return the measures of `names` that only repeat the order of another measure: name -> name of the other."""
     found: dict[str, str] = {}
     if len(names) < 2:
         return found
@@ -23,9 +23,9 @@ def ordered_alike(names: Collection[str]) -> dict[str, str]:
 
 
 def shown_once(collected: Collected, keep: Collection[RowKey] = ()) -> tuple[Collected, list[str]]:
-    """Return the calls of a board without duplicates, and a list with a line that names these; empty without any.
+    """Return the calls of a board without the measures of `ordered_alike`, and a list with a line that names them.
 
-    `ordered_alike` finds the duplicates among measures with the same settings. Rows with keys in `keep` stay.
+    Measures with different settings are not compared. Rows with keys in `keep` stay. The list may be empty.
     """
     of_library = [calls for calls in collected.shown if calls.is_baseline]
     names = defaultdict[object, set[str]](set)
@@ -43,9 +43,9 @@ def shown_once(collected: Collected, keep: Collection[RowKey] = ()) -> tuple[Col
 
 
 def told_alike(same: Mapping[str, str]) -> list[str]:
-    """Return a list with a line that names the duplicates in `same` (duplicate -> original); empty without any."""
-    told = ", ".join(f"{name} as {other}" for name, other in same.items())
-    return [f"order models alike, and are shown once: {told}."] if same else []
+    """Return a list with a line that names the measures that `ordered_alike` has found; empty without any."""
+    told = ", ".join(f"{name} like {other}" for name, other in same.items())
+    return [f"left out, because they order models like another measure: {told}."] if same else []
 
 
 def _settings(calls: Calls) -> object:

@@ -39,8 +39,8 @@ def board(
 ) -> BoardResult:
     """Return the leaderboard of all recorded submissions.
 
-    A record counts only if the task still has the same model and data. A measure is left out if another measure orders
-    all networks alike; the logarithm of a measure is left out, for example.
+    A record counts only if the task still has the same model and data. Measures that only repeat the order of another
+    measure, such as its logarithm, are left out.
 
     Args:
         everything: show every version and configuration of a submission in its own row, and leave out no measure.

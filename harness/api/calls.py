@@ -56,10 +56,8 @@ def begin_run(
     """Start the executor, read and check the tasks, and yield the run. The end of the context stops the executor.
 
     `progress` receives notes on the tasks that are not withheld, such as that a task has no official score. A note on
-    missing initial weights is sent only if a measure of the library needs these weights.
-
-    Raises:
-        UserError: a task is missing or invalid, or no sandbox works.
+    missing initial weights is sent only if a measure of the library needs these weights. Raise `UserError` if a task is
+    missing or invalid, or if no sandbox works.
     """
     files = TaskDirectory(tasks_dir).runnable(task_names)
     progress.step("trying the sandbox")

@@ -40,7 +40,7 @@ class CheckReport:
 
     @property
     def undecided(self) -> bool:
-        """Whether there is no verdict: the only failures are of calls on parts of the data, and may be due to this."""
+        """Whether there is no verdict: only calls on parts of the data failed, and calls on all data might succeed."""
         if self.trial is None or self.passed:
             return False
         unknown = [one.last.done for one in self.trial.partial.values() if one.is_unknown]
@@ -132,7 +132,7 @@ def _call(done: FinishedCall[PlannedCall]) -> dict[str, Any]:
 
 
 def to_junit(report: CheckReport) -> str:
-    """Return JUnit XML: a test case for each call of `shown`, and for each withheld task. Failed calls fail a case."""
+    """Return JUnit XML: a test case for each call of `shown` and each withheld task. It fails if a call has failed."""
     name = report.submission.name
     suite = ET.Element("testsuite", name=f"pgdl check {name}")
     if report.submission.problem is not None:
@@ -158,7 +158,7 @@ def to_junit(report: CheckReport) -> str:
 
 
 def to_github(report: CheckReport) -> str:
-    """Return annotations for GitHub, a line for each warning, each different failure, and each task with counts."""
+    """Return annotations for GitHub, a line each: warnings, different failures, withheld tasks with failed calls."""
     file = os.path.relpath(report.submission.source)
     lines = [annotation("warning", warning, file) for warning in report.warnings]
     if report.submission.problem is not None:

@@ -59,7 +59,7 @@ class ChangeJob:
             raise UserError("a change is only evaluated in a sandbox")
 
     def covers(self, configuration: Configuration, runtime: str | None) -> bool:
-        """Return whether a call recorded in `configuration` counts on the boards of this job.
+        """Return whether a call that was recorded with `configuration` counts on the boards of this job.
 
         A call counts if it was made in a sandbox, with the job's seed, limits and runtime. If the job sets no runtime,
         the submission's choice `runtime` (None: the default) is expected.
@@ -159,10 +159,7 @@ def _measures(names: Sequence[str]) -> list[Submission]:
 def _call(
     job: ChangeJob, touched: Touched, measures: Sequence[Submission], records: Records, progress: Progress
 ) -> Sequence[PlannedCall]:
-    """Call the measures and the touched submissions, and return these calls.
-
-    If the rules require `pgdl check`, a submission that fails it is refused, and not called on every model.
-    """
+    """Call measures and touched submissions, and return the calls. Refuse submissions that fail a required check."""
     with begin_run([], job.tasks_dir, job.task_names, job.execution, progress) as run:
         require_unseen_records(run, job.results)
         for name, submission in list(touched.submissions.items()) if job.rules.require_check else ():
@@ -206,8 +203,7 @@ def _build(competition: Competition, collected: Collected, notes: Sequence[str])
 def write_files(output: Path, ended: ChangeResult) -> list[Path]:
     """Write leaderboard, comment, report and site into a directory, verify the site, and return the paths.
 
-    Raises:
-        UserError: a file cannot be written, a path is a link, or the verification fails.
+    Raise `UserError` if a file cannot be written, a path is a link, or the verification fails.
     """
     parents = () if output.is_absolute() else output.parents
     for path in (*reversed(parents), output, *output.glob("*")):

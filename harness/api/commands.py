@@ -24,8 +24,7 @@ UNSAFE_OPTION = "--unsafe-no-sandbox"
 def results_option(results: Address) -> str:
     """Return the option --results with the address of a database; an empty text for the default database.
 
-    An address that may hold a password is replaced by the variable PGDL_RESULTS. The shell reports an error if the
-    variable is not set.
+    The variable PGDL_RESULTS replaces an address that may hold a password.
     """
     if results.has_secrets:
         return '--results "$PGDL_RESULTS"' if _is_set("--results") else '--results "${PGDL_RESULTS:?its address}"'
@@ -33,11 +32,10 @@ def results_option(results: Address) -> str:
 
 
 def run_command(calls: Sequence[Calls], tasks: Path, results: Address) -> str:
-    """Return the command line that makes the missing calls of some rows of a board, which have the same settings.
+    """Return the command line that makes the missing calls of a board's rows; all rows have the same settings.
 
-    The option --as gives each submission the name of its row. Return a sentence of advice in place of a command for
-    Python functions, for calls without a sandbox, and for recorded names or settings that a shell could interpret:
-    strangers may have chosen them.
+    Return a sentence of advice instead for Python functions, for calls without a sandbox, and for recorded names or
+    settings that a shell could interpret: strangers may have chosen them.
     """
     if calls[0].source.startswith(FUNCTION):
         return "hand in the functions again, with pgdl.run"
@@ -66,7 +64,6 @@ def _recorded(calls: Sequence[Calls], tasks: Sequence[str], configuration: Confi
 
 
 def _is_path(calls: Calls) -> bool:
-    """Whether a submission was handed in as a path, not as the name of a measure."""
     return not calls.is_baseline and calls.source != calls.submission
 
 

@@ -25,10 +25,10 @@ NAMED = 5
 
 
 def note_costs(run: Run, progress: Progress, plan: Plan) -> None:
-    """Forecast how long the missing calls of a plan will take, and which measures take most of this time.
+    """Send notes on how long the missing calls of a plan will take, and on the measures that take most of this time.
 
-    The notes go to `progress`. Forward and backward passes on two models of each task are timed for them. There is no
-    forecast for fewer than `MANY_CALLS` missing calls, or if a task is withheld.
+    For this, forward and backward passes are timed on two models of each task. Nothing is timed or sent for fewer than
+    `MANY_CALLS` missing calls, or if a task is withheld.
     """
     missing = plan.missing
     if len(missing) < MANY_CALLS or run.withheld:

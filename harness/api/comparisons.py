@@ -60,9 +60,9 @@ def compare(
 ) -> CompareResult:
     """Run measures of the library on every model of every task, and compare their scores.
 
-    A measure is not called if another measure orders all networks alike; the logarithm of a measure is not called, for
-    example. If all models of a task lack an input that a measure needs, the measure is not called there, and the table
-    says so. On withheld tasks, every measure is called: otherwise the table would reveal facts about the models.
+    Measures that only repeat the order of another measure, such as its logarithm, are not called. If all models of a
+    task lack an input that a measure needs, the measure is not called on the task, and the table says so. On withheld
+    tasks, every measure is called: otherwise the table would reveal facts about the models.
 
     Args:
         published: name of a corpus, e.g. `pgdl2020`, whose published scores are shown beside the computed scores.
@@ -119,8 +119,8 @@ def compare_recorded(
 ) -> CompareResult:
     """Compare measures by their recorded calls. No call is made, so the tasks need reference data, but no models.
 
-    If a measure is recorded with several settings, those count that were requested last with a sandbox, or else those
-    that were requested last. Where `compare` states why a measure was not called, this table has missing calls.
+    If a measure is recorded with several settings, the last requested settings with a sandbox count, or else the last
+    requested settings. Where `compare` states why a measure was not called, this table has missing calls.
 
     Args:
         measures: as in `compare`; a family, a cost, `all` or `cheap` selects recorded measures with any parameters.

@@ -70,7 +70,7 @@ class Competition:
         return lines
 
     def command(self, results: Address | Path | str) -> Callable[[Sequence[Calls]], str]:
-        """Return a function that returns, for the calls of some rows, the command line that makes missing calls."""
+        """Return a function from the calls of some rows to the command line that makes their missing calls."""
         return partial(run_command, tasks=self.root, results=Address.of(results, "results"))
 
     def resolution(self) -> list[str]:
@@ -119,7 +119,7 @@ def _lacked_initial_weights(shown: Sequence[Calls], task: str, contents: Content
 def collect_records(
     records: Records, competition: Competition, submissions: Sequence[str] | str = (), *, everything: bool = False
 ) -> Collected:
-    """Return the recorded calls that count, of `submissions` (empty: of all), by `choose` and `read_current`."""
+    """Return the calls of `submissions` (empty: all), by `choose`, with the records that count, by `read_current`."""
     found = find_versions(records, competition.references, everything=everything)
     found = choose(found, submissions, records.name, can_run=competition.can_run)
     return read_current(records, competition, found)
@@ -128,7 +128,7 @@ def collect_records(
 def read_current(records: Records, competition: Competition, found: Collected) -> Collected:
     """Return the calls `found` with their records.
 
-    Raise `UserError` if a task has records of several versions of its models or data, and no models tell which count.
+    Raise `UserError` if a task has records of several versions of its models or data, and the present one is unknown.
     """
     for task in competition.references.keys() - competition.contents.keys():
         if has_several_builds(records, task):
@@ -158,13 +158,13 @@ def failed_outputs(records: Records, shown: Sequence[Calls]) -> dict[str, str]:
 
 
 def notes_on_records(records: Records, shown: Sequence[Calls]) -> list[str]:
-    """Return notes on records that a run could not write into the database, and on calls made on unequal machines."""
+    """Return notes on records that a run could not write into the database, and on calls from different machines."""
     lines = []
     if has_unwritten(records):
         lines.append(f"{records.name} lacks records that an earlier run kept aside; the next pgdl run adds them")
     classes = machine_classes(records, [row.key for calls in shown for row in calls.rows.values()])
     if len(classes) > 1:
-        differ = "calls were made on machines that differ, and values may in their last digits"
+        differ = "calls were made on different machines, so values may differ in their last digits"
         lines.append(f"{differ}: {'; '.join(classes)}")
     return lines
 

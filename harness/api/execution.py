@@ -26,7 +26,7 @@ class Execution:
     """The settings of calls. An impossible value raises `UserError`."""
 
     time_limit_s: float = 300.0  #: seconds per call, from the moment the model is loaded
-    #: whether the limit applies to every call (`each`) or, times the number of models, to a whole task (`average`)
+    #: `each`: the limit applies to every call; `average`: the limit times the number of models applies to a whole task
     time_budget: str = TimeBudget.EACH.value
     #: memory per call; by default 4 GiB (16 GiB with a GPU), at most 60 % of the machine's memory
     memory_bytes: int | None = None
@@ -87,9 +87,8 @@ USUAL = Execution()
 def prepare(chosen: Execution, tasks: Sequence[TaskFiles], progress: Progress) -> tuple[RunSettings, Executor]:
     """Return the settings and the executor for calls on tasks.
 
-    Raises:
-        UserError: no sandbox works, `auto` could only choose weaker isolation for a hidden task, or submissions could
-            read the directory of a task or the cache.
+    Raise `UserError` if no sandbox works, if `auto` could only choose weaker isolation for a hidden task, or if
+    submissions could read the directory of a task or the cache.
     """
     sandbox = _sandbox(chosen, hidden_names(tasks), progress)
     executor = EXECUTORS[chosen.executor](

@@ -22,16 +22,12 @@ REFUSAL = re.compile(r"\w+: .*\bexpected ")
 
 
 def measure(name: str) -> Complexity:
-    """Return the function of a measure.
-
-    Args:
-        name: name of the measure, which may have parameters, as in `vc_dim:image_side=28`.
+    """Return the function of a measure. Its name may have parameters, as in `vc_dim:image_side=28`.
 
     Returns:
         A function of a model and data. Data for a Keras model are arrays `(x, y)`, or a `tf.data.Dataset` of single
         examples (input, label); for a `torch.nn.Module`, arrays or tensors `(x, y)`, a `Dataset` or a `DataLoader`.
-        The function raises `MeasureUnavailable` if the measure cannot be computed, and `UserError` for another kind of
-        model or data.
+        It raises `MeasureUnavailable` if the measure cannot be computed, and `UserError` for other models or data.
 
     Raises:
         UserError: there is no such measure or parameter.
@@ -56,7 +52,7 @@ def measures(model: Any, data: Any, names: Sequence[str] | str = (ALL,)) -> list
         (the reason, otherwise None).
 
     Raises:
-        UserError: there is no such measure, family or cost, or the model or data are of another kind.
+        UserError: there is no such measure, family or cost, or the model or data are not of these kinds.
     """
     chosen = choose_measures(names)
     if is_module(model):

@@ -30,15 +30,12 @@ def lacks_initial_weights(call: "PlannedCall") -> bool:
 
 
 def failed_for_initial_weights(outcome: str, message: str) -> bool:
-    """Whether a call on a model without initial weights failed because it needs them, judging by its message.
-
-    A measure of the library names this reason; a participant's code uses None as an array.
-    """
+    """Whether a call on a model without initial weights failed because it needs them, judging by its message."""
     return outcome == Outcome.EXCEPTION and ("NoneType" in message or "needs the initial weights" in message)
 
 
 def find_left_out(submissions: Sequence[Submission], tasks: Sequence[Task]) -> dict[tuple[str, str], str]:
-    """Return (measure, task) -> the reason why this measure of the library cannot work on any model of the task."""
+    """Return (measure, task) -> reason, for each measure of the library that cannot work on any model of a task."""
     reasons = {task.name: _lacking(task) for task in tasks}
     return {
         (submission.name, name): lacking[need]
@@ -49,7 +46,6 @@ def find_left_out(submissions: Sequence[Submission], tasks: Sequence[Task]) -> d
 
 
 def _lacking(task: Task) -> "Mapping[Need, str]":
-    """Return input -> text that says that it is missing, for each input that all models of a task lack."""
     from baselines import Need
 
     found = {}

@@ -10,7 +10,7 @@ from harness.task.task import Task
 
 
 class Progress:
-    """Receives the events of a function of `pgdl`, in the caller's thread. It ignores them; subclasses show them.
+    """Receives the events of a function of `pgdl`, in the caller's thread. Subclasses show events; this class does not.
 
     An exception that a method raises, such as `KeyboardInterrupt`, ends the function; finished calls stay recorded.
     """

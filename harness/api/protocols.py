@@ -69,7 +69,7 @@ def invariance(
 
     Args:
         perturbations: names of perturbations; empty: all but mixtures in the first hidden layer.
-        ranges: range of a perturbation of images, as in `rotation=-90..90`; default: those of Schiff et al. (2021).
+        ranges: ranges of perturbations of images, as in `rotation=-90..90`; default: those of Schiff et al. (2021).
         n_examples: number of training examples behind each curve of accuracies.
         given: hyperparameters to condition on; empty: all that vary, except the level of augmentation.
         least_accuracy: models with a lower training accuracy, from 0 to 1, are not compared.

@@ -86,8 +86,7 @@ def remove_results(
     """Move all records and requests of a submission to a new database, and return its path.
 
     Args:
-        confirm: receives a question that names the records. If it returns False, nothing is moved, and the result is
-            None.
+        confirm: receives a question that names the records. If it returns False, nothing is moved; return None.
 
     Raises:
         UserError: the submission has no records, or they cannot be copied or removed.

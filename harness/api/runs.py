@@ -59,7 +59,7 @@ def run(
         names: names of the submissions that are not measures, in order. If a name is recorded already, the submission
             becomes a new version of the recorded submission.
         repeats: number of times to repeat a quarter of the calls with other seeds; repetitions never change a score.
-        confirm: receives the question whether a submission is a new version of a recorded one, and returns the answer.
+        confirm: is asked whether a submission is a new version of a recorded submission, and returns the answer.
 
     Raises:
         UserError: a task or every submission is missing or invalid, no sandbox works here, or a name belongs to another

@@ -140,7 +140,6 @@ def _filling(directory: Path, command: str) -> Iterator[None]:
 
 @contextmanager
 def _removed_if_failed(directory: Path) -> Iterator[None]:
-    """Return a context that removes a directory after an `OSError`, so that the same command can be repeated."""
     try:
         yield
     except OSError:

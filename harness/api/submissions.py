@@ -56,17 +56,14 @@ def _arguments(given: Sequence[Argument] | Argument) -> list[Argument]:
 def settle_names(
     submissions: Sequence[Submission], records: Records, *, given: bool, confirm: Confirm
 ) -> tuple[list[Submission], list[str]]:
-    """Decide whether each submission is a version of a recorded submission. Refuse a name that belongs to another.
+    """Decide whether each submission is a version of a recorded submission, and refuse names of other submissions.
 
     If the files equal those that were last requested under the name, it is the same submission, and a new path is
     replaced by the recorded path. Other files are a version of the recorded submission if their path is recorded under
-    this name, if the user chose the name (`given`), or if the user confirms it.
+    this name, if the user chose the name (`given`), or if the user confirms it. Raise `UserError` for any other name
+    that is recorded, or that could be mistaken for a recorded name.
 
-    Returns:
-        The submissions, and a note on each submission of which the board will show another version.
-
-    Raises:
-        UserError: a name belongs to another recorded submission, or could be mistaken for a recorded name.
+    Return the submissions, and a note on each submission of which the board will show another version.
     """
     known: dict[str, list[Request]] = {}
     for request in by_age(records.requests()):
@@ -109,7 +106,7 @@ def _require_confirmed(submission: Submission, last: Request, confirm: Confirm) 
 
 
 def endless_repeat(submission: Submission) -> str | None:
-    """Return a sentence on the first line of code that repeats data for ever; None without such a line."""
+    """Return a sentence on a submission's first line that repeats data for ever; None without such a line."""
     for name, content in sorted(submission.files.items()):
         if name.endswith(".py") and (found := _REPEATED.search(text := content.decode(errors="replace"))):
             line = 1 + text.count("\n", 0, found.start())

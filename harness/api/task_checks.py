@@ -30,7 +30,7 @@ class Validated:
 def validate_tasks(
     tasks_dir: str | Path = DEFAULT_DIRECTORY, task_names: Sequence[str] = (), withhold: str = Withhold.AUTO.value
 ) -> list[Validated]:
-    """Check tasks, and return a result for each, with all problems. Of a withheld task, only their number is returned.
+    """Check tasks, and return a result for each. It lists all problems; of a withheld task, only their number.
 
     The files of a fetched task are compared with the digests recorded at the fetch. If the cache cannot be written, a
     temporary cache is used.

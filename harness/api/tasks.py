@@ -30,7 +30,7 @@ def show_tasks(
 ) -> list[dict[str, Any]]:
     """Return a JSON object for each task: models, data, and the gaps for each value of each hyperparameter.
 
-    Of a task in training, it has the finished models; of a withheld task, only the number of models.
+    For a task in training, it describes the finished models; for a withheld task, it has only the number of models.
 
     Args:
         tasks_dir: directory of tasks, or of a single task.

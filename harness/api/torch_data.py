@@ -34,11 +34,7 @@ class Arrays:
 
 
 def arrays_of(data: Any, source: str) -> Arrays:
-    """Return all examples of arrays, tensors, a `Dataset` or a `DataLoader`; `source` names them in errors.
-
-    Raises:
-        UserError: the data are no pairs of inputs and labels.
-    """
+    """Return all examples of arrays, tensors, a `Dataset` or a `DataLoader`. Raise `UserError` for other data."""
     import torch
 
     if isinstance(data, torch.utils.data.Dataset):

@@ -56,9 +56,9 @@ def under_github() -> bool:
 
 @contextmanager
 def commands_stopped(stop: bool, *, err: bool = False) -> Iterator[None]:
-    """If `stop`, make GitHub ignore commands that are printed within the context. After an exception, it stays so.
+    """If `stop`, make GitHub ignore commands that are printed within the context; after an exception, also later ones.
 
-    The two lines that do this are printed on standard error if `err`. GitHub reads both streams.
+    This takes two printed lines: on standard error if `err`.
     """
     if not stop:
         yield

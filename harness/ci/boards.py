@@ -1,4 +1,4 @@
-"""Collects the recorded calls of the submissions in a git revision, as far as their files have not changed."""
+"""Collects the recorded calls of the submissions in a git revision. Calls of other versions of them do not count."""
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress

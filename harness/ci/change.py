@@ -20,7 +20,7 @@ SUFFIXES = (".py", ".zip")
 
 @dataclass(frozen=True)
 class Change:
-    """A change of a repository's submissions. The name of a submission is that of its file or folder."""
+    """A change of a repository's submissions. A submission has the name of its file or folder."""
 
     head: str  #: ID of the commit with the change
     base: str | None  #: ID of the commit to merge the change into; None if all submissions of `head` are evaluated
@@ -92,10 +92,10 @@ def _is_submission(entry: GitEntry) -> bool:
 
 
 def _named(paths: Mapping[str, GitEntry], owners: Mapping[str, str]) -> tuple[dict[str, GitEntry], dict[str, str]]:
-    """Return name -> submission, and path -> reason, for names that are refused because they are invalid or taken.
+    """Return name -> submission, and path -> reason for the submissions whose name is invalid or taken.
 
-    Similar names count as the same name. `owners` is taken name -> path. Otherwise, the first path in alphabetical
-    order gets the name.
+    Similar names count as the same name. A name belongs to its path in `owners`, or else to the first path in
+    alphabetical order.
     """
     names: dict[str, GitEntry] = {}
     refused = {}

@@ -85,7 +85,7 @@ class Github:
 
 
 def find_links(github: Github, job: str) -> dict[str, str]:
-    """Return text -> address for two links: the job, whose files include the board, and the published board, if any."""
+    """Return text -> address of a link to the job, and of a link to the published board, if there is any."""
     page = github.page()
     return {"The board with this change, a file of the job": job} | ({"The published board": page} if page else {})
 

@@ -55,7 +55,7 @@ def same_as(touched: Collection[str], shown: Sequence[Calls]) -> list[Same]:
 
 
 def missing_in(board: Board, names: Collection[str]) -> list[str]:
-    """Return the submissions among `names` that lack calls, sorted. Beside such submissions, ranks mean nothing."""
+    """Return the submissions among `names` that lack calls, sorted. While calls are missing, ranks mean nothing."""
     rows = newest_rows(board)
     return sorted(name for name in names if name not in rows or rows[name].failures[MISSING])
 

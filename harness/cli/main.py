@@ -59,7 +59,7 @@ ONE_THREAD = "OPENBLAS_NUM_THREADS"
 
 
 class LazyGroup(click.Group):
-    """A group of commands. It imports a command's module only to run the command, so that `pgdl --help` is instant."""
+    """A group of commands that imports a command's module only to run the command: `pgdl --help` is instant."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the commands in the order in which a user needs them."""
@@ -177,7 +177,7 @@ def _hang_up(terminals: Sequence[int]) -> NoReturn:
 
 
 def _open_closed_streams() -> None:
-    """Open the null device in place of each closed standard stream: the next opened file would get its number."""
+    """Open the null device for each closed standard stream: otherwise the next opened file would receive its output."""
     for number, (name, mode) in enumerate({"stdin": "r", "stdout": "w", "stderr": "w"}.items()):
         try:
             os.fstat(number)

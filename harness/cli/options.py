@@ -1,7 +1,7 @@
 """The options of all commands: an option means the same in every command that has it.
 
-Options that `_option` makes can also be set by environment variables: --seed by PGDL_SEED, for example. Values have the
-names of parameters of the functions in `pgdl`, so that a command passes most of them on as `**asked`.
+Options that `_option` makes can also be set by environment variables: --seed by PGDL_SEED, for example. Most values are
+named like parameters of functions in `pgdl`, so that a command passes them on as `**asked`.
 """
 
 import re

@@ -25,11 +25,10 @@ SHOWN_FAILURES = 5
 
 
 class RunProgress(Bars):
-    """Prints failures as they happen, and shows a bar with the remaining time for each submission on a terminal.
+    """Prints failures as they happen. On a terminal, a bar shows the remaining time of each submission.
 
-    Equal failures of a submission are printed once, and counted after its last call. Two kinds of failures are only
-    counted: on `withheld` tasks, because the message could reveal facts about a model, and for lack of initial weights,
-    because a note on the task has announced them.
+    Equal failures of a submission are printed once, and counted after its last call. Failures on `withheld` tasks are
+    only counted: messages could reveal facts about models. So are failures for lack of initial weights.
     """
 
     def __init__(self, calls: Sequence[PlannedCall], console: Console, withheld: Collection[str] = ()) -> None:

@@ -31,7 +31,7 @@ def leaderboard(data: SiteData) -> Board:
 
 
 def _on_all(computed: Y, settings: SiteSettings) -> Y:
-    """Extend a yardstick of the public tasks by the hidden tasks, on which it has no score."""
+    """Add the hidden tasks, without a score, to a yardstick of the public tasks, such as the noisy oracle."""
     return computed.of({name: computed.tasks.get(name) for name in settings.tasks}, settings.hidden)
 
 

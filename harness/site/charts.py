@@ -18,7 +18,7 @@ MARGIN = 0.04
 
 
 def scatter(task: OnTask, first: str = "") -> Drawing | None:
-    """Return a plot of measure against gap, with a dot for each model that has a value; None without any, or if hidden.
+    """Return a plot of measure against gap, with a dot per model with a value; None without any, or for a hidden task.
 
     It opens with ranks on both axes, since scores depend on order alone, and a few huge values would leave no room for
     the others. At first, the hyperparameter `first` decides the colours.

@@ -39,7 +39,7 @@ class Label:
 
 
 def critical_difference(board: Board) -> dict[str, Any] | None:
-    """Return the template's variables for a board's section on mean ranks; None if its rows cannot be compared so."""
+    """Return the template's variables for a board's section on mean ranks; None for too few rows or tasks."""
     compared = across_tasks(board)
     if compared is None:
         return None

@@ -92,7 +92,7 @@ class SubmissionFacts(_Model):
 
 
 class WithheldResults(_Model):
-    """The rounded results of a row on hidden tasks. Its site lacks the records to compute them."""
+    """The rounded results of a row on hidden tasks, whose records a site does not have."""
 
     exceeded: bool  #: whether a call on any task, hidden or public, exceeded its time
     tasks: dict[str, TaskScore | str]  #: hidden task -> rounded scores; if `exceeded`, public task -> why it has none
@@ -145,7 +145,7 @@ class SiteData:
 
     @property
     def held_out(self) -> dict[str, HeldOut] | None:
-        """Task -> size of its test set and test accuracies of its models; None if a task is hidden or lacks a size."""
+        """Task -> size of its test set and test accuracies of its models; None if any task is hidden or lacks them."""
         n_test = {name: facts.n_test for name, facts in self.settings.tasks.items()}
         return None if self.settings.hidden else held_out_sets(self.references, n_test)
 

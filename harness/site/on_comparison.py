@@ -17,7 +17,7 @@ from scoring import Failure
 def values_script(data: SiteData, board: Board, pages: Sequence[str]) -> str:
     """Return a script that defines `COMPARED`: the rows, and for each task the ranks of gaps and of each row's values.
 
-    A page that a browser opens from a disk can load scripts, but no data files.
+    It is a script, because a page that a browser opens from a disk can load scripts, but no data files.
     """
     rows = [
         {"name": row.label, "page": page, "score": decimal(row.score, 1)}

@@ -22,7 +22,7 @@ N_CELLS = 8
 
 
 def part(name: str, row: Row, insight: Insight | None) -> dict[str, Any]:
-    """Return the template's variables for a row's results on a task. `insight` explains the score, if it is known."""
+    """Return the template's variables for a row's results on a task. `insight` explains the score, if there is any."""
     task = row.tasks[name]
     failures = [model for model, call in task.calls.items() if isinstance(value_of(call), Failure)]
     return {
@@ -46,17 +46,13 @@ def part(name: str, row: Row, insight: Insight | None) -> dict[str, Any]:
 
 
 def _coloured_by(insight: Insight | None) -> str:
-    """Return the hyperparameter for the plot's colours: the first that the measure misses, or else that decides."""
     if insight is None:
         return ""
     return insight.missed[0].name if insight.missed else insight.explanation.deciding[0]
 
 
 def _pairs(task: OnTask) -> dict[str, Any] | None:
-    """Return the lower half of a table: (score, share of the largest, whether it is the smallest) for each pair.
-
-    A score is conditioned on a pair of hyperparameters; the smallest is the official score. None without scores.
-    """
+    """Return a table of the scores given two hyperparameters. A cell: score, share of the largest, is it the smallest?"""
     if task.score is None or not task.score.official_pairs:
         return None
     pairs = {frozenset(pair): 100 * value for pair, value in task.score.official_pairs.items()}

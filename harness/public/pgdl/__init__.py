@@ -24,7 +24,7 @@ from typing import Any
 
 
 def _read_places() -> dict[str, tuple[str, str]]:
-    """Return public name -> (module, name in the module); the second is empty if the public name is of a module."""
+    """Return public name -> (module, name in the module), or -> (module, "") for a name that stands for a module."""
     places: dict[str, tuple[str, str]] = {}
     imported: dict[str, tuple[str, str]] = {}
     for line in ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8")).body:
