@@ -52,7 +52,7 @@ def _coloured_by(insight: Insight | None) -> str:
 
 
 def _pairs(task: OnTask) -> dict[str, Any] | None:
-    """Return a table of the scores given two hyperparameters. A cell: score, share of the largest, is it the smallest?"""
+    """Return a table of scores given two hyperparameters. A cell: score, share of the largest, is it the smallest?"""
     if task.score is None or not task.score.official_pairs:
         return None
     pairs = {frozenset(pair): 100 * value for pair, value in task.score.official_pairs.items()}

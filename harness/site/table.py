@@ -37,7 +37,7 @@ FILTERS = {
 
 
 def table(board: Board, pages: Sequence[str], on_front: Sequence[bool]) -> dict[str, Any]:
-    """Return the template's variables. `pages` and `on_front` (see `is_on_front`) have an entry for each row."""
+    """Return the template's variables. `on_front` says which rows are on the Pareto front of score and time."""
     in_a_row = {column.key for column in IN_A_ROW} | {columns.TASK_SCORE.key_on(task) for task in board.tasks}
     more = [column for column in board.columns if column.key not in in_a_row]
     chances = [task.chance.excess for row in board.rows for task in row.tasks.values() if task.chance is not None]
@@ -82,7 +82,7 @@ def _looks(board: Board, on_front: Sequence[bool]) -> list[list[str]]:
 
 
 def _row(row: Row, page: str, most: float) -> dict[str, Any]:
-    """Return the template's variables for a row. `most` is the table's largest score above chance, for shades."""
+    """Return the template's variables for a row. `most` is the table's largest score above chance: the darkest cell."""
     standing = row.standing
     return {
         "row": row,
