@@ -48,7 +48,7 @@ class Competition:
 
     @property
     def held_out(self) -> dict[str, HeldOut] | None:
-        """Task -> size of its test set and test accuracies of its models; None if a test set is missing."""
+        """Task -> number of test samples, and test accuracies of the models; None if any task lacks test data."""
         return held_out_sets(self.references, self.n_test)
 
     def notes(self, shown: Sequence[Calls] | None) -> list[str]:

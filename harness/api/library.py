@@ -17,7 +17,7 @@ from harness.hints import did_you_mean
 from harness.names import ALL
 from harness.submission import find_baseline
 
-#: Pattern of a `ValueError` by which the library refuses data or parameters. Any other `ValueError` is a bug's.
+#: Pattern of a `ValueError` by which the library refuses data or parameters. Others are bugs, or from TensorFlow.
 REFUSAL = re.compile(r"\w+: .*\bexpected ")
 
 
@@ -86,7 +86,7 @@ def _value(name: str, model: Any, dataset: Any) -> dict[str, Any]:
         return {"value": float(baselines.load(name)(model, dataset)), "problem": None}
     except baselines.MeasureUnavailable as error:
         return {"value": None, "problem": str(error)}
-    except Exception as error:  # as in a run, an error of a measure does not end the others
+    except Exception as error:  # as in a run, the error of a measure does not stop other measures
         return {"value": None, "problem": f"{type(error).__name__}: {error}"}
 
 

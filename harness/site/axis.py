@@ -10,7 +10,7 @@ from harness.board.board import Board
 #: Maximum number of steps between ticks.
 MOST_STEPS = 6
 
-#: Room beyond the largest number, as a share of it. The oracle is drawn up to this multiple of the highest row's score.
+#: Room beyond the largest number, as a share of it. Multiple of the highest score up to which the oracle is drawn.
 ROOM, FARTHEST = 0.04, 2.0
 
 

@@ -46,7 +46,7 @@ def _with_withheld(row: Row, given: WithheldResults, facts: dict[str, TaskFacts]
         complete=all(isinstance(result, TaskScore) for result in results.values()),
         exceeded=exceeded,
     )
-    own = None if row.own_randomness is None else replace(row.own_randomness, error=None)  # of public tasks alone
+    own = None if row.own_randomness is None else replace(row.own_randomness, error=None)  # known on public tasks alone
     return replace(row, result=result, tasks=tasks, own_randomness=own)
 
 

@@ -145,7 +145,7 @@ class SiteData:
 
     @property
     def held_out(self) -> dict[str, HeldOut] | None:
-        """Task -> size of its test set and test accuracies of its models; None if any task is hidden or lacks a size."""
+        """Task -> number of test samples, and test accuracies of the models; None if any task is hidden or lacks these."""
         n_test = {name: facts.n_test for name, facts in self.settings.tasks.items()}
         return None if self.settings.hidden else held_out_sets(self.references, n_test)
 

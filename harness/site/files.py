@@ -28,7 +28,7 @@ from harness.validation import first_problem
 DATA = "data"
 SETTINGS, RECORDS = f"{DATA}/site.json", f"{DATA}/records.jsonl"
 
-#: The package whose version decides the bytes of a site.
+#: The package that makes sites. Only the same version makes the same bytes.
 MAKER = "pgdl-harness"
 
 

@@ -112,7 +112,7 @@ def _distinct(directory: str, names: Iterable[str]) -> list[str]:
     """Return a path in `directory` for each name. No two paths are equal, even on file systems that ignore case."""
     paths: list[str] = []
     used: set[str] = set()
-    numbers: Counter[str] = Counter()  # of paths by base: all names may have the same base
+    numbers: Counter[str] = Counter()  # base -> number of further paths with it; many names may share a base
     for name in names:
         stem = base = re.sub(r"[^A-Za-z0-9_.+-]", "_", name).lstrip(".") or "_"
         while stem.casefold() in used:
