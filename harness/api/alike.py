@@ -23,9 +23,9 @@ def ordered_alike(names: Collection[str]) -> dict[str, str]:
 
 
 def shown_once(collected: Collected, keep: Collection[RowKey] = ()) -> tuple[Collected, list[str]]:
-    """Return the calls of a board without the measures of `ordered_alike`, and a list with a line that names them.
+    """Remove measures that only repeat the order of another measure with the same settings from the calls of a board.
 
-    Measures with different settings are not compared. Rows with keys in `keep` stay. The list may be empty.
+    Rows with keys in `keep` stay. Return the calls, and a list with a line on the removed measures, or an empty list.
     """
     of_library = [calls for calls in collected.shown if calls.is_baseline]
     names = defaultdict[object, set[str]](set)

@@ -42,7 +42,7 @@ class Timed:
     backward: tuple[CallResult, CallResult]
 
     def seconds(self, measure: Measure, n_examples: int) -> float:
-        """Return the expected seconds of a call; NaN for a measure that makes no pass, but computes singular values."""
+        """Return the expected seconds of a call; NaN for a measure that only computes singular values."""
         numbers = self._passes(measure, n_examples)
         pairs = zip(numbers, (self.forward, self.backward), strict=True)
         preparing = sum(_preparing(pair) for number, pair in pairs if number)
@@ -54,7 +54,7 @@ class Timed:
         return _seconds(self.reading) + _preparing(self.forward) + _preparing(self.backward)
 
     def passes_s(self, measure: Measure, n_examples: int) -> float:
-        """Return the expected seconds of a call's passes alone; NaN as for `seconds`."""
+        """Return the expected seconds of a call's passes alone; NaN for a measure that only computes singular values."""
         forward, backward = self._passes(measure, n_examples)
         if "SVD" in measure.work and not forward:
             return np.nan

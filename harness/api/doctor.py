@@ -44,7 +44,7 @@ def _software() -> Iterator[Finding]:
 
 
 def _bytecode(runtime: Runtime) -> Iterator[Finding]:
-    """Yield a warning if the framework has no bytecode files, as after an installation by uv: workers write none."""
+    """Yield a warning if the framework has no bytecode files, which workers cannot write; uv installs none."""
     spec = find_spec(runtime.framework)
     if spec is not None and spec.origin and not Path(cache_from_source(spec.origin)).exists():
         remedy = f"{sys.executable} -m compileall -q -j 0 {Path(spec.origin).parents[1]}"

@@ -60,7 +60,7 @@ def _array(values: Any) -> NDArray[Any]:
 
 
 def without_place(line: object, directory: str) -> str:
-    """Return a line in which the files of a directory are called by their names, without the directory's path."""
+    """Return a line without the path of a directory, so that only the names of its files remain."""
     return str(line).replace(f"{directory}/", "")
 
 

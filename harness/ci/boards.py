@@ -1,4 +1,4 @@
-"""Collects the recorded calls of the submissions in a git revision. Calls of other versions of them do not count."""
+"""Collects the recorded calls of the submissions in a git revision. Calls of their other versions do not count."""
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress

@@ -145,7 +145,7 @@ class SiteData:
 
     @property
     def held_out(self) -> dict[str, HeldOut] | None:
-        """Task -> number of test samples, and test accuracies of the models; None if any task is hidden or lacks these."""
+        """Task -> number of test samples, and test accuracies of the models; None if a task is hidden or lacks them."""
         n_test = {name: facts.n_test for name, facts in self.settings.tasks.items()}
         return None if self.settings.hidden else held_out_sets(self.references, n_test)
 
