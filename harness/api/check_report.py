@@ -132,7 +132,7 @@ def _call(done: FinishedCall[PlannedCall]) -> dict[str, Any]:
 
 
 def to_junit(report: CheckReport) -> str:
-    """Return JUnit XML: a test case for each call of `shown` and each withheld task. It fails if a call has failed."""
+    """Return JUnit XML: a test case for each call of `shown` and each withheld task. Failed calls make a case fail."""
     name = report.submission.name
     suite = ET.Element("testsuite", name=f"pgdl check {name}")
     if report.submission.problem is not None:

@@ -54,7 +54,7 @@ class Timed:
         return _seconds(self.reading) + _preparing(self.forward) + _preparing(self.backward)
 
     def passes_s(self, measure: Measure, n_examples: int) -> float:
-        """Return the expected seconds of a call's passes alone; NaN for a measure that only computes singular values."""
+        """Return the expected seconds of the passes of a call; NaN for a measure that only computes singular values."""
         forward, backward = self._passes(measure, n_examples)
         if "SVD" in measure.work and not forward:
             return np.nan
