@@ -1,4 +1,4 @@
-"""Removes measures that only repeat the order of another measure, such as its logarithm, from boards."""
+"""Leaves redundant measures out of boards: a measure and its logarithm, for example, order all networks alike."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping

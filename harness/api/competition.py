@@ -128,7 +128,7 @@ def collect_records(
 def read_current(records: Records, competition: Competition, found: Collected) -> Collected:
     """Return the calls `found` with their records.
 
-    Raise `UserError` if a task has records of several versions of its models or data, and the present one is unknown.
+    Raise `UserError` if a task has records of several versions of its models or data, and the current is unknown.
     """
     for task in competition.references.keys() - competition.contents.keys():
         if has_several_builds(records, task):
@@ -208,7 +208,7 @@ def require_records(collected: Collected, where: str) -> None:
 
 
 def _is_of(calls: Calls, submission: Submission) -> bool:
-    """Whether calls of the same files have a submission's name or path: others may have handed in these files, too."""
+    """Whether calls of the same files belong to a submission: they have its name or its path."""
     return submission.name == calls.submission or submission.source == calls.source
 
 

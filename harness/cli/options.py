@@ -314,7 +314,7 @@ def with_execution(asked: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def require_not_given(names: Collection[str], why: str) -> None:
-    """Raise `UserError` with the reason `why` if the command line has an option of one of these parameters."""
+    """Raise `UserError` with the reason `why` if the command line sets a parameter in `names`."""
     context = click.get_current_context()
     for parameter in context.command.params:
         name = parameter.name or ""

@@ -66,7 +66,7 @@ def verify_site(directory: Path | str) -> Verified:
 
 
 def _differences(computed: Mapping[str, bytes], directory: Path) -> Iterator[str]:
-    """Yield a line on the first row of the board that differs, and on each file that differs, is missing or is extra."""
+    """Yield a line on the first row of the board that differs, and on each file that is different, missing or extra."""
     yield from _rows(computed[BOARD], directory)
     for name, content in computed.items():
         if (problem := _problem(content, directory, name)) is not None:
