@@ -45,7 +45,6 @@ def board(
     Args:
         everything: show every version and configuration of a submission in its own row, and leave out no measure.
         with_site: also return the data of a static site.
-        title: title of the site.
         organiser: name on the site of the person or group that runs the board.
 
     Raises:

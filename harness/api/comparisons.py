@@ -160,7 +160,6 @@ def compare_recorded(
 
 
 def _most_recent(found: Sequence[Calls]) -> list[Calls]:
-    """Return each measure's calls with the settings that were requested last, if possible with a sandbox."""
     by_measure: dict[str, list[Calls]] = {}
     for calls in found:
         by_measure.setdefault(calls.submission, []).append(calls)

@@ -128,7 +128,7 @@ def collect_records(
 def read_current(records: Records, competition: Competition, found: Collected) -> Collected:
     """Return the calls `found` with their records.
 
-    Raise `UserError` if a task has records of several versions of its models or data, and the current is unknown.
+    Raise `UserError` if a task has records of several versions of its models or data, and it is unknown which counts.
     """
     for task in competition.references.keys() - competition.contents.keys():
         if has_several_builds(records, task):
@@ -208,7 +208,6 @@ def require_records(collected: Collected, where: str) -> None:
 
 
 def _is_of(calls: Calls, submission: Submission) -> bool:
-    """Whether calls of the same files belong to a submission: they have its name or its path."""
     return submission.name == calls.submission or submission.source == calls.source
 
 

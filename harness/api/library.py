@@ -22,15 +22,12 @@ REFUSAL = re.compile(r"\w+: .*\bexpected ")
 
 
 def measure(name: str) -> Complexity:
-    """Return the function of a measure. Its name may have parameters, as in `vc_dim:image_side=28`.
+    """Return a measure as a function of a model and data. Raise `UserError` for an unknown measure or parameter.
 
-    Returns:
-        A function of a model and data. Data for a Keras model are arrays `(x, y)`, or a `tf.data.Dataset` of single
-        examples (input, label); for a `torch.nn.Module`, arrays or tensors `(x, y)`, a `Dataset` or a `DataLoader`.
-        It raises `MeasureUnavailable` if the measure cannot be computed, and `UserError` for other models or data.
-
-    Raises:
-        UserError: there is no such measure or parameter.
+    The name may have parameters, as in `vc_dim:image_side=28`. Data for a Keras model are arrays `(x, y)`, or a
+    `tf.data.Dataset` of single examples (input, label); for a `torch.nn.Module`, arrays or tensors `(x, y)`, a
+    `Dataset` or a `DataLoader`. The function raises `MeasureUnavailable` if the measure cannot be computed, and
+    `UserError` for other models or data.
     """
     if (found := find_baseline(name)) is None:
         remedy = did_you_mean(name, baselines.MEASURES) or "pgdl.MEASURES has their names"

@@ -32,8 +32,7 @@ COMMANDS = (f"pgdl check {EXAMPLE}", f"pgdl run {EXAMPLE} layer_margin_q1_l0 ran
 def demo(directory: str | Path) -> int:
     """Write a small task and example submissions to an empty directory, and return the number of models.
 
-    Raises:
-        UserError: the directory is not empty, or cannot be written.
+    Raise `UserError` if the directory is not empty, or cannot be written.
     """
     target = Path(directory)
     with _filling(target, "pgdl demo DIR"):
@@ -50,7 +49,7 @@ def new_leaderboard(directory: str | Path, harness: str) -> list[Path]:
     that names the settings on GitHub.
 
     Args:
-        directory: an empty directory, or a directory that does not exist.
+        directory: an empty or new directory.
         harness: the harness on GitHub, `OWNER/REPOSITORY@COMMIT`, with all 40 digits of the commit.
 
     Raises:

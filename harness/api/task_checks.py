@@ -33,10 +33,7 @@ def validate_tasks(
     """Check tasks, and return a result for each. It lists all problems; of a withheld task, only their number.
 
     The files of a fetched task are compared with the digests recorded at the fetch. If the cache cannot be written, a
-    temporary cache is used.
-
-    Raises:
-        UserError: there is no such task.
+    temporary cache is used. Raise `UserError` for an unknown task.
     """
     everything = TaskDirectory(Path(tasks_dir)).all(task_names)
     runnable = [files for files in everything if not files.reference_only]

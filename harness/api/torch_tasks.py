@@ -45,7 +45,7 @@ def import_torch(
     name: str = "torch",
     tell: Callable[[str], None] = lambda _line: None,
 ) -> Path:
-    """Make a task of networks that were trained in PyTorch.
+    """Make a task of networks that were trained in PyTorch, and return the directory of its models and data.
 
     Args:
         models: the networks, as pairs of a module and its hyperparameters, or as objects of `TorchModel`.
@@ -55,9 +55,6 @@ def import_torch(
         output: directory of tasks.
         name: name of the task.
         tell: is called with each note and each model's accuracies.
-
-    Returns:
-        The directory of the task's models and data.
 
     Raises:
         UserError: a network cannot be exported or translated, its translation computes other outputs, or an argument is

@@ -191,7 +191,6 @@ def explanation(measure: "Measure") -> str:
 
 
 def _entry(name: str, source: str) -> str:
-    """Return the entry of a parameter in a docstring, indented and wrapped; empty without such an entry."""
     found = re.search(rf"^( *)({name}: .*(?:\n\1 +\S.*)*)", source, re.MULTILINE)
     text = " ".join(found[2].split()) if found else ""
     return textwrap.fill(text, WIDTH, initial_indent=" " * 4, subsequent_indent=" " * 8)

@@ -281,7 +281,6 @@ def _sandboxes() -> Iterator[Decorator]:
 
 
 def _parameters(option: str, choices: Mapping[str, Any]) -> Iterator[Decorator]:
-    """Yield an option for each parameter that a choice of the option declares, such as `--docker-image`."""
     for name, choice in choices.items():
         for one in choice.parameters:
             yield _option(

@@ -102,7 +102,6 @@ class RunProgress(Bars):
             self._console.print(f"{name}: further failures are counted below")
 
     def _print_repeated(self, name: str) -> None:
-        """Print the number of further calls for each failure that was printed."""
         for failure, calls in list(self._failures[name].items())[:SHOWN_FAILURES]:
             if calls > 1:
                 self._console.print(f"{name}: {counted(calls - 1, 'other call')}: {failure}")

@@ -55,7 +55,6 @@ def read_chain(stream: IO[bytes], file: Path, start: str, most: int) -> Iterator
 
 
 def _parse(file: Path, number: int, line: bytes) -> tuple[Record, str, str]:
-    """Return the record of a line, the record as JSON with sorted keys, and the digest in the line."""
     if len(line) > MAX_LINE:
         raise UserError(f"line {number}", file=file, expected=f"at most {MAX_LINE} bytes", found="more")
     try:

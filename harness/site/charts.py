@@ -96,7 +96,6 @@ def score_against_time(rows: Sequence[Row], on_front: Sequence[bool], pages: Seq
 
 
 def _around(numbers: Sequence[float]) -> Axis:
-    """Return an axis with room on both sides of the numbers, which may be huge, or all equal."""
     low, high = min(numbers), max(numbers)
     room = MARGIN * high - MARGIN * low or abs(high) or 1.0
     return Axis(low - room, high + room)
