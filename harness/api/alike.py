@@ -23,9 +23,10 @@ def ordered_alike(names: Collection[str]) -> dict[str, str]:
 
 
 def shown_once(collected: Collected, keep: Collection[RowKey] = ()) -> tuple[Collected, list[str]]:
-    """Remove measures that only repeat the order of another measure with the same settings from the calls of a board.
+    """Return a board's calls without redundant measures, and a list with a line that names these, or an empty list.
 
-    Rows with keys in `keep` stay. Return the calls, and a list with a line on the removed measures, or an empty list.
+    A measure is redundant if it only repeats the order of another measure with the same settings. Rows with keys in
+    `keep` stay.
     """
     of_library = [calls for calls in collected.shown if calls.is_baseline]
     names = defaultdict[object, set[str]](set)

@@ -59,7 +59,7 @@ def _lines(n_calls: int, begins: float, seconds: Counter[str], workers: int) -> 
     known = Counter({name: total for name, total in seconds.items() if not np.isnan(total)})
     most = ", ".join(f"{name} {duration(total / workers)}" for name, total in known.most_common(NAMED))
     total, n_unknown = duration((begins + known.total()) / workers), len(seconds) - len(known)
-    rest = f"; {counted(n_unknown, 'measure')} of spectra not counted" if n_unknown else ""
+    rest = f"; {counted(n_unknown, 'measure')} of singular values not counted" if n_unknown else ""
     return [
         f"{n_calls:,} calls, about {total} with {workers} at once, less where measures share passes{rest}",
         f"the measures that take most: {most}",

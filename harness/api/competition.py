@@ -119,7 +119,7 @@ def _lacked_initial_weights(shown: Sequence[Calls], task: str, contents: Content
 def collect_records(
     records: Records, competition: Competition, submissions: Sequence[str] | str = (), *, everything: bool = False
 ) -> Collected:
-    """Return the calls of `submissions` (empty: all), by `choose`, with the records that count, by `read_current`."""
+    """Return the calls of `submissions` (empty: all), as chosen by `choose`, with the records that count."""
     found = find_versions(records, competition.references, everything=everything)
     found = choose(found, submissions, records.name, can_run=competition.can_run)
     return read_current(records, competition, found)

@@ -1,7 +1,7 @@
 """Renders the comment on a change in Markdown, from a report that may be forged.
 
-Every text of a report is written as code on one line, so that GitHub interprets nothing in it. This module imports the
-standard library only: `python3 -m harness.ci.comment FILE` works without an installation.
+Every text of a report is written as code, so that GitHub interprets nothing in it. This module imports the standard
+library only: `python3 -m harness.ci.comment FILE` works without an installation.
 """
 
 import sys

@@ -57,7 +57,7 @@ def command(least_accuracy: float, output: Path | None, form: str, quiet: bool, 
 
     The Gi-score is the area between two cumulative curves of accuracy: the network's, and that of a network that is
     always right. The table shows how well the Gi-score and simpler statistics of the curve predict the generalization
-    gap (Schiff et al. 2021). Finished models are kept: the same command continues. pgdl help invariance explains the
+    gap (Schiff et al. 2021). After an interruption, the same command continues. pgdl help invariance explains the
     method and the files of --output.
 
     Example: pgdl invariance digits_vgg --range rotation=-90..90 --output invariance
