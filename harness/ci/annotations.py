@@ -58,7 +58,7 @@ def under_github() -> bool:
 def commands_stopped(stop: bool, *, err: bool = False) -> Iterator[None]:
     """If `stop`, make GitHub ignore commands that are printed within the context; after an exception, also later ones.
 
-    This takes two printed lines: on standard error if `err`.
+    Two lines are printed for this, on standard error if `err`.
     """
     if not stop:
         yield
