@@ -40,7 +40,7 @@ def board(
     """Return the leaderboard of all recorded submissions.
 
     A record counts only if the task still has the same model and data. Measures that only repeat the order of another
-    measure, such as its logarithm, are left out.
+    shown measure, such as its logarithm, are left out.
 
     Args:
         everything: show every version and configuration of a submission in its own row, and leave out no measure.

@@ -60,9 +60,9 @@ def compare(
 ) -> CompareResult:
     """Run measures of the library on every model of every task, and compare their scores.
 
-    Measures that only repeat the order of another measure, such as its logarithm, are not called. If all models of a
-    task lack an input that a measure needs, the measure is not called on the task, and the table says so. On withheld
-    tasks, every measure is called: otherwise the table would reveal facts about the models.
+    Measures that only repeat the order of another selected measure, such as its logarithm, are not called. If all
+    models of a task lack an input that a measure needs, the measure is not called on the task, and the table says so.
+    On withheld tasks, every measure is called: otherwise the table would reveal facts about the models.
 
     Args:
         published: name of a corpus, e.g. `pgdl2020`, whose published scores are shown beside the computed scores.

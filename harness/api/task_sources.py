@@ -24,7 +24,7 @@ class BuildResult:
     """The state of a task after a build. Models are identified by their numbers in the task."""
 
     build: Build  #: the recipe and the files of the build
-    records: dict[int, dict[str, Any]]  #: finished model -> its accuracies and other results
+    records: dict[int, dict[str, Any]]  #: finished model -> record with `metrics`, `epochs`, `reached` and more
     failed: Sequence[int] = ()  #: models that could not be trained
     trained: int = 0  #: number of models that this build has trained
     seconds: float = 0.0  #: duration of this training
