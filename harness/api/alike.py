@@ -25,8 +25,7 @@ def ordered_alike(names: Collection[str]) -> dict[str, str]:
 def shown_once(collected: Collected, keep: Collection[RowKey] = ()) -> tuple[Collected, list[str]]:
     """Return a board's calls without redundant measures, and a list with a line that names these, or an empty list.
 
-    A measure is redundant if it only repeats the order of another measure with the same settings. Rows with keys in
-    `keep` stay.
+    A measure is redundant if it repeats the order of another measure with the same settings. Rows in `keep` stay.
     """
     of_library = [calls for calls in collected.shown if calls.is_baseline]
     names = defaultdict[object, set[str]](set)

@@ -85,11 +85,8 @@ def remove_results(
 ) -> Path | None:
     """Move all records and requests of a submission to a new database, and return its path.
 
-    Args:
-        confirm: receives a question that names the records. If it returns False, nothing is moved; return None.
-
-    Raises:
-        UserError: the submission has no records, or they cannot be copied or removed.
+    `confirm` receives a question that names the records. If it returns False, nothing is moved; return None. Raise
+    `UserError` if the submission has no records, or if they cannot be copied or removed.
     """
     with Records(location, read_only=True) as records:
         removal = plan_removal(records, submission)

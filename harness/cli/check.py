@@ -35,9 +35,8 @@ def command(
     Below the table are the last lines that the first call and each failed call printed. The sandbox and the limits are
     those of `pgdl run`; nothing is recorded. One call is made twice, to see whether the measure is repeatable. A call
     that takes longer than 25 s is stopped, and replaced by calls on growing parts of the training data, so that the
-    verdict takes about two minutes at most; a line says so. For hidden tasks only counts of outcomes are shown. Exit
-    code 1 if a call failed. The format junit is XML for CI systems; github adds annotations for GitHub Actions to the
-    table.
+    verdict takes about two minutes at most. For hidden tasks only counts of outcomes are shown. Exit code 1 if a call
+    failed. The format junit is XML for CI systems; github adds annotations for GitHub Actions to the table.
 
     Example: pgdl check my_measure.py
     """
