@@ -82,7 +82,7 @@ class IndependenceTest:
     """A test of the hypothesis that models and test set are independent."""
 
     statistic: float  #: T, the adversarial minus the ordinary estimate; overfitting makes it positive
-    p_value: float  #: upper bound of the probability of so large a |T| if models and test set are independent
+    p_value: float  #: upper bound of the probability of so large an absolute `T` if models and test set are independent
     n_models: int = 1  #: the number of models whose differences were averaged
 
 
