@@ -1,7 +1,7 @@
 """Score complexity measures against generalization gaps: arrays in, numbers out.
 
-Pure functions of a task's hyperparameter grid, the generalization gap of each model (train accuracy minus
-test accuracy) and the value that a complexity measure gave each model. No files, no clock, no TensorFlow.
+All functions are pure. Their inputs are the hyperparameters of a task's models, the generalization gap of each model
+(train accuracy minus test accuracy), and the value of a complexity measure for each model.
 """
 
 from scoring.across_tasks import (
