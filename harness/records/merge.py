@@ -1,4 +1,4 @@
-"""Adds the records and requests of another results file, such as that of a job on another machine."""
+"""Adds the records and requests of another results file, for example from a job on another machine."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -15,9 +15,12 @@ from harness.records.store import Records
 
 
 def add_records(records: Records, file: Address | Path) -> int:
-    """Add an SQLite file's requests, and its records of calls without a record here; return the number of records.
+    """Add the requests and the records of an SQLite file to a database; return the number of added records.
 
-    Records with outcome `INFRA_ERROR` count as missing in both. Raises `UserError` for a URL or an unreadable file.
+    Calls with a record in the database are left out. Records with outcome `INFRA_ERROR` count as missing in both.
+
+    Raises:
+        UserError: `file` is a URL, or not a readable results file.
     """
     added = 0
     if isinstance(file, Address) and file.is_url:
