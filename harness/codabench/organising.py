@@ -1,4 +1,4 @@
-"""The commands of an organiser for a phase on the platform: collect results, download submissions, publish scores."""
+"""An organiser's commands for a phase on the platform: collect results, download submissions, publish scores."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -23,11 +23,11 @@ from pgdl import board
 class Organiser:
     """An organiser's access to the platform."""
 
-    token_file: Path | None = None  #: file with the organiser's token; None: the variable CODABENCH_TOKEN
+    token_file: Path | None = None  #: file with the organiser's token; None for the variable CODABENCH_TOKEN
     readable: tuple[str, ...] = ()  #: hosts that may be reached without encryption
 
     def open(self, page: Address, phase: str | None, progress: Progress) -> OpenedPhase:
-        """Return a phase of the competition at `page`, and warn of hosts that are reached without encryption."""
+        """Open a phase of the competition at the address `page`, and warn of hosts without encryption."""
         site, number = split_page(page)
         for host in self.readable:
             why = "others may read the token and the files"
@@ -35,8 +35,7 @@ class Organiser:
         return open_phase(Platform(site, read_token(self.token_file), self.readable), number, phase)
 
 
-#: An organiser whose token is in the environment.
-USUAL = Organiser()
+USUAL = Organiser()  #: an organiser whose token is in the environment
 
 
 def collect_results(
@@ -53,10 +52,19 @@ def collect_results(
 ) -> CollectedResults:
     """Check the results of a public phase, and add them to the database `results`.
 
-    `competition` is the TOML file of the competition. `source` is the competition's page, or a directory with files of
-    the platform. Files are downloaded to a folder of `downloads` for each phase. A random `share` of the calls of each
-    submission is made again. With `html`, a site is written to that directory and verified. Raise `UserError` if a file
-    is invalid, the platform refuses, or no sandbox works here.
+    Args:
+        competition: TOML file of the competition.
+        source: address of the competition's page, or a directory with files of the platform.
+        phase: name of the phase; None for the only phase.
+        downloads: directory for downloaded files, in a folder for each phase.
+        share: random share of each submission's calls that are made again, 0 to 1.
+        organiser: access to the platform.
+        results: address of the database.
+        html: directory in which a site is written and verified; None for no site.
+        progress: receives steps and warnings.
+
+    Raises:
+        UserError: a file is invalid, the platform refuses, or no sandbox works here.
     """
     read = read_competition(competition)
     chosen, tasks_dir = choose_phase(read, phase, competition), Path(read.tasks)
@@ -93,9 +101,20 @@ def download_submissions(
     organiser: Organiser = USUAL,
     progress: Progress = SILENT,
 ) -> tuple[str, int]:
-    """Download each participant's submission that counts. Return the phase's name and the number of submissions.
+    """Download one submission of each participant; return the name of the phase and the number of submissions.
 
-    Raise `UserError` if a file is invalid, or if the platform refuses.
+    It is the submission on the platform's board, or else the participant's last submission before the phase's end.
+
+    Args:
+        competition: TOML file of the competition.
+        page: address of the competition's page.
+        output: directory for the files.
+        phase: name of the phase; None for the only phase.
+        organiser: access to the platform.
+        progress: receives steps and warnings.
+
+    Raises:
+        UserError: a file is invalid, or the platform refuses.
     """
     phases = read_competition(competition).phases
     chosen = phases[position_of(phase, [one.name for one in phases], competition)]
@@ -117,11 +136,23 @@ def publish_scores(
     task_names: Sequence[str] = (),
     progress: Progress = SILENT,
 ) -> tuple[str, int]:
-    """Put the scores of our own board on the platform's board. Return the name of the phase and the number of scores.
+    """Put the scores of the database `results` on the platform's board; return name of the phase, number of scores.
 
-    `directory` was written by `download_submissions`. The platform lets organisers change only existing scores
-    (api/views/leaderboards.py:38), so the scoring program of a hidden phase writes a score for each submission. Raise
-    `UserError` if the platform refuses.
+    The platform lets organisers change only existing scores (api/views/leaderboards.py:38). So the scoring program of a
+    hidden phase has written a placeholder for each submission.
+
+    Args:
+        page: address of the competition's page.
+        directory: submissions that `download_submissions` wrote.
+        phase: name of the phase; None for the only phase.
+        organiser: access to the platform.
+        results: address of the database.
+        tasks_dir: directory of the tasks.
+        task_names: names of the tasks; empty for all.
+        progress: receives steps and warnings.
+
+    Raises:
+        UserError: the platform refuses.
     """
     rows = board(tasks_dir=tasks_dir, task_names=task_names, results=results).board.rows
     opened = organiser.open(page, phase, progress)
