@@ -49,7 +49,6 @@ def adjusted_p_values(measures: Sequence[Mapping[str, Chance]]) -> Vector:
 
 
 def _smallest(measures: Sequence[Mapping[str, Chance]]) -> Vector:
-    """Return the smallest p-value that each measure can have on its tasks: sampling permutations must not go below."""
     return np.array([np.prod([chance.smallest for chance in tasks.values()]) for tasks in measures])
 
 

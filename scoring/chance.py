@@ -93,7 +93,6 @@ def share_reaching(observed: float, under_chance: Vector) -> float:
 def _dealt_scores(
     scorer: Scorer, measure: Vector, _: Vector, grid: Grid, pair: tuple[str, str], n: int, random: np.random.Generator
 ) -> Vector:
-    """Return the official scores of n permutations of the measure among models that share both values of a pair."""
     return np.concatenate([*map(scorer, deals(measure, grid.group_numbers(pair), n, random))])
 
 

@@ -159,7 +159,6 @@ def compare_submissions(
 
 
 def _surely_above_last(scores: Vector, draws: NDArray[np.float64], critical: float) -> NDArray[np.bool_]:
-    """Return for each score but the last whether it is significantly above the last score, shape (n - 1,)."""
     leads, errors = scores[:-1] - scores[-1], (draws[:, :-1] - draws[:, -1:]).std(axis=0, ddof=1)
     above: NDArray[np.bool_] = leads > np.maximum(critical * errors, ROUNDING)
     return above

@@ -40,7 +40,6 @@ def mutual_information(p: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _term(p: Counts, row: Counts, column: Counts) -> Counts:
-    """Return p log2 (p / (row * column)), or 0 where `p` is 0."""
     is_zero = p <= 0
     expected = row * column
     np.copyto(expected, 1, where=is_zero)

@@ -89,7 +89,6 @@ def explain_score(measure: ArrayLike, gap: ArrayLike, grid: Grid, n_pairs: int =
 
 
 def _values(cond: Conditioning, number: int, cell: int, grid: Grid) -> tuple[Values, Values]:
-    """Return the values of both hyperparameters in the first models of a cell, and in its second models."""
     a, b = (grid.values[name] for name in cond.sets[number])
     start = cond.first[cond.bounds[number]]
     first, second = (divmod(int(groups[cell] - start), len(b)) for groups in (cond.first, cond.second))

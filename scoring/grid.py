@@ -183,7 +183,6 @@ def normalise(name: str, value: object) -> Value:
 
 
 def _number_or_text(text: str) -> float | int | str:
-    """Return the finite number that `text` spells, or `text` itself."""
     if "_" in text:  # a label, although Python reads "1_0" as 10
         return text
     try:

@@ -120,7 +120,6 @@ def _equal_pairs(numbers: NDArray[np.generic], groups: Indices) -> NDArray[np.in
 
 
 def _members(groups: Indices, n_groups: int) -> Counts:
-    """Return 1 where a model is in a group, else 0, shape (n_models, n_groups)."""
     members = np.zeros((groups.size, n_groups), np.float32)
     members[np.arange(groups.size), groups] = 1
     return members

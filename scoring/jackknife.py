@@ -113,6 +113,5 @@ def _involving(models: slice, pairs: Signs, cond: Conditioning) -> NDArray[np.fl
 
 
 def _pairs_without(models: slice, cond: Conditioning) -> NDArray[np.float64]:
-    """Count for each of `models` the pairs of each cell without this model, including pairs of a model with itself."""
     left = (cond.sizes - cond.members[models]).astype(np.float64)
     return left[:, cond.first] * left[:, cond.second]

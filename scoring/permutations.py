@@ -99,7 +99,6 @@ class Scorer:
         return both, of_measure
 
     def _count(self, plus: Signs, among: Signs | bool) -> Counts:
-        """Count in each cell the pairs that are in both `plus` and `among`, shape (n, n_cells)."""
         members, size = self._cond.members, len(self._memory[0])
         counts = np.empty((len(plus), self._cond.first.size), np.intp)
         for start in range(0, len(plus), size):
@@ -121,7 +120,6 @@ class Scorer:
 
     @cached_property
     def _cells_of_ties(self) -> NDArray[np.float32]:
-        """1 where a pair of models with equal gaps is in a cell, else 0, shape (n_ties, n_cells)."""
         members, (first, second) = self._cond.members, self._tied
         return members[first][:, self._cond.first] * members[second][:, self._cond.second]
 

@@ -83,7 +83,6 @@ def rank_groups(better: Relation) -> Ranks:
 
 
 def _largest_differences(centred: Matrix, scale: Matrix, among: Relation) -> Vector:
-    """Return for each draw the largest standardized difference over the pairs `among`, shape (n_draws,)."""
     by_submission = np.ascontiguousarray(centred.T)
     largest = np.zeros(len(centred))
     for own, mine in enumerate(by_submission):

@@ -84,7 +84,6 @@ def mean_score(results: Iterable[TaskScore | str], decimals: int | None = None) 
 
 
 def _score(calls: TaskCalls) -> TaskScore | str:
-    """Return the task's scores, or the reason why it has no score."""
     measure: list[float] = []
     failed: dict[str, str] = {}
     for model in calls.grid.models:
@@ -117,7 +116,6 @@ def _reason(failed: Mapping[str, str], n_models: int) -> str:
 
 
 def _require_models(task: str, calls: TaskCalls) -> None:
-    """Raise `ValueError` for values and gaps of unknown models, and for missing gaps."""
     models = set(calls.grid.models)
     for what, given in (("value", calls.values), ("gap", calls.gap)):
         if unknown := sorted(set(given) - models):
@@ -164,7 +162,6 @@ def rank(entries: Iterable[Entry]) -> list[Ranked]:
 
 
 def _standing(entry: Entry) -> tuple[bool, bool, bool, float]:
-    """Return a sort key, smaller for better entries; entries without a score have equal keys, complete or not."""
     if entry.score is None or not math.isfinite(entry.score):
         return (not entry.eligible, True, True, 0.0)
     return (not entry.eligible, False, not entry.complete, -entry.score)

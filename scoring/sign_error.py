@@ -109,7 +109,6 @@ def _environments(varied: str, settings: list[str], grid: Grid) -> Environments:
 
 
 def _losses(environments: Environments, measure: Vector, gap: Vector, test_images: int | None, least: float) -> Vector:
-    """Return the error of each environment that is not discarded."""
     first, second, number = environments
     _, position = np.unique(number, return_inverse=True)
     agreement = _signs(measure, first, second) * _signs(gap, first, second)

@@ -44,7 +44,6 @@ def gap_spread(tasks: Mapping[str, PairedTask], held_out: Mapping[str, HeldOut])
 def _drawn_gaps(
     name: str, task: PairedTask, held_out: Mapping[str, HeldOut], random: np.random.Generator
 ) -> NDArray[np.float64]:
-    """Return official scores for drawn gaps, shape (GAP_DRAWS, n_submissions)."""
     if name not in held_out:
         raise ValueError(f"task {name!r}: expected a test set, found none")
     n_images, accuracy = held_out[name].n_images, _accuracy(name, held_out[name].accuracy, task.gap.size)

@@ -76,7 +76,6 @@ def pareto_front(costs: Sequence[float], scores: Sequence[float | None]) -> list
 
 
 def _needed(task: str, calls: TaskCalls, seconds: Mapping[str, float], budget: TimeBudget) -> float:
-    """Return the smallest limit that the calls of a task keep, in seconds."""
     if unknown := sorted(set(seconds) - set(calls.grid.models)):
         raise ValueError(f"seconds, task {task!r}: expected models of the grid, found {', '.join(unknown)}")
     if not all(math.isfinite(time) and time >= 0 for time in seconds.values()):

@@ -91,18 +91,15 @@ def _cells(name: str, cube: ArrayLike, axes: list[NDArray[np.float64]]) -> Cube:
 
 
 def _refined(axis: NDArray[np.float64], points: int) -> NDArray[np.float64]:
-    """Add `points` equidistant coordinates to an axis, unless it has a single coordinate; return them sorted."""
     return np.union1d(np.linspace(axis[0], axis[-1], points), axis) if axis.size > 1 else axis
 
 
 def _scaled(values: NDArray[np.float64], axis: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Scale values linearly so that `axis` becomes [0, 1]; return zeros for an axis with a single coordinate."""
     width = axis[-1] - axis[0]
     return (values - axis[0]) / width if width else np.zeros_like(values)
 
 
 def _interpolated(cube: Cube, axes: list[NDArray[np.float64]], at: list[NDArray[np.float64]]) -> Cube:
-    """Interpolate `cube` linearly at the coordinates `at`, along each axis with two or more coordinates."""
     from scipy.interpolate import RegularGridInterpolator
 
     kept = [position for position in range(3) if axes[position].size > 1]

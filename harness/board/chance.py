@@ -93,7 +93,6 @@ def _ranks(values: Vector) -> Vector:
 
 
 def _cache_entry(arrays: Iterable[NDArray[Any]], rest: object) -> Path | None:
-    """Return the cache file for these inputs and the present code of `scoring`; None if there is no cache."""
     digest = sha256(f"{digest_of_code(Path(scoring.__file__).parent)} {rest}".encode())
     for array in arrays:
         digest.update(np.ascontiguousarray(array, np.float64).tobytes())
@@ -101,7 +100,6 @@ def _cache_entry(arrays: Iterable[NDArray[Any]], rest: object) -> Path | None:
 
 
 def _recall(entry: Path | None, grid: Grid, n_permutations: int) -> Chance | None:
-    """Return the content of the cache file `entry`; None if the file is missing or damaged."""
     if entry is None:
         return None
     try:

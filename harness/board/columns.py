@@ -21,7 +21,6 @@ def mark_of(row: Row) -> str:
 
 
 def _excess(row: Row) -> str:
-    """Return the row's excess over chance as text, such as `3.1 (-0.4 to 7.2)`; a dash if it has none."""
     if row.excess is None:
         return "-"
     low, high = row.excess_interval
@@ -30,7 +29,6 @@ def _excess(row: Row) -> str:
 
 
 def _settings(row: Row) -> str:
-    """Return the row's unusual settings without the runtime, which has a column of its own."""
     return ", ".join(one for one in row.settings.split(", ") if not one.startswith("runtime "))
 
 

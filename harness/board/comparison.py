@@ -33,7 +33,6 @@ NOTES_ON_OPEN_TASKS = (
 
 
 def _notes(board: Board) -> list[str]:
-    """Return the reasons for missing scores, each with its measures, and explanations of the numbers."""
     failed: dict[str, list[str]] = {}
     for row in board.rows:
         if row.reason:

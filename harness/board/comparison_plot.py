@@ -74,7 +74,6 @@ def _dot(axes: Any, row: Row, position: float, colour: str) -> None:
 
 
 def _mark(axes: Any, levels: dict[str, tuple[float | None, str]]) -> None:
-    """Draw a vertical line at each score in `levels` (name -> score, line style), with its name above the axes."""
     for height, (name, (level, style)) in enumerate(levels.items()):
         if level is not None:
             axes.axvline(level, color=INK, linestyle=style, linewidth=0.9, zorder=0.5)

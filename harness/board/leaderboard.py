@@ -24,7 +24,6 @@ HEAD = per_row(leaderboard("j"), tasks=())  #: the columns of a row in JSON, apa
 
 
 def _notes(board: Board) -> list[str]:
-    """Return the scoring rule, and explanations of the reference scores and of the shown columns."""
     explained = [column.note for column in board.columns if column.note]
     yardsticks = [] if board.withheld else [board.oracle.note, *board.hyperparameters.notes]
     return [RULE, *yardsticks, *explained, *rankings.notes_on_tasks(board.rows)]

@@ -93,7 +93,6 @@ def _as_floats(values: Mapping[str, Value]) -> dict[str, float | Failure]:
 
 
 def _is_held(number: float) -> bool:
-    """Return whether a float can hold the number exactly, and it is finite."""
     try:
         return math.isfinite(number) and float(number) == number
     except OverflowError:

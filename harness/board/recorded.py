@@ -73,5 +73,4 @@ def _ran_on(
 
 
 def _is_current(row: Record | RecordedCall, contents: Contents | None) -> bool:
-    """Return whether a record belongs to the task's present model and data; True if `contents` is None."""
     return contents is None or (contents.models.get(row.model) == row.model_digest and contents.data == row.data_digest)

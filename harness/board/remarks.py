@@ -75,7 +75,6 @@ def _left_out(collected: Collected, references: Mapping[str, Reference]) -> list
 
 
 def _similar(shown: Sequence[Calls]) -> list[str]:
-    """Return a remark for each group of names that readers could mistake for each other."""
     groups: dict[str, set[str]] = {}
     for calls in shown:
         if not calls.is_baseline:

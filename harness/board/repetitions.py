@@ -49,7 +49,6 @@ def not_deterministic(
 
 
 def _failed(calls: Calls, withheld: Collection[str]) -> list[str]:
-    """Return a remark for each public task with failed repetitions."""
     failures: dict[str, dict[str, list[str]]] = {}
     for (task, model), values in sorted(calls.repeats.items()):
         if task not in withheld:

@@ -55,7 +55,6 @@ def verdict(board: Board, pages: Sequence[str]) -> Verdict:
 
 
 def _interval(leaders: Sequence[Row]) -> list[Words]:
-    """Return the sentence on the leader's interval; empty for several leaders, whose intervals may differ."""
     standing = leaders[0].standing
     if standing is None or len(leaders) > 1:
         return []
@@ -72,7 +71,6 @@ def _nobody(board: Board) -> str:
 
 
 def _beside_chance(leaders: Sequence[Row], ranked: Sequence[Row]) -> list[Words]:
-    """Return the sentence on whether chance could explain the leading score; empty without a p-value."""
     if leaders[0].adjusted_p_value is None:
         return []
     compared = [row for row in ranked if row.adjusted_p_value is not None]
@@ -90,7 +88,6 @@ def _of_many(n_rows: int) -> str:
 
 
 def _certainty(ranked: Sequence[Row], leaders: Sequence[Row], linked: Sequence[Words]) -> list[Words]:
-    """Return the sentence that names the rows that may be as good as the leaders."""
     first = ranked[0].standing
     if first is None:
         return [Words(f" {LUCK_WITHHELD}")]
@@ -108,7 +105,6 @@ def _certainty(ranked: Sequence[Row], leaders: Sequence[Row], linked: Sequence[W
 
 
 def _scope(board: Board) -> str:
-    """Return the sentence that says for which tasks the verdict holds; empty without a comparison of rows."""
     if board.comparison is None:
         return ""
     few = len(board.comparison.tasks) < MINIMUM_TASKS

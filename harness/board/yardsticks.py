@@ -41,7 +41,6 @@ class Yardstick:
 
 
 def _mean(found: list[ScoreSpread]) -> ScoreSpread | None:
-    """Return the mean over tasks, whose draws are independent."""
     if not found:
         return None
     deviations = [one.deviation for one in found if one.deviation is not None]

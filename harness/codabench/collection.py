@@ -140,7 +140,6 @@ def _prove(
 
 
 def _found(directory: Path, name: str, owners: dict[str, str], notes: list[str]) -> Submission | None:
-    """Return the submission NAME.zip, and add its digest to `owners`; if it cannot be used, add to `notes`."""
     try:
         submission = find_submission(str(directory / f"{name}.zip"), name)
         if submission.problem is not None:

@@ -107,8 +107,6 @@ def _until(ends_at: float) -> Iterator[None]:
 
 
 class _Saving:
-    """Writes the results of the calls that have been recorded so far."""
-
     def __init__(self, database: Path, output: Path, notes: tuple[str, ...]) -> None:
         self._database, self._output, self._notes = database, output, notes
         self._copy = database.with_suffix(".copy")

@@ -123,7 +123,6 @@ class Platform:
             return body
 
     def _refused(self, url: Address, response: requests.Response, body: bytes) -> UserError:
-        """Return the error for a refused request."""
         found = printable(f"{response.status_code} {response.reason}")
         with suppress(ValueError, LookupError, TypeError):
             found += f": {printable(str(parse_json(body)['detail']))[:200]}"

@@ -122,7 +122,6 @@ def write_parts(
 def _question(
     subject: StudiedTask, model: Model, directory: Path, shared: Question, change: Callable[[Path], None]
 ) -> Iterator[Question]:
-    """Yield the question about a model, whose files exist only within the context."""
     written = subject.write_model(model, directory / "models")
     try:
         change(written)

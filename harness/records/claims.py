@@ -93,19 +93,16 @@ class Claims:
         return set(connection.execute(mine).scalars())
 
     def _ensure_row(self, connection: Connection) -> None:
-        """Update this run's row in the table of runs; insert the row if it does not exist."""
         if not self._update_heartbeat(connection):
             where, process, started = process_identity.own_identity()
             row = {"id": self._id, "place": where, "process": process, "started": started, "beats": 0}
             connection.execute(insert(RUNS).values(row))
 
     def _update_heartbeat(self, connection: Connection) -> bool:
-        """Increase the counter of this run; return whether the run has a row."""
         beat = update(RUNS).where(RUNS.c.id == self._id).values(beats=RUNS.c.beats + 1)
         return connection.execute(beat).rowcount > 0
 
     def _release_dead(self) -> None:
-        """Release the claims of killed runs, at most once in `SEARCH_S` seconds."""
         if time.monotonic() - self._searched_at >= SEARCH_S:
             self._database.patiently(lambda: self._database.write(self._forget_dead))
             self._searched_at = time.monotonic()

@@ -174,7 +174,6 @@ class Database:
             pause = min(2 * pause, LONGEST_PAUSE_S)
 
     def _limit_locks(self, connection: Connection) -> None:
-        """On PostgreSQL, limit how long this transaction waits for locks, and how long it stays idle."""
         if self.is_postgresql:
             limits = {"lock_timeout": BUSY_S, "idle_in_transaction_session_timeout": IDLE_S}
             connection.execute(select(*(func.set_config(name, f"{limit}s", True) for name, limit in limits.items())))
@@ -188,7 +187,6 @@ class Database:
 
 
 def _identity(file: Path | None) -> tuple[int, int] | None:
-    """Return device and inode of a file; None if it does not exist."""
     with suppress(OSError):
         if file is not None:
             facts = file.stat()

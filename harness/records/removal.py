@@ -49,7 +49,6 @@ def plan_removal(records: Records, submission: str) -> Removal:
 
 
 def _new_file(records: Records, submission: str) -> Path:
-    """Return an unused path: beside an SQLite database, or in the current directory for PostgreSQL."""
     stem = f"removed_{re.sub(r'[^A-Za-z0-9_.+-]', '_', submission)}"
     folder = Path() if records.file is None else records.file.parent
     names = (f"{stem}.db" if number == 1 else f"{stem}-{number}.db" for number in count(1))

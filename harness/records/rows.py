@@ -79,7 +79,6 @@ def _fit(rows: Sequence[Row[Any]], rules: Sequence[tuple[int, Rule]], pair: Sequ
 
 
 def _first_wrong(connection: Connection, table: Table, name: str) -> UserError:
-    """Search a table for the first value that breaks a rule; return an error that names its row and column."""
     columns, where = list(table.columns), f"{name}, table {table.name}"
     stored = [type_coerce(column, NullType()).label(column.name) for column in columns]  # without conversion
     streamed = connection.execution_options(yield_per=ROWS_AT_ONCE)

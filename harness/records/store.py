@@ -154,7 +154,6 @@ class Records(Database):
         return [row[0] for row in self.rows(select(chosen).distinct().order_by(chosen))]
 
     def _columns_of(self, names: Iterable[str], keys: Collection[str]) -> Iterator[Sequence[Any]]:
-        """Yield the columns `names` of the newest record of each key; keys without a record are left out."""
         with self.begin() as connection:
             for query in newest_of_keys(select(*(EVALUATIONS.c[name] for name in names)), keys):
                 yield from read(connection, query, EVALUATIONS, self.name)

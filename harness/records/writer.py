@@ -68,7 +68,6 @@ class RecordWriter:
         self._tell_failure(error)
 
     def _tell_failure(self, error: BaseException | None) -> None:
-        """Pass the writer's failure to the database's `warn`, unless it is `error`, which ends the run anyway."""
         if self._failure is not None and self._failure is not error:
             self._database.warn(str(self._failure))
 
@@ -118,7 +117,6 @@ class RecordWriter:
                 )
 
     def _next_group(self) -> list[Evaluation]:
-        """Wait for records, and return the next group; an empty list at the end of the run."""
         with self._changed:
             while not self._changed.wait_for(lambda: self._waiting or self._over, INTERVAL_S):
                 if not threading.main_thread().is_alive():  # Ctrl-C interrupted this writer's exit
@@ -137,8 +135,6 @@ class RecordWriter:
         return []
 
     def _write(self, group: list[Evaluation]) -> list[tuple[Evaluation, bool]]:
-        """Write the records of calls that are still claimed; return each record with whether the database has it."""
-
         def work(connection: Connection) -> list[bool]:
             held = None if self._claims is None else self._claims.held(connection, {row.key for row in group})
             return insert_missing(connection, group, held)

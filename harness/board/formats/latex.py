@@ -41,14 +41,12 @@ def render(board: Board) -> str:
 
 
 def _tabular(board: Board, rows: Sequence[Row]) -> list[str]:
-    """Return the LaTeX lines of a table of `rows` that is at most as wide as the text."""
     alignment = "".join("r" if column.kind in ("number", "place") else "l" for column in board.columns)
     body = [_line(board.headings), "\\midrule", *(_line(board.cells(row)) for row in rows)]
     return [FITTED, *_environment("tabular", ["\\toprule", *body, "\\bottomrule"], f"{{{alignment}}}"), "}"]
 
 
 def _caption(board: Board) -> str:
-    """Return the caption, with the title of the board, the numbers of submissions and measures, and the tasks."""
     kinds = Counter(row.kind for row in board.rows)
     rows = " and ".join(counted(kinds[kind], noun) for kind, noun in NOUNS.items() if kinds[kind]) or "nobody"
     networks = {name: max((row.tasks[name].n_models for row in board.rows), default=0) for name in board.tasks}

@@ -83,7 +83,6 @@ def terminal_columns(board: Board) -> list[Column[Row]]:
 
 
 def _drawn(board: Board) -> Column[Row]:
-    """Return the column that draws interval, score and chance score of each row on a common axis."""
     top = math.ceil(round(max((row.standing.high for row in board.rows if row.standing), default=0.0), 6)) or 1
 
     def draw(row: Row) -> str:
@@ -102,7 +101,6 @@ def _drawn(board: Board) -> Column[Row]:
 
 
 def _fitting(board: Board, columns: list[Column[Row]], width: int) -> list[Column[Row]]:
-    """Return the columns that fit into `width` characters; columns with a large `spare` are left out first."""
     shown = [column for column in columns if not column.spare]
     for spare in sorted({column.spare for column in columns} - {0}):
         more = [column for column in columns if column in shown or column.spare == spare]

@@ -28,7 +28,6 @@ def write_plots(result: OverfitResult, directory: Path) -> list[Path]:
 
 
 def _style(group: Group, number: int, n_groups: int) -> dict[str, Any]:
-    """Return matplotlib's options for the line of a group; single models are faint beside groups of models."""
     if group.kind is OverfitGroup.ALL:
         return {"color": COLOUR, "linewidth": 2.5, "marker": "o", "zorder": 4, "label": label(group)}
     if group.kind is OverfitGroup.ARCHITECTURE:

@@ -103,7 +103,6 @@ def find_positions(images: Images, black: NDArray[np.float32] | None) -> Positio
 
 
 def _spread(profiles: NDArray[np.float64], wraps: bool) -> float:
-    """Return the standard deviation of the centres of mass of profiles (n_images, side), in pixels."""
     side = profiles.shape[1]
     shares = profiles / profiles.sum(axis=1, keepdims=True)
     if not wraps:

@@ -108,7 +108,6 @@ def without_training_images(images: Images, known: Inputs) -> Images:
 
 
 def _source(data: str) -> dict[str, object]:
-    """Return the keys `source` and `path` of a recipe for a dataset; raise `UserError` if there is no such dataset."""
     path = Path(data)
     if path.is_dir():
         return {"source": "directory", "path": str(path.absolute())}

@@ -79,7 +79,6 @@ def equal_steps(n_unseen: int) -> tuple[int, ...]:
 
 
 def _of_classes(part: ImagePart, classes: Classes) -> ImagePart:
-    """Return the images of the classes, with the positions of the classes as labels."""
     position = np.full(max(*classes.labels, int(part.labels.max())) + 1, -1, np.int32)
     position[list(classes.labels)] = np.arange(len(classes.labels))
     labels = position[part.labels]

@@ -135,7 +135,6 @@ class _LocalStatistics:
 
 
 def _solve(similarity_at: Callable[[Array], Array], n: int, target: float, first: int) -> Array:
-    """Return for each image the standard deviation of the noise that gives the target SSIM, by bisection."""
     low, high = (np.full(n, exponent) for exponent in EXPONENTS)
     weakest = similarity_at(10**high)
     if (weakest > target).any():

@@ -92,7 +92,6 @@ def draw_consistency(figure: Figure, measures: Sequence[Consistency]) -> None:
 
 
 def _name(axes: Axes, best: Sequence[tuple[tuple[Any, ...], str, int]]) -> None:
-    """Write the names of the best dots (point, name, number of measures) at the right, with a line to each dot."""
     ordered = sorted(best, key=lambda one: -one[0][1])
     for position, (point, name, number) in enumerate(ordered):
         text = name if number == 1 else f"{name} and {number - 1} more"

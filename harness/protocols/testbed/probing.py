@@ -102,7 +102,6 @@ def _write_tests(images: Images, settings: ProbeSettings, report: ProbeReport, d
 
 
 def _check(backbones: Mapping[str, Path], images: Path) -> dict[str, str]:
-    """Try backbones on a few images; return model id -> reason, for models that cannot be probed."""
     answers = dict(_ask(backbones, [{"check": True, "images": str(images)}] * len(backbones)))
     errors = {name: str(answer) for name, answer in answers.items() if isinstance(answer, UserError)}
     return {name: error.removeprefix("cannot be run: found ") for name, error in errors.items()}

@@ -103,7 +103,6 @@ def _say(report: ProbeReport, lines: Iterable[str]) -> None:
 
 
 def _unconverged(name: str, part: Arrays) -> list[str]:
-    """Return a line on the probes of a backbone that have not converged, in a list; else an empty list."""
     converged = zip(part["levels"], part["converged"], strict=True)
     levels = ", ".join(str(level) for level, good in converged if not good)
     return [f"{name}: the probe did not converge with {levels} unseen classes"] if levels else []

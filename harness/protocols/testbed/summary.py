@@ -108,7 +108,6 @@ def check_consistency(dataset: xr.Dataset, values: Mapping[str, Mapping[str, flo
 
 
 def _marginal(dataset: xr.Dataset, part: str, statistic: str) -> NDArray[np.float64]:
-    """Return for each model the mean of a statistic over its cells in a slice, shape (models,)."""
     cells = dataset[statistic]
     of_slice = cells.sel(unseen=0).mean("ssim") if part == SLICES[0] else cells.sel(ssim=1).mean("unseen")
     return np.asarray(of_slice.values, np.float64)
