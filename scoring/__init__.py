@@ -1,8 +1,4 @@
-"""Score complexity measures against generalization gaps: arrays in, numbers out.
-
-All functions are pure. Their inputs are the hyperparameters of a task's models, the generalization gap of each model
-(train accuracy minus test accuracy), and the value of a complexity measure for each model.
-"""
+"""Score complexity measures against generalization gaps: pure functions, arrays in, numbers out."""
 
 from scoring.across_tasks import (
     MINIMUM_TASKS,

@@ -30,8 +30,7 @@ def mean_on_other_tasks(scores: ArrayLike) -> NDArray[np.float64] | None:
         scores: score of each submission on each task, 0 to 100, shape (n_tasks, n_submissions).
 
     Returns:
-        Lower and upper end for each submission, 0 to 100, shape (n_submissions, 2); None for fewer than `MINIMUM_TASKS`
-        tasks.
+        Lower and upper end, 0 to 100, shape (n_submissions, 2); None for fewer than `MINIMUM_TASKS` tasks.
 
     Source: Efron and Stein, "The jackknife estimate of variance", 1981.
     """
@@ -52,11 +51,8 @@ def mean_on_other_tasks(scores: ArrayLike) -> NDArray[np.float64] | None:
 def difference_on_other_tasks(differences: ArrayLike) -> NDArray[np.float64] | None:
     """Return paired 90 % t-intervals of the mean difference between two submissions on other tasks like these.
 
-    Args:
-        differences: score difference of each pair of submissions on each task, shape (n_tasks, n_pairs).
-
-    Returns:
-        Lower and upper end for each pair, shape (n_pairs, 2); None for fewer than `MINIMUM_TASKS` tasks.
+    `differences` holds the score difference of each pair of submissions on each task, shape (n_tasks, n_pairs). The
+    result has lower and upper ends, shape (n_pairs, 2); it is None for fewer than `MINIMUM_TASKS` tasks.
     """
     found = as_task_scores(differences)
     n_tasks = len(found)
@@ -113,15 +109,11 @@ def compare_mean_ranks(scores: ArrayLike) -> MeanRanks | None:
 
 
 def signed_rank_p_values(differences: ArrayLike) -> Vector | None:
-    """Return the exact two-sided p-value of Wilcoxon's signed-rank test for each pair of submissions.
+    """Return the exact two-sided p-value of Wilcoxon's signed-rank test for each pair of submissions, shape (n_pairs,).
 
-    Tasks on which both submissions have equal scores are left out. If no task remains, the p-value is 1.
-
-    Args:
-        differences: score difference of each pair of submissions on each task, shape (n_tasks, n_pairs).
-
-    Returns:
-        Shape (n_pairs,), 0 to 1; None for fewer than `MINIMUM_RANKED_TASKS` tasks.
+    `differences` holds the score difference of each pair on each task, shape (n_tasks, n_pairs). Tasks with difference
+    0 are left out; if no task remains, the p-value is 1. The result is None for fewer than `MINIMUM_RANKED_TASKS`
+    tasks.
 
     Source: Wilcoxon, "Individual comparisons by ranking methods", 1945.
     """

@@ -20,10 +20,8 @@ FEWEST = 10  #: number of random draws on the largest tasks
 def official_scores(measures: NDArray[np.float64], gaps: NDArray[np.float64], cond: Conditioning) -> Vector:
     """Return the official score of row i of `measures` for row i of `gaps`, 0 to 1, shape (n,).
 
-    Args:
-        measures: values of complexity measures, shape (n, n_models), or (1, n_models) for a single measure.
-        gaps: generalization gaps, shape (n, n_models), or (1, n_models) for a single vector of gaps.
-        cond: the conditioning cells of the task's grid, which must have an official score.
+    Both have the shape (n, n_models), or (1, n_models) for a row that belongs to all rows of the other. `cond` holds
+    the conditioning cells of the task's grid, which must have an official score.
     """
     if gaps.shape[1] > MOST_MODELS_PAIRWISE:
         pairs = zip(*np.broadcast_arrays(measures, gaps), strict=True)
@@ -44,10 +42,7 @@ def official_scores(measures: NDArray[np.float64], gaps: NDArray[np.float64], co
 def crossed_scores(measures: NDArray[np.float64], gaps: NDArray[np.float64], cond: Conditioning) -> NDArray[np.float64]:
     """Return the official score of every row of `measures` for every row of `gaps`, shape (n_measures, n_gaps).
 
-    Args:
-        measures: shape (n_measures, n_models).
-        gaps: shape (n_gaps, n_models).
-        cond: the conditioning cells of the task's grid, which must have an official score.
+    `measures` has the shape (n_measures, n_models), `gaps` (n_gaps, n_models). See `official_scores` for `cond`.
     """
     measure_ranks, gap_ranks = ranks(measures), ranks(gaps)
     scores = np.empty((len(measures), len(gaps)))
@@ -77,8 +72,8 @@ def chunks(n_rows: int, row_size: int) -> Iterator[slice]:
 
 
 def enough_draws(n: int, n_models: int) -> int:
-    """Return the number of random draws, `FEWEST` to `n`, that a task of `n_models` models needs.
+    """Return how many of `n` random draws suffice on a task of `n_models` models, at least `FEWEST`.
 
-    Scores of larger tasks vary less. Above `MOST_RESAMPLED` models, fewer draws give the mean score the same certainty.
+    Scores of larger tasks vary less.
     """
     return min(n, max(FEWEST, n * MOST_RESAMPLED // n_models))

@@ -15,10 +15,8 @@ def p_values(measures: Sequence[Mapping[str, Chance]]) -> Vector:
 
     The null hypothesis is a measure that knows two hyperparameters of each task, but nothing else about the gaps. On a
     single task the p-value is the largest over pairs of hyperparameters. On several tasks, each task contributes the
-    pair whose permutations have the highest scores.
-
-    Args:
-        measures: for each measure, task -> its score and the scores of its permutations.
+    pair whose permutations have the highest scores. `measures` holds for each measure task -> its score and its
+    permutations'.
 
     Raises:
         ValueError: a measure has no task, or numbers of permutations differ.
@@ -63,8 +61,8 @@ def _mean_scores(measures: Sequence[Mapping[str, Chance]]) -> Vector:
 def _under_chance(measures: Sequence[Mapping[str, Chance]]) -> list[NDArray[np.float64]]:
     """Return for each pair of hyperparameters mean scores of permuted measures, shape (n_measures, n_permutations).
 
-    For several tasks, all arrays hold the scores of each task's worst pair. An array's own pair determines only in
-    which permutations the high scores occur, and so which measures have high scores together.
+    For several tasks, the values of all arrays come from each task's worst pair; an array's own pair only orders them,
+    and so decides which measures have high scores in the same permutations.
     """
     names = sorted({name for tasks in measures for name in tasks})
     n_pairs = max((len(chance.dealt) for tasks in measures for chance in tasks.values()), default=0)

@@ -56,12 +56,8 @@ def compare_with_chance(
     hyperparameters scores more than a measure without any knowledge. So the p-value for a pair of hyperparameters comes
     from permutations among models that share both values: these permutations keep the measure's knowledge of the pair.
 
-    Args:
-        measure: value of the complexity measure for each model, shape (n_models,), finite.
-        gap: train accuracy minus test accuracy of each model, shape (n_models,), finite.
-        grid: the task's hyperparameters, models in the same order.
-        n_permutations: number of permutations for the mean score by chance, and for each pair of hyperparameters.
-        seed: the same seed gives the same permutations to every measure.
+    Values of the measure and gaps (train minus test accuracy) are finite, shape (n_models,), in the order of the grid.
+    The same `seed` gives the same `n_permutations` permutations to every measure.
 
     Raises:
         ScoreUndefined: the grid has no official score.

@@ -168,12 +168,8 @@ def score_intervals(scores: Vector, draws: NDArray[np.float64], critical: float)
     """Return lower and upper end of each score's interval, shape (n, 2).
 
     The interval is symmetric for the square root of the score, which is less skewed than the score. Its upper end is at
-    least the `UPPER` quantile of the draws.
-
-    Args:
-        scores: shape (n,), 0 or more.
-        draws: scores after simulated new trainings, shape (n_draws, n) (`retrained_scores`).
-        critical: half the width of the interval, in standard errors.
+    least the `UPPER` quantile of `draws`, the scores after simulated new trainings, shape (n_draws, n). `critical` is
+    half the width of the interval, in standard errors.
     """
     roots, errors = np.sqrt(scores), critical * np.sqrt(draws).std(axis=0, ddof=1)
     low, high = np.maximum(roots - errors, 0) ** 2, (roots + errors) ** 2

@@ -8,16 +8,11 @@ Counts = NDArray[np.float64]
 
 
 def frequencies(both: Counts, gap_plus: Counts, measure_plus: Counts, total: Counts) -> NDArray[np.float64]:
-    """Return 2x2 tables of the relative frequencies of the signs of gap and measure.
+    """Return 2x2 tables of the relative frequencies of the signs of gap and measure, shape (..., 2, 2).
 
-    Args:
-        both: number of pairs of models with both signs +, shape (...); so are the other counts.
-        gap_plus: number of pairs whose gap has the sign +.
-        measure_plus: number of pairs whose measure has the sign +.
-        total: number of all pairs; may be 0.
-
-    Returns:
-        Shape (..., 2, 2): rows gap +/-, columns measure +/-. A table sums to 1, or to 0 if `total` is 0.
+    Rows are the signs + and - of the gap, columns those of the measure. The arguments count pairs of models, shape
+    (...): with both signs +, with + for the gap, with + for the measure, and all pairs, which may be 0. A table then
+    sums to 0.
     """
     p = np.empty((*np.broadcast_shapes(both.shape, gap_plus.shape, measure_plus.shape, total.shape), 2, 2))
     p[..., 0, 0] = both

@@ -52,13 +52,10 @@ class Explanation:
 
 
 def explain_score(measure: ArrayLike, gap: ArrayLike, grid: Grid, n_pairs: int = 10) -> Explanation:
-    """Find the hyperparameters, cells and models that decide an official score.
+    """Find the hyperparameters, cells and pairs of models that decide an official score.
 
-    Args:
-        measure: value of the complexity measure for each model, shape (n_models,), finite.
-        gap: train accuracy minus test accuracy of each model, shape (n_models,), finite.
-        grid: the task's hyperparameters, models in the same order.
-        n_pairs: maximum length of `Explanation.costly_pairs`.
+    Values of the measure and gaps (train minus test accuracy) are finite, shape (n_models,), in the order of the grid.
+    `n_pairs` is the maximum length of `Explanation.costly_pairs`.
 
     Raises:
         ScoreUndefined: the grid has no official score.
@@ -100,8 +97,8 @@ def _costly_pairs(
 ) -> list[tuple[int, int, float, float]]:
     """Return the costliest wrongly ordered pairs: first model, second model, difference of gaps, cost.
 
-    In a cell all wrongly ordered pairs with different measures have the same cost, and so have all pairs with equal
-    measures. So the cells with the largest costs are searched first.
+    All wrong pairs of a cell cost the same, except pairs with equal measures. So the costliest cells are searched
+    first.
     """
     n_groups = isqrt(len(p))
     members = [np.flatnonzero(groups == group) for group in range(n_groups)]

@@ -34,11 +34,9 @@ def ordered_counts(values: Vector, groups: Indices, n_groups: int) -> tuple[Coun
 def both_smaller_counts(gap: Vector, measure: Vector, groups: Indices, n_groups: int) -> Counts:
     """Count for each model i the models j of each group with gap[j] < gap[i] and measure[j] < measure[i].
 
-    The orders of models by gap and by measure are both cut into blocks of about sqrt(n_models). Models in an earlier
-    block of both orders are counted from a table; pairs in the same block of either order are compared.
-
-    Returns:
-        Shape (n_models, n_groups).
+    The result has the shape (n_models, n_groups). The orders of models by gap and by measure are both cut into blocks
+    of about sqrt(n_models). Models in an earlier block of both orders are counted from a table; pairs in the same block
+    of either order are compared.
     """
     n_models = gap.size
     if n_models <= MOST_COMPARED:
@@ -126,10 +124,7 @@ def _members(groups: Indices, n_groups: int) -> Counts:
 
 
 def _in_blocks(numbers: Indices, size: int, members: Counts) -> Counts:
-    """Cut positions into blocks of `size`; for each, count the earlier positions of its block with smaller numbers.
-
-    The counts are separate for each group, shape (n_positions, n_groups).
-    """
+    """Cut positions into blocks of `size`; count by group the earlier positions of the block with smaller numbers."""
     blocks = numbers.reshape(-1, size)
     smaller = (blocks[:, :, None] > blocks[:, None, :]) & np.tri(size, k=-1, dtype=np.bool_)
     found: Counts = np.matmul(smaller.astype(np.float32), members.reshape(-1, size, members.shape[1]))

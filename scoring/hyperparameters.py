@@ -16,12 +16,7 @@ DECIMALS = 9
 def additive_fit(gap: ArrayLike, grid: Grid) -> Vector:
     """Return the least-squares fit of the gap by an intercept and an effect for each value of each hyperparameter.
 
-    Args:
-        gap: train accuracy minus test accuracy of each model, shape (n_models,), finite.
-        grid: the task's hyperparameters, models in the same order.
-
-    Returns:
-        Fitted gap of each model, shape (n_models,).
+    Gaps (train minus test accuracy) and fitted gaps have the shape (n_models,), in the order of the grid.
 
     Raises:
         ScoreUndefined: the grid has no official score.
@@ -46,12 +41,8 @@ def main_effects(gap: ArrayLike, grid: Grid) -> dict[str, float]:
 def fit_from_effects(of_others: Iterable[Mapping[str, float]], grid: Grid) -> Vector | None:
     """Predict gaps from the effects of hyperparameters in other tasks; return them up to a constant, shape (n_models,).
 
-    The effect of a hyperparameter is averaged over the other tasks. Return None if no hyperparameter that varies in
-    the grid has an effect in another task.
-
-    Args:
-        of_others: for each other task, hyperparameter -> its effect (`main_effects`).
-        grid: the hyperparameters of the models to predict.
+    `of_others` holds for each other task hyperparameter -> effect (`main_effects`); an effect is averaged over these
+    tasks. Return None if no hyperparameter that varies in the grid has an effect in another task.
     """
     others = list(of_others)
     known = {name: [one[name] for one in others if name in one] for name in grid.varying}
@@ -81,17 +72,10 @@ def _key(value: Value) -> tuple[bool, float, str]:
 
 
 def fit_additively(numbers: NDArray[np.float64], grid: Grid) -> NDArray[np.float64]:
-    """Return the least-squares fit of numbers by an intercept and an effect for each value of each hyperparameter.
+    """Return the least-squares fit of numbers (..., n_models) by an intercept and an effect for each hyperparameter value.
 
-    On a complete grid the intercept is the mean over all models. The effect of a value is the mean over the models with
-    this value, minus the mean over all models.
-
-    Args:
-        numbers: shape (..., n_models).
-        grid: the task's hyperparameters; complete.
-
-    Returns:
-        Fitted numbers, shape (..., n_models).
+    The grid must be complete. Then the intercept is the mean over all models, and the effect of a value is the mean
+    over the models with this value, minus the mean over all models.
     """
     mean = numbers.mean(axis=-1, keepdims=True)
     fitted = np.broadcast_to(mean, numbers.shape).copy()

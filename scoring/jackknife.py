@@ -32,13 +32,8 @@ def given_score(measure: ArrayLike, gap: ArrayLike, grid: Grid, names: Sequence[
     """Return the score by the formula of `official_score`, but only given every two of the hyperparameters `names`.
 
     Several models may share the values of `names`, and cells may be empty, as in the corpus of Schiff et al. (2021):
-    there, augmentation is not conditioned on, and models that could not be trained are missing.
-
-    Args:
-        measure: value of the complexity measure for each model, shape (n_models,), finite.
-        gap: train accuracy minus test accuracy of each model, shape (n_models,), finite.
-        grid: the hyperparameters, models in the same order; cells may be empty.
-        names: hyperparameters to condition on, at least two.
+    there, augmentation is not conditioned on, and models that could not be trained are missing. Values of the measure
+    and gaps (train minus test accuracy) are finite, shape (n_models,), in the order of the grid.
 
     Raises:
         ScoreUndefined: fewer than two names, or all models that share the values of two names have equal gaps.
@@ -72,8 +67,7 @@ def delete_one(measure: Vector, gap: Vector, cond: Conditioning) -> Vector:
 def jackknife_deviations(left_out: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return deviations from the mean, scaled so that their norm along the first axis is the standard error.
 
-    Args:
-        left_out: statistics computed without each of the models in turn, shape (n_models, ...).
+    `left_out` holds statistics without each of the models in turn, shape (n_models, ...).
 
     Source: Efron and Stein, "The jackknife estimate of variance", 1981.
     """
@@ -85,11 +79,8 @@ def jackknife_deviations(left_out: NDArray[np.float64]) -> NDArray[np.float64]:
 def jackknife_interval(score: float, left_out: Vector) -> tuple[float, float]:
     """Return both ends of a score's 90 % interval, 0 to 1.
 
-    The interval is symmetric for the square root of the score, which is less skewed than the score.
-
-    Args:
-        score: the score of all models.
-        left_out: the scores without each of the models in turn, shape (n_models,).
+    `left_out` holds the scores without each of the models in turn, shape (n_models,). The interval is symmetric for the
+    square root of the score, which is less skewed than the score.
     """
     roots = np.sqrt(np.maximum(score + jackknife_deviations(left_out), 0))
     half = CRITICAL * float(np.linalg.norm(roots - np.sqrt(score)))

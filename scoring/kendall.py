@@ -23,11 +23,8 @@ class GranulatedKendall:
 def kendall_tau(measure: ArrayLike, gap: ArrayLike) -> float:
     """Return Kendall's tau over all ordered pairs of models, from -1 to 1 (PGDL paper, eq. 4).
 
-    A tied pair counts as 0, but also as a pair (tau-a), so 1 is reached only without ties.
-
-    Args:
-        measure: value of the complexity measure for each model, shape (n_models,), finite.
-        gap: train accuracy minus test accuracy of each model, shape (n_models,), finite.
+    A tied pair counts as 0, but also as a pair (tau-a), so 1 is reached only without ties. Values of the measure and
+    gaps (train minus test accuracy) are finite, shape (n_models,).
 
     Raises:
         ScoreUndefined: fewer than two models.
@@ -44,12 +41,8 @@ def granulated_kendall(measure: ArrayLike, gap: ArrayLike, grid: Grid) -> Granul
 
     For each hyperparameter, models are grouped by the values of all others, and psi is the mean tau over groups of two
     or more models. The score is the mean psi; eq. 8 prints a sum, but the paper's text says average. Cells may be
-    empty.
-
-    Args:
-        measure: value of the complexity measure for each model, shape (n_models,), finite.
-        gap: train accuracy minus test accuracy of each model, shape (n_models,), finite.
-        grid: the task's hyperparameters, models in the same order.
+    empty. Values of the measure and gaps (train minus test accuracy) are finite, shape (n_models,), in the order of the
+    grid.
 
     Raises:
         ScoreUndefined: no two models differ in one hyperparameter only.

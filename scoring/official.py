@@ -104,9 +104,7 @@ def _larger_in_cells(values: bytes, cond: Conditioning) -> Vector:
 def conditional_information(p: NDArray[np.float64], cond: Conditioning) -> NDArray[np.float64]:
     """Return the conditional mutual information given each pair of hyperparameters, shape (..., n_pairs).
 
-    Args:
-        p: frequencies of the signs in each cell, shape (..., n_cells, 2, 2) (`cell_frequencies`).
-        cond: the cells.
+    `p` holds the frequencies of the signs in each cell, shape (..., n_cells, 2, 2) (`cell_frequencies`).
     """
     information, entropy = mutual_information(p), gap_entropy(p, EPSILON)
     values = np.empty((*p.shape[:-3], len(cond.sets)))

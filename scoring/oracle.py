@@ -15,12 +15,9 @@ ORACLE_DRAWS = 400  #: number of draws, fewer on large tasks; the score of a sin
 
 
 def noisy_oracle(gap: ArrayLike, noise: float = ORACLE_NOISE, seed: int = 0) -> NDArray[np.float64]:
-    """Return the generalization gap plus independent normal noise.
+    """Return the gaps plus independent normal noise with the standard deviation `noise`, in units of accuracy.
 
-    Args:
-        gap: train accuracy minus test accuracy of each model, shape (n_models,).
-        noise: standard deviation of the noise, in units of accuracy, 0 or more.
-        seed: the same seed gives the same values.
+    The same `seed` gives the same noise.
     """
     exact = np.asarray(gap, dtype=np.float64)
     return exact + stream("oracle", seed).normal(0.0, noise, size=exact.shape)
@@ -29,10 +26,8 @@ def noisy_oracle(gap: ArrayLike, noise: float = ORACLE_NOISE, seed: int = 0) -> 
 def oracle_scores(gap: ArrayLike, grid: Grid, seed: int = 0) -> Vector:
     """Return the official score of the noisy oracle for each draw of the noise, 0 to 1, shape (n_draws,).
 
-    Args:
-        gap: train accuracy minus test accuracy of each model, shape (n_models,), finite.
-        grid: the task's hyperparameters, models in the same order.
-        seed: seed of the noise; use another for each task.
+    Gaps (train minus test accuracy) are finite, shape (n_models,), in the order of the grid. Use another `seed` for
+    each task.
 
     Raises:
         ScoreUndefined: the grid has no official score.

@@ -90,9 +90,8 @@ class IndependenceTest:
 def pairwise_independence_test(*estimates: RiskEstimates, difference_range: float = ANY_GENERATOR) -> IndependenceTest:
     """Test whether weighted and ordinary error rate differ by more than chance, averaged over models (N-model test).
 
-    Args:
-        estimates: losses of each model, on the same test points in the same order.
-        difference_range: range of a point's difference of losses, `ANY_GENERATOR` or `TRANSLATION`.
+    `estimates` holds the losses of each model, on the same test points in the same order. `difference_range` is the
+    range of a point's difference of losses, `ANY_GENERATOR` or `TRANSLATION`.
 
     Raises:
         ValueError: no estimates, or different numbers of points.
@@ -108,11 +107,8 @@ def pairwise_independence_test(*estimates: RiskEstimates, difference_range: floa
 def independence_p_value(n_points: int, variance: float, statistic: float, difference_range: float) -> float:
     """Return the p-value (eq. 7): the probability of error at which the Bernstein bound equals |statistic|.
 
-    Args:
-        n_points: number of test points.
-        variance: variance of the differences of losses, with the divisor n_points.
-        statistic: mean of the differences.
-        difference_range: largest minus smallest possible difference (U in the paper).
+    `variance` (with the divisor n_points) and `statistic`, the mean, are those of the points' differences of losses;
+    `difference_range` is U in the paper: the largest minus the smallest possible difference.
     """
     difference = abs(statistic)
     slope = math.sqrt(2 * variance / n_points)
@@ -125,11 +121,8 @@ def independence_p_value(n_points: int, variance: float, statistic: float, diffe
 def bernstein_half_width(n_points: int, variance: float, delta: float, value_range: float) -> float:
     """Return half the width of the interval that contains the expectation with probability 1 - delta (eq. 6).
 
-    Args:
-        n_points: number of independent values.
-        variance: variance of the values, with the divisor n_points.
-        delta: probability with which the interval misses the expectation, in (0, 1].
-        value_range: largest minus smallest possible value.
+    `variance` is that of `n_points` independent values, with the divisor n_points; `value_range` is the largest minus
+    the smallest possible value.
 
     Source: Audibert, Munos and Szepesvári (2009), the empirical Bernstein bound.
     """
@@ -138,11 +131,9 @@ def bernstein_half_width(n_points: int, variance: float, delta: float, value_ran
 
 
 def bernstein_interval(values: Vector, level: float = LEVEL) -> tuple[float, float]:
-    """Return an interval within [0, 1] that contains the expectation of the values with probability `level`.
+    """Return an interval within [0, 1] that contains the expectation of independent values with probability `level`.
 
-    Args:
-        values: independent numbers in [0, 1], such as losses, shape (n_points,).
-        level: probability in [0, 1).
+    The values are in [0, 1], such as losses, shape (n_points,); `level` is in [0, 1).
     """
     mean = float(values.mean())
     half_width = bernstein_half_width(len(values), float(values.var()), 1 - level, 1.0)

@@ -41,8 +41,7 @@ class Paired:
 def pair_submissions(submissions: Mapping[str, Mapping[str, TaskCalls]]) -> Paired:
     """Collect the values of all submissions that have a finite value for every model of every task.
 
-    Args:
-        submissions: submission -> task -> its calls; all on the same tasks, with the same grid and gaps.
+    `submissions` maps submission -> task -> its calls; all have the same tasks, grids and gaps.
 
     Raises:
         ScoreUndefined: every submission lacks a value, or no task has an official score.

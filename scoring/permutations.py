@@ -25,11 +25,7 @@ RANK = 8  #: rank of the low-rank approximation of the counts of a group; it kee
 def deals(measure: Vector, groups: NDArray[np.intp], n: int, random: np.random.Generator) -> Iterator[Ranks]:
     """Yield `n` random permutations of a measure's ranks within groups, in chunks of shape (n_permutations, n_models).
 
-    Args:
-        measure: value of the measure for each model, shape (n_models,).
-        groups: group number of each model; all groups have the same size.
-        n: total number of permutations.
-        random: source of the permutations.
+    `groups` holds the group number of each model; all groups have the same size.
     """
     order = np.argsort(groups, kind="stable")
     in_groups = ranks(measure[None])[0][order].reshape(len(np.unique(groups)), -1)
@@ -84,8 +80,7 @@ class Scorer:
     def _counts(self, plus: Signs) -> tuple[Counts, Counts]:
         """Count in each cell the pairs with the sign + of both measure and gap, and of the measure: both (n, n_cells).
 
-        Without ties of the measure, `plus` holds either a pair (i, j) or its mirrored pair (j, i). So the second count
-        follows from the first count and the mirrored cell.
+        Without ties of the measure, the second count follows from the first count and the mirrored cell.
         """
         n_models = plus.shape[-1]
         has_ties = np.count_nonzero(plus) < len(plus) * n_models * (n_models - 1) // 2
@@ -127,15 +122,11 @@ class Scorer:
 def dealt_values(
     measure: Vector, gap: Vector, grid: Grid, pair: tuple[str, str], n: int, random: np.random.Generator
 ) -> Vector:
-    """Approximate the conditional mutual information of n permutations of a measure, for large tasks.
+    """Approximate the conditional mutual information of n permutations of a measure: 0 to 1, shape (n,). For large tasks.
 
-    The measure is permuted among models that share both values of the hyperparameters `pair`. A permutation changes
-    only the counts of pairs that gap and measure order alike. Hajek's projection approximates these counts by sums over
-    models, and loses 1 / (2 * models in a group) of their variance.
-
-    Returns:
-        Conditional mutual information given `pair`, 0 to 1, shape (n,). The official score, the minimum over all pairs,
-        may be smaller.
+    The measure is permuted among models that share both values of the hyperparameters `pair`, and the information is
+    given `pair`. A permutation changes only the counts of pairs that gap and measure order alike. Hajek's projection
+    approximates these counts by sums over models, and loses 1 / (2 * models in a group) of their variance.
     """
     cond = conditioning(grid, pair)
     groups, n_groups = cond.groupings[0]

@@ -62,8 +62,7 @@ def surely_better(standardized: Matrix, draws: Matrix, errors: Matrix, level: fl
 def rank_intervals(better: Relation) -> Ranks:
     """Return the smallest and the largest possible rank of each submission, shape (n, 2).
 
-    The smallest rank is 1 + the number of significantly better submissions. The largest rank is n - the number of
-    significantly worse submissions.
+    These are 1 + the number of significantly better submissions, and n - the number of significantly worse submissions.
     """
     return np.stack([1 + better.sum(axis=0), len(better) - better.sum(axis=1)], axis=1)
 
@@ -72,7 +71,7 @@ def rank_groups(better: Relation) -> Ranks:
     """Return the group of each submission, from 1 for the best group, shape (n,).
 
     Group 1 holds the submissions than which no other is significantly better. Without these, the same rule gives group
-    2, and so on. So no member of a group is significantly better than another member.
+    2, and so on.
     """
     groups = np.zeros(len(better), np.intp)
     number = 0

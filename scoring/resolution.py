@@ -26,14 +26,11 @@ STEPS = 10  #: number of bisection steps of this search
 
 
 def smallest_p_value(grid: Grid) -> float:
-    """Return the smallest p-value that any measure can have on a grid.
+    """Return the smallest p-value that any measure can have on a grid with an official score.
 
     For a pair of hyperparameters, the p-value is the share of permutations, among models that share both values, that
     score at least as high as the measure. The identity is such a permutation, so the p-value is at least 1 / number of
     permutations. The result is the largest of these bounds over pairs, as a score's p-value is the largest over pairs.
-
-    Raises:
-        ScoreUndefined: the grid has no official score.
     """
     require_official(grid)
     n_models, sizes = len(grid.models), dict(zip(grid.names, grid.sizes, strict=True))
@@ -48,10 +45,8 @@ def detectable_difference(gap: ArrayLike, grid: Grid, seed: int = 0) -> float:
     error is simulated with two measures: the normal scores of the gap plus independent normal noise. The noise is as
     strong as a mean score of `TYPICAL` requires; if pure noise scores more, the measures are pure noise.
 
-    Args:
-        gap: train accuracy minus test accuracy of each model, shape (n_models,), finite.
-        grid: the task's hyperparameters, models in the same order.
-        seed: the same seed gives the same noise.
+    Gaps (train minus test accuracy) are finite, shape (n_models,), in the order of the grid. The same `seed` gives the
+    same noise.
 
     Raises:
         ScoreUndefined: the grid has no official score, or all gaps are equal.

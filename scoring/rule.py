@@ -72,10 +72,8 @@ def score_submission(tasks: Mapping[str, TaskCalls]) -> SubmissionScore:
 def mean_score(results: Iterable[TaskScore | str], decimals: int | None = None) -> float | None:
     """Return 100 times the mean official score over the tasks that have an official score; None without such a task.
 
-    Args:
-        results: for each task, its scores, or the reason why it has no score.
-        decimals: round the result; the official scores must be rounded already. The sum is then multiplied by 100
-            before the division, since rounding of a tie depends on the order of operations.
+    `decimals` rounds the result for official scores that are rounded already. The sum is then multiplied by 100 before
+    the division, since rounding of a tie depends on the order of operations.
     """
     scores = [result.official for result in results if isinstance(result, TaskScore) and result.official is not None]
     if not scores:

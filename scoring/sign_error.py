@@ -15,10 +15,7 @@ MINIMUM_EFFECTIVE_PAIRS = 12.0  #: with repeats, environments with a smaller eff
 
 @dataclass(frozen=True)
 class SignErrors:
-    """Summary of the errors of several environments, from 0 (always the right order) to 1 (always the wrong order).
-
-    An environment is a pair of settings that differ in exactly one hyperparameter.
-    """
+    """Summary of the errors of several environments, from 0 (always the right order) to 1. See `sign_errors`."""
 
     mean: float  #: mean over environments
     percentile_90: float  #: 90th percentile over environments

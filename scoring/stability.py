@@ -35,11 +35,8 @@ def measure_stability(
     values at random, and the score is computed anew. The variance of these scores is multiplied by n_models / (number
     of models with repeats), and by k / (k - 1), since draws from k values vary less than new values.
 
-    Args:
-        measure: first value of each model, shape (n_models,), finite; the score on the board comes from these values.
-        gap: train accuracy minus test accuracy of each model, shape (n_models,), finite.
-        grid: the task's hyperparameters, models in the same order.
-        repeats: model -> its k - 1 values from other seeds; k is at least 2, and equal for all models.
+    First values of the measure and gaps (train minus test accuracy) are finite, shape (n_models,), in the order of the
+    grid. `repeats` maps model -> its k - 1 values from other seeds; k is at least 2, and equal for all models.
 
     Raises:
         ScoreUndefined: the grid has no official score.

@@ -37,10 +37,7 @@ class TaskScore:
 def score_task(measure: ArrayLike, gap: ArrayLike, grid: Grid) -> TaskScore:
     """Score a complexity measure on one task.
 
-    Args:
-        measure: value of the complexity measure for each model, shape (n_models,), finite.
-        gap: train accuracy minus test accuracy of each model, shape (n_models,), finite.
-        grid: the task's hyperparameters, models in the same order.
+    Values of the measure and gaps (train minus test accuracy) are finite, shape (n_models,), in the order of the grid.
 
     Raises:
         ScoreUndefined: fewer than two models.

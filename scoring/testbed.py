@@ -28,9 +28,7 @@ class ClassSpread:
 def class_spread(values: ArrayLike) -> ClassSpread:
     """Return mean and spread of `values` (n_classes,).
 
-    Raises:
-        ScoreUndefined: fewer than two classes.
-        ValueError: another shape, or a number that is not finite.
+    Raise `ScoreUndefined` for fewer than two classes, `ValueError` for another shape or a number that is not finite.
     """
     per_class = _finite("values", values, 1)
     if per_class.size < 2:
@@ -41,11 +39,7 @@ def class_spread(values: ArrayLike) -> ClassSpread:
 
 
 def marginal(cells: ArrayLike, axis: int) -> Vector:
-    """Return the means of a cube over the two axes other than `axis` (the paper prints sums).
-
-    Raises:
-        ValueError: `cells` does not have three axes, or a number is not finite.
-    """
+    """Return the means of a finite cube over the two axes other than `axis` (the paper prints sums)."""
     array = _finite("cells", cells, 3)
     others = tuple(other for other in range(3) if other != axis % 3)
     means: Vector = array.mean(axis=others)
@@ -57,11 +51,7 @@ def gaussian_divergence(
 ) -> float:
     """Return the Kullback-Leibler divergence of a Gaussian from a second Gaussian, in nats, at least 0.
 
-    Args:
-        mean: mean of the first Gaussian, shape (n,).
-        covariance: covariance of the first Gaussian, shape (n, n).
-        origin: mean of the second Gaussian, shape (n,).
-        origin_covariance: covariance of the second Gaussian, shape (n, n).
+    The second Gaussian has the mean `origin`. Means have the shape (n,), covariances (n, n).
 
     Raises:
         numpy.linalg.LinAlgError: the second covariance is singular.
@@ -77,9 +67,7 @@ def gaussian_divergence(
 def divergences_from(points: list[NDArray[np.float64]], origin: int) -> Vector:
     """Fit a Gaussian to each cloud of points; return its Kullback-Leibler divergence from the reference, (n_clouds,).
 
-    Args:
-        points: the clouds, each of shape (n, n_dimensions), n at least 2.
-        origin: position of the reference cloud in `points`.
+    Clouds have the shape (n, n_dimensions); `origin` is the position of the reference in `points`.
 
     Raises:
         ScoreUndefined: a cloud has fewer than two points.
@@ -91,11 +79,8 @@ def divergences_from(points: list[NDArray[np.float64]], origin: int) -> Vector:
 def inconsistency(measure: ArrayLike, marginals: ArrayLike) -> float:
     """Return the share of pairs of models that a measure orders otherwise than their errors, 0 to 1.
 
-    Equal values count as one half. The share is (1 - tau) / 2, where tau is Kendall's over all pairs.
-
-    Args:
-        measure: value of the complexity measure for each model, shape (n_models,).
-        marginals: error of each model, shape (n_models,).
+    `measure` and `marginals`, the errors, have the shape (n_models,). Equal values count as one half. The share is (1 -
+    tau) / 2, where tau is Kendall's over all pairs.
 
     Raises:
         ScoreUndefined: fewer than two models.
@@ -122,8 +107,7 @@ def _finite(what: str, values: ArrayLike, n_axes: int) -> NDArray[np.float64]:
 def error_rates(confusion: ArrayLike) -> Vector:
     """Return the share of misclassified examples of each class, in [0, 1], shape (n_classes,).
 
-    Args:
-        confusion: counts of examples by true class (rows) and predicted class (columns), shape (n_classes, n_classes).
+    `confusion` counts examples by true class (rows) and predicted class (columns).
 
     Raises:
         ValueError: not a square matrix of counts, or a class without examples.
@@ -137,16 +121,11 @@ def one_vs_rest_kappas(confusion: ArrayLike) -> Vector:
     """Return Cohen's kappa of true and predicted labels, for each class against all others, in [-1, 1], (n_classes,).
 
     kappa = (P_0 - P_e) / (1 - P_e): P_0 is the share of examples with equal labels, and P_e its expectation for
-    independent labels with the same frequencies. If all labels are equal, kappa is 1.
+    independent labels with the same frequencies. If all labels are equal, kappa is 1. Argument and errors are as for
+    `error_rates`.
 
     Source: Cohen, "A coefficient of agreement for nominal scales", 1960. The formula that Huang, Yu and Zhang print for
     P_e is a misprint: it may exceed 1.
-
-    Args:
-        confusion: counts of examples by true class (rows) and predicted class (columns), shape (n_classes, n_classes).
-
-    Raises:
-        ValueError: not a square matrix of counts, or a class without examples.
     """
     counts = _counts(confusion)
     total = counts.sum()

@@ -26,7 +26,7 @@ class TimeStep:
 
 
 def scores_by_limit(tasks: Mapping[str, TaskCalls], seconds: Seconds, budget: TimeBudget = "each") -> list[TimeStep]:
-    """Score a submission under every time limit, from the recorded times of its calls.
+    """Score a submission under every time limit, from the recorded times of its calls; return steps by rising limit.
 
     A task over the limit makes the final score 0 (`scoring.rule`). So the score changes only at the limit that the
     slowest task needs; earlier steps show which tasks keep the limit. A call that was stopped at its original limit
@@ -36,9 +36,6 @@ def scores_by_limit(tasks: Mapping[str, TaskCalls], seconds: Seconds, budget: Ti
         tasks: task -> its calls.
         seconds: task -> model -> wall time of the call, for all models that were called.
         budget: "each" applies the limit to each call, "average" to the mean over a task's models.
-
-    Returns:
-        The steps by rising limit; the first has limit 0.
 
     Raises:
         ValueError: a task or model of `seconds` is not in `tasks`, or a time is negative or not finite.
@@ -51,13 +48,10 @@ def scores_by_limit(tasks: Mapping[str, TaskCalls], seconds: Seconds, budget: Ti
 
 
 def pareto_front(costs: Sequence[float], scores: Sequence[float | None]) -> list[bool]:
-    """Return whether each submission is on the Pareto front: whether no other submission is better.
+    """Return whether each submission is on the Pareto front of cost and score: whether no other submission is better.
 
-    Another submission is better if its cost is not higher, its score is not lower, and one of them differs.
-
-    Args:
-        costs: cost of each submission, such as seconds per model; finite.
-        scores: score of each submission, higher is better; None or a number that is not finite is never on the front.
+    Another submission is better if its cost is not higher, its score is not lower, and one of them differs. A
+    submission whose score is None or not finite is never on the front.
 
     Raises:
         ValueError: different lengths, or a cost that is not finite.

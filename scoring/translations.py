@@ -65,11 +65,7 @@ class AdversarialGenerator:
         return RiskEstimates.of(losses, moved_losses, densities)
 
     def moves(self, windows: Margins) -> NDArray[np.intp]:
-        """Return the row-major position in each window to which the image in the middle of the window moves.
-
-        Args:
-            windows: margins of the candidates, shape (..., side, side).
-        """
+        """Return where the image in the middle of each window of margins (..., side, side) moves: a row-major position."""
         own = windows[..., self.radius, self.radius]
         stays = (own > 0) | ~(windows > 0).any(axis=(-2, -1))
         chosen: NDArray[np.intp] = np.where(stays, self.side * self.radius + self.radius, self.choose(windows))
@@ -129,15 +125,9 @@ def needed_shifts(margins: Margins, generators: Sequence[AdversarialGenerator]) 
     """Return which margins `AdversarialGenerator.estimates` needs, as far as the known margins tell.
 
     First the candidates of each image are needed. Once these are known, so are the translations that a generator may
-    move onto the moved image, and the candidates of each of them that is classified correctly. All other margins may be
-    any number in `estimates`. If all needed margins are known, no further margins are needed.
-
-    Args:
-        margins: shape (n_images, side, side), NaN where unknown; side is 6 * radius + 1 for the largest radius.
-        generators: the generators whose estimates are wanted.
-
-    Returns:
-        True for each needed margin, of the shape of `margins`.
+    move onto the moved image, and the candidates of each of them that is classified correctly. Other margins may be any
+    number in `estimates`. `margins` is NaN where unknown, shape (n_images, side, side); side is 6 * radius + 1 for the
+    largest radius. The result has the same shape.
     """
     needed = np.zeros(margins.shape, bool)
     middle = margins.shape[1] // 2
