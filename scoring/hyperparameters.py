@@ -72,7 +72,7 @@ def _key(value: Value) -> tuple[bool, float, str]:
 
 
 def fit_additively(numbers: NDArray[np.float64], grid: Grid) -> NDArray[np.float64]:
-    """Return the least-squares fit of numbers (..., n_models) by an intercept and an effect for each hyperparameter value.
+    """Return the least-squares fit of numbers (..., n_models) by an intercept and effects of hyperparameter values.
 
     The grid must be complete. Then the intercept is the mean over all models, and the effect of a value is the mean
     over the models with this value, minus the mean over all models.

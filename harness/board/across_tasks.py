@@ -22,8 +22,7 @@ class Pair:
 def across_tasks(board: Board) -> tuple[list[int], MeanRanks] | None:
     """Compare the mean ranks of all ranked rows that have a value for every model.
 
-    Return the rows' positions, best mean rank first, and the test results. Return None for fewer than three such rows
-    or six tasks with official scores.
+    Return the rows' positions, best mean rank first, and the tests; None for fewer than three rows or six scored tasks.
     """
     compared = _compared(board)
     found = compare_mean_ranks(board.task_scores[:, compared])
@@ -31,10 +30,7 @@ def across_tasks(board: Board) -> tuple[list[int], MeanRanks] | None:
 
 
 def across_tasks_object(board: Board) -> dict[str, Any] | None:
-    """Return the result of `across_tasks` for JSON.
-
-    `row` is a row's position on the board; `first` and `last` are positions in the list `rows`.
-    """
+    """Return the result of `across_tasks` for JSON; `row` is a position on the board, `first` and `last` are in `rows`."""
     compared = across_tasks(board)
     if compared is None:
         return None
@@ -54,8 +50,8 @@ def across_tasks_object(board: Board) -> dict[str, Any] | None:
 def pairs_across_tasks(board: Board, number: int) -> dict[int, Pair]:
     """Compare the row at position `number` with every ranked row that has a value for every model, itself included.
 
-    Return position of the other row -> difference. The result is empty for fewer than four tasks, or if the row at
-    `number` has no rank or lacks a value.
+    Return position of the other row -> difference; empty for fewer than four tasks, or if the row itself is not
+    compared.
     """
     others = _compared(board)
     if number not in others:

@@ -58,10 +58,7 @@ def with_p_values(rows: Sequence[Row]) -> list[Row]:
 
 
 def _adjusted(rows: Sequence[Row], chances: Callable[[Row], dict[str, Chance]]) -> dict[int, float]:
-    """Return position -> p-value adjusted for the number of rows, for all ranked rows that have a score on every task.
-
-    `chances` returns for a row task -> permuted scores; rows for which this is empty are left out.
-    """
+    """Return position -> p-value adjusted for the number of rows, for ranked rows with a score on every task."""
     found = {
         n: known for n, row in enumerate(rows) if row.rank is not None and row.complete and (known := chances(row))
     }

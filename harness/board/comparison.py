@@ -75,14 +75,9 @@ def compare_calls(
     """Return the board that compares measures, best first.
 
     Unlike on the leaderboard, a measure that exceeds the time limit on one task keeps its scores on other tasks. A
-    measure that was called on no task has no rank.
-
-    Args:
-        called: the calls of each measure.
-        references: task -> its reference data.
-        families: measure -> its family.
-        withheld: names of the hidden tasks: scores on them are rounded, and other results left out.
-        left_out: (measure, task) -> why the measure was not called on the task.
+    measure that was called on no task has no rank. `families` maps each measure to its family. Scores on the hidden
+    tasks `withheld` are rounded. `left_out` maps (measure, task) to the reason why the measure was not called on the
+    task.
     """
     rows = []
     for calls in called:

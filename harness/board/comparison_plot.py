@@ -15,12 +15,10 @@ Line = tuple[str, Sequence[Row]]
 
 
 def write_plot(rows: Sequence[Row], paths: Sequence[Path], oracle: float | None = None) -> None:
-    """Plot the mean scores of measures by family; measures that lack a score on a task have hollow dots.
+    """Plot the mean scores of measures (`rows`, best first) by family, and the noisy oracle's score (0 to 100) as a line.
 
-    Args:
-        rows: the measures, best first.
-        paths: files to write; the suffixes determine the formats: `.svg`, `.png`, or another format of Matplotlib.
-        oracle: score of the noisy oracle, 0 to 100, drawn as a line; None to leave it out.
+    Measures that lack a score on a task have hollow dots. The suffixes of `paths` determine the formats, such as
+    `.svg`.
     """
     families = {row.family: _lines([other for other in rows if other.family == row.family]) for row in rows}
     height = REST + LINE * sum(len(lines) + 1 for lines in families.values())

@@ -1,7 +1,6 @@
 """Reference scores beside a board: how well hyperparameters alone predict the gaps, without any network.
 
-Hidden tasks get no such score, and no fit uses their gaps: the published scores on public tasks would reveal something
-about them.
+Hidden tasks get no such score, and no fit uses their gaps, which scores on public tasks would then reveal.
 """
 
 from collections.abc import Collection, Mapping

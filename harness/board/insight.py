@@ -40,9 +40,9 @@ class Insight:
 
 
 def find_insights(rows: Sequence[Row], wanted: Collection[int] | None = None) -> dict[int, dict[str, Insight]]:
-    """Explain the scores of the rows at the positions `wanted`, or of all rows if it is None.
+    """Return position of a row -> task -> explanation, for public tasks on which the row has an official score.
 
-    Return position of a row -> task -> explanation, for all public tasks on which the row has an official score.
+    Only rows at the positions `wanted` are explained, or all rows if it is None.
     """
     return {
         number: {name: _insight(task) for name, task in row.tasks.items() if task.chance is not None}
@@ -78,10 +78,7 @@ def _insight(task: OnTask) -> Insight:
 
 
 def _missed(task: OnTask, gaps: Vector) -> list[Missed]:
-    """Return the hyperparameters whose effect the measure misses, largest effect first.
-
-    If the measure falls with the gap, its negative is judged, which has about the same score.
-    """
+    """Return the hyperparameters whose effect the measure misses, or its negative if the measure falls with the gap."""
     assert task.score is not None
     assert task.scored is not None
     grid, variance = task.scored.grid, gaps.var()

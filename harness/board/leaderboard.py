@@ -81,13 +81,8 @@ def build_board(
 ) -> Board:
     """Return the leaderboard.
 
-    Args:
-        collected: the calls of each row.
-        references: task -> its reference data.
-        withheld: names of the hidden tasks; scores on them are rounded before ranking.
-        task_notes: remarks on the tasks.
-        held_out: task -> its test set; None if a task's test set is not known.
-        command: returns the command line that makes calls again.
+    `withheld` names the hidden tasks. `held_out` maps each task to its test set, and is None if a test set is not
+    known. `command` returns the command line that makes calls again.
     """
     rows = make_rows(collected.shown, references, withheld)
     lines = [
@@ -118,16 +113,10 @@ def ranked_board(
     *,
     scored: bool,
 ) -> Board:
-    """Return the leaderboard of these rows, and compute their ranks, p-values and intervals.
+    """Return the leaderboard of these rows, with ranks, p-values and intervals, on the tasks of `oracle`.
 
-    Args:
-        rows: the rows, in any order.
-        oracle: reference scores of the noisy oracle on all tasks of the board.
-        hyperparameters: reference scores of hyperparameters alone.
-        lines: the board's remarks.
-        held_out: task -> its test set; None if a task's test set is not known.
-        withheld: names of the hidden tasks.
-        scored: whether any task can have an official score; otherwise no row gets a rank.
+    `lines` are the board's remarks, and `withheld` names the hidden tasks. If `scored` is False, because no task can
+    have an official score, no row gets a rank.
     """
     ranked = rank_rows(with_chance(rows), lambda row: row.sandboxed and scored)
     compared = rankings.compare_rows(ranked, held_out)

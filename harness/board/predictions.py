@@ -22,12 +22,9 @@ Value = int | float | Failure
 
 
 def read_predictions(directory: Path, references: Mapping[str, Reference]) -> dict[str, dict[str, float | Failure]]:
-    """Return task -> model -> value or failure, from the files TASK.predict in `directory`.
+    """Return task -> model -> value or failure, from the files TASK.predict in `directory`; a missing file gives no values.
 
-    A task without a file gets an empty dictionary.
-
-    Raises:
-        UserError: there is no such file at all, a file is malformed, or a model has no reference data.
+    Raise `UserError` if there is no such file at all, a file is malformed, or a model has no reference data.
     """
     if not directory.is_dir():
         raise UserError("not a directory", file=directory, expected="a directory with TASK.predict files")
@@ -40,10 +37,7 @@ def read_predictions(directory: Path, references: Mapping[str, Reference]) -> di
 
 
 def predictions_of(rows: Iterable["Record"]) -> dict[str, bytes]:
-    """Return file name -> content of the `.predict` files of a submission's records.
-
-    A timeout becomes `EXCEEDED`; models whose call failed in another way are left out.
-    """
+    """Return name -> content of the `.predict` files of a submission's records: values, and `EXCEEDED` for timeouts."""
     tasks: dict[str, dict[str, float | str]] = {}
     for row in rows:
         value, task = value_of(row), tasks.setdefault(row.task, {})
@@ -79,8 +73,8 @@ def _value(file: Path, model: str, value: Any) -> Value:
 def _as_floats(values: Mapping[str, Value]) -> dict[str, float | Failure]:
     """Return the values as floats; if a value is infinite, or has no exact float, all values become their ranks.
 
-    Scores depend only on the order of values. So infinite numbers and long integers get scores, as in the competition's
-    program. NaN stays NaN.
+    Scores depend only on the order of values, and the competition's program, too, orders infinite numbers and long
+    integers.
     """
     numbers = [
         one for one in values.values() if isinstance(one, int) or (isinstance(one, float) and not math.isnan(one))

@@ -31,10 +31,7 @@ def published_names() -> list[str]:
 
 
 def read_published(name: str) -> list[PublishedRow]:
-    """Return the published scores on a corpus; raise `UserError` if there are none.
-
-    Scores that the authors of a measure published precede scores that others published.
-    """
+    """Return the published scores on the corpus `name`; scores by the authors of a measure precede scores by others."""
     if name not in published_names():
         known = published_names()
         raise UserError(f"--published: no {name!r}", expected=", ".join(known), remedy=did_you_mean(name, known))
@@ -58,10 +55,7 @@ def require_published(rows: Sequence[PublishedRow], name: str, tasks: Sequence[s
 
 
 def with_published(board: Board, published: Sequence[PublishedRow], tasks: Collection[str]) -> Board:
-    """Return the board with a column of published scores for each task, and a remark that names the sources.
-
-    Only the tasks in `tasks` get published scores.
-    """
+    """Return the board with a column of published scores, filled for the given tasks, and a remark on their sources."""
     rows = [_beside(row, [one for one in published if one.measure == row.submission], tasks) for row in board.rows]
     shown = {row.submission for row in board.rows}
     found = [one for one in published if one.measure in shown and not one.values.keys().isdisjoint(tasks)]

@@ -79,13 +79,10 @@ def with_standings(rows: Sequence[Row], found: Comparison | None) -> list[Row]:
 
 
 def compare_rows(rows: Sequence[Row], held_out: Mapping[str, HeldOut] | None) -> Comparison | None:
-    """Compare the ranked rows. In the result, the position of a row, as text, is the name of the submission.
+    """Compare the ranked rows; in the result, a row's position, as text, is the name of the submission.
 
     Return None if no ranked row has a value for every model, if no task has an official score, or if a task is hidden.
-
-    Args:
-        rows: all rows of the board.
-        held_out: task -> its test set; None if a task's test set is not known.
+    `held_out` maps each task to its test set, and is None if a test set is not known.
     """
     ranked = {str(number): row for number, row in enumerate(rows) if row.rank is not None}
     if any(row.rounded for row in ranked.values()):

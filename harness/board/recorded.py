@@ -14,14 +14,10 @@ from harness.task.contents import Contents
 def read_records(
     records: Records, found: Collected, references: Mapping[str, Reference], contents: Mapping[str, Contents]
 ) -> Collected:
-    """Add the records of the database to the calls of a board.
+    """Return the calls of a board (`find_versions`) with their records from the database.
 
-    Args:
-        records: the database.
-        found: the calls without records, as `find_versions` returns them.
-        references: task -> its reference data.
-        contents: task -> digests of its present models and data, to recognise records of earlier versions of a task.
-            For tasks without digests, all records are taken.
+    `contents` maps tasks to the digests of their present models and data. Records with other digests belong to an
+    earlier version of the task. For tasks without digests, all records are taken.
     """
     shown = []
     for calls in found.shown:
@@ -31,10 +27,7 @@ def read_records(
 
 
 def _with_records(calls: Calls, records: Iterable[Record], contents: Mapping[str, Contents]) -> Calls:
-    """Add `records`, oldest first, to the calls; a record of an earlier version of the task is stale.
-
-    A record of a model that the task no longer has is left out: no run could renew it.
-    """
+    """Add `records`, oldest first, to the calls; records of earlier versions of the task are stale."""
     rows: dict[Cell, Record] = {}
     repetitions, stale = [], set()
     for row in records:

@@ -30,8 +30,7 @@ def remarks_on_records(
 def _stale(shown: Sequence[Calls], command: Callable[[Sequence[Calls]], str]) -> list[str]:
     """Return a remark for each group of submissions whose stale records a single command can renew.
 
-    The submissions of a group have the same settings, the same number of stale records on each task, and names that
-    cannot be mistaken for each other.
+    They have the same settings, the same number of stale records on each task, and names that cannot be confused.
     """
     lost: dict[tuple[Any, ...], list[Calls]] = {}
     turns: Counter[tuple[Any, ...]] = Counter()

@@ -30,13 +30,7 @@ def remarks_on(shown: Sequence[Calls], withheld: Collection[str]) -> list[str]:
 def not_deterministic(
     records: Iterable["Record"], deterministic: Collection[str], withheld: Collection[str]
 ) -> list[str]:
-    """Return a remark for each submission in `deterministic` that gave a model two values.
-
-    Args:
-        records: records in the same configuration.
-        deterministic: names of the submissions that claim to be deterministic.
-        withheld: names of the hidden tasks, whose models are not named.
-    """
+    """Return a remark for each submission in `deterministic` for which `records`, in one configuration, hold two values of a model."""
     rows: dict[str, list[Record]] = {name: [] for name in deterministic}
     for row in records:
         if row.submission in rows:

@@ -76,10 +76,7 @@ class Row:
 
     @property
     def beyond_hyperparameters(self) -> bool | None:
-        """Whether the score is significantly above chance and above an additive fit of the gaps by hyperparameters.
-
-        None if the row has no interval or no p-value.
-        """
+        """Whether the score is significantly above chance and above a fit of the gaps by hyperparameters; None if not known."""
         if self.standing is None or self.p_value is None:
             return None
         return self.standing.beyond_hyperparameters and self.p_value <= SIGNIFICANT
@@ -142,14 +139,7 @@ class Row:
 def make_row(
     calls: Calls, result: SubmissionScore, references: Mapping[str, Reference], withheld: Collection[str]
 ) -> Row:
-    """Return the row of a submission's calls, without a rank.
-
-    Args:
-        calls: the calls.
-        result: the score of the calls; it is rounded if a task is hidden.
-        references: task -> its reference data.
-        withheld: names of the hidden tasks.
-    """
+    """Return the row of a submission's calls, without a rank; `result`, their score, is rounded for the tasks `withheld`."""
     shown = rounded(result, withheld)
     return Row(
         rank=None,

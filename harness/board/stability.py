@@ -24,11 +24,7 @@ def own_randomness(
 ) -> OwnRandomness | None:
     """Return the spread of a submission's scores over seeds; None if it has no repetitions on public tasks.
 
-    Args:
-        calls: the calls of the submission, with their repetitions.
-        result: the score of the calls.
-        references: task -> its reference data.
-        withheld: names of the hidden tasks; they have no spread, and then the final score has none either.
+    `result` is the score of the calls. If tasks are hidden (`withheld`), the final score has no spread.
     """
     tasks = {task: _on_task(calls, task, reference) for task, reference in references.items() if task not in withheld}
     known = {task: stability for task, stability in tasks.items() if stability is not None}
@@ -57,10 +53,7 @@ def _on_task(calls: Calls, task: str, reference: Reference) -> Stability | None:
 
 
 def _equally_often(repeats: Mapping[str, list[float]]) -> dict[str, list[float]]:
-    """Choose models, and the same number of values for each, so that as many values as possible are used.
-
-    After an interruption or a failed repetition, models have different numbers of values.
-    """
+    """Choose models, and the same number of repetitions for each, so that as many values as possible are used."""
     lengths = {len(values) for values in repeats.values()} - {0}
     if not lengths:
         return {}
@@ -69,10 +62,7 @@ def _equally_often(repeats: Mapping[str, list[float]]) -> dict[str, list[float]]
 
 
 def _final_error(result: SubmissionScore, tasks: Mapping[str, Stability]) -> float | None:
-    """Return the standard error of the final score over seeds, in points.
-
-    Return None if a task with an official score lacks repetitions, or if the score is 0 because a call took too long.
-    """
+    """Return the standard error of the final score over seeds, in points; None without repetitions on every scored task."""
     scored = [name for name, task in result.tasks.items() if isinstance(task, TaskScore) and task.official is not None]
     if result.exceeded or not scored or not set(scored) <= set(tasks):
         return None

@@ -26,11 +26,7 @@ def find_versions(
     of libraries and the harness, the most recently requested is shown. Versions that were never requested count as the
     oldest.
 
-    Args:
-        records: the database.
-        references: task -> its reference data, for all tasks of the board.
-        everything: show all versions and configurations.
-        counts: returns whether calls may be on the board at all.
+    `everything` shows all versions and configurations. `counts` returns whether calls may be on the board at all.
     """
     requested = _last_requests(records.requests(), references)
     recorded = recorded_versions(records, references)
@@ -46,8 +42,8 @@ def find_versions(
 def by_age(requests: Iterable[Request]) -> list[Request]:
     """Sort requests, given in the order of the database, from oldest to newest.
 
-    Requests that came from other databases by a merge precede all others, and so never replace them. Among themselves
-    they are sorted by time, at the latest the time of the merge, since clocks differ. The others keep their order.
+    Requests that came from other databases by a merge precede all others, and so never replace them; they are sorted by
+    time, at the latest the time of the merge, since clocks differ.
     """
     given = list(requests)
     merged = [request for request in given if request.merged_at is not None]
@@ -67,10 +63,7 @@ def _last_requests(requests: Sequence[Request], tasks: Mapping[str, object]) -> 
 
 
 def _choose_shown(all_calls: Sequence[Calls], recorded: Collection[RowKey], *, everything: bool) -> Collected:
-    """Divide calls, given newest first, into shown and left-out calls, by the rule of `find_versions`.
-
-    `recorded` holds the row keys that have records.
-    """
+    """Divide calls, newest first, by the rule of `find_versions`; `recorded` holds the row keys that have records."""
     version: dict[str, str] = {}
     current = [calls for calls in all_calls if version.setdefault(calls.submission, calls.version) == calls.version]
     begun = {calls.submission for calls in current if calls.row_key in recorded}

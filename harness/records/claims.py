@@ -45,10 +45,7 @@ CLAIMS = Table(
 
 
 class Claims:
-    """The claims of a run: a context manager that releases them on exit.
-
-    If a PostgreSQL server fails, operations are tried again for ten minutes (`Database.patiently`).
-    """
+    """The claims of a run: a context manager that releases them on exit."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

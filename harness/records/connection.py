@@ -59,17 +59,10 @@ class LockedError(DatabaseError):
 
 
 class Database:
-    """Access to an SQLite file or a PostgreSQL database.
-
-    Failures raise `DatabaseError`, also within half a minute if the server hangs.
-    """
+    """Access to an SQLite file or a PostgreSQL database; all failures raise `DatabaseError`."""
 
     def __init__(self, address: Address, *, read_only: bool = False) -> None:
-        """Check an SQLAlchemy URL or the path of an SQLite file, without opening it; `read_only` forbids writing.
-
-        Raises:
-            UserError: not the address of an SQLite or PostgreSQL database, or its driver is missing.
-        """
+        """Prepare access to a database without opening it; raise `UserError` unless it is SQLite or PostgreSQL."""
         whole = address.reveal()
         try:
             self.url = sqlalchemy.make_url(whole) if address.is_url else URL.create("sqlite", database=whole)

@@ -64,10 +64,7 @@ class Record(Stored):
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)  # a test checks that a run frees its records
 class Evaluation(Record):
-    """A recorded call of a submission on a model, with all columns.
-
-    A row never changes. If several rows have the same `key`, scores use the newest row.
-    """
+    """A recorded call with all columns. Rows never change; of several rows with the same `key`, scores use the newest."""
 
     # fmt: off
     environment: Annotated[dict[str, str], Column(JSON, comment=

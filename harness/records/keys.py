@@ -25,7 +25,7 @@ def in_groups(items: Iterable[T]) -> Iterator[list[T]]:
 
 
 def rows_of(connection: Connection, keys: Iterable[str]) -> Select[str]:
-    """Return a query whose rows are the keys, to be part of other statements; all keys together are one parameter.
+    """Return a query whose rows are the keys, as part of other statements; all keys together are one parameter.
 
     Keys are in alphabetical order: all runs lock rows in the same order, which prevents deadlocks.
     """

@@ -15,12 +15,9 @@ from harness.records.store import Records
 
 
 def add_records(records: Records, file: Address | Path) -> int:
-    """Add the requests and the records of an SQLite file to a database; return the number of added records.
+    """Add the requests of an SQLite file, and its records of calls that lack a record here; return the number of records.
 
-    Calls with a record in the database are left out. Records with outcome `INFRA_ERROR` count as missing in both.
-
-    Raises:
-        UserError: `file` is a URL, or not a readable results file.
+    Records with outcome `INFRA_ERROR` count as missing in both. Raise `UserError` for a URL or an unreadable file.
     """
     added = 0
     if isinstance(file, Address) and file.is_url:

@@ -1,8 +1,7 @@
 """Connections to PostgreSQL that end if the server hangs.
 
 A slow server still accepts new connections, but a hanging server does not. So a statement may take any time as long as
-the server accepts another connection. This covers servers that have stopped without closing their connections; for an
-unreachable machine, the operating system ends the connection.
+the server accepts another connection.
 """
 
 import os
@@ -47,11 +46,7 @@ class WatchedConnection(psycopg.Connection[Any]):
         return connection
 
     def wait(self, *arguments: Any, **options: Any) -> Any:
-        """Wait for an answer of the server; psycopg calls this method for every exchange.
-
-        Raises:
-            psycopg.OperationalError: the server hangs.
-        """
+        """Wait for an answer of the server, as psycopg does in every exchange; raise `OperationalError` if the server hangs."""
         watch = _Watch(self)
         watch.start()
         try:

@@ -1,7 +1,4 @@
-"""Turns rows of the database into objects, and refuses rows with values that the harness would not write.
-
-A stranger's database may hold such values: SQLite stores any value in any column, and PostgreSQL checks only types.
-"""
+"""Turns rows of the database into objects, and refuses values that the harness would not write."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
@@ -34,16 +31,9 @@ def read_as(kind: type[S], connection: Connection, query: Select[Any], table: Ta
 
 
 def read(connection: Connection, query: Executable, table: Table, name: str) -> Iterator[Sequence[Any]]:
-    """Yield the rows of a query, and check every column that `table` also has.
+    """Yield the rows of a query; check every column that `table` also has, and raise `UserError` if it breaks its rule.
 
-    Args:
-        connection: the open database.
-        query: the query.
-        table: the table whose rules the columns must follow.
-        name: name of the database, for messages.
-
-    Raises:
-        UserError: a value that the harness would not write.
+    `name` is the name of the database, for messages.
     """
     result = connection.execute(query)
     names = list(result.keys())
@@ -63,13 +53,7 @@ def read(connection: Connection, query: Executable, table: Table, name: str) -> 
 
 
 def _fit(rows: Sequence[Row[Any]], rules: Sequence[tuple[int, Rule]], pair: Sequence[int]) -> bool:
-    """Return whether all rows follow the rules.
-
-    Args:
-        rows: rows of a query.
-        rules: position of a column and its rule.
-        pair: positions of the columns outcome and value; empty if the query lacks them.
-    """
+    """Return whether all rows follow the rules (position, rule); `pair` has the positions of outcome and value, if any."""
     if not rows:
         return True
     columns = list(zip(*rows, strict=True))

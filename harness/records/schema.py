@@ -31,8 +31,7 @@ CREATING = 7_413_020  #: key of PostgreSQL's advisory lock under which tables ar
 def open_tables(database: Database, *, read_only: bool) -> None:
     """Create missing tables and indices, unless the database is `read_only`; then check all tables.
 
-    Raises:
-        UserError: the tables have another version or lack columns, or a read-only database has no tables.
+    Raise `UserError` for tables of another version or without a column, and for a read-only database without tables.
     """
     with database.begin() as connection:
         is_new = not _has_tables(connection, database.name)

@@ -34,16 +34,12 @@ class EndedCall(NamedTuple):
 
 
 class Records(Database):
-    """A results database. A method that adds rows returns when they are on disk.
-
-    All methods raise `UserError` if the database cannot be opened, read or written.
-    """
+    """A results database. A method that adds rows returns when they are on disk; failures raise `UserError`."""
 
     def __init__(self, location: Address | Path | str, *, read_only: bool = False) -> None:
-        """Open a database by its SQLAlchemy URL or the path of its SQLite file.
+        """Open a database by its SQLAlchemy URL or the path of its SQLite file, and create missing tables.
 
-        Missing tables are created, unless the database is opened `read_only`: then it must exist, and cannot be
-        changed.
+        A `read_only` database must exist, and cannot be changed.
         """
         super().__init__(Address.of(location, "results"), read_only=read_only)
         if read_only and self.file is not None and not self.file.exists():
@@ -66,8 +62,8 @@ class Records(Database):
     def requests(self) -> list[Request]:
         """Return the requests that decide which rows a board shows, oldest first.
 
-        These are all requests that came from other databases by a merge. Of the others, they are the last request for
-        each version, task, configuration and path of the submission.
+        These are all requests that came from other databases by a merge, and the last other request for each version,
+        task, configuration and path of the submission.
         """
         table = REQUESTS.c
         same = (table.submission, table.submission_digest, table.task, table.configuration, table.source)

@@ -1,8 +1,4 @@
-"""Keeps records in a local file while the results database fails; the next run adds them to the database.
-
-The file is an SQLite database in the user's cache directory. Its name contains a digest of the address of the results
-database.
-"""
+"""Keeps records in a local SQLite file while the results database fails; the next run adds them to the database."""
 
 import hashlib
 from collections.abc import Iterator, Sequence
@@ -54,10 +50,9 @@ def keep(database: Database, evaluations: Sequence[Evaluation]) -> Path:
 
 
 def add_unwritten(database: Database) -> None:
-    """Move the records of a database's local files to the database, with a line to its `warn` for each file.
+    """Move the records of a database's local files to the database; report each file to the database's `warn`.
 
-    Each record is added once, even after an interruption, or if several runs do this at the same time. A file that
-    cannot be read completely is renamed.
+    Each record is added once, even if several runs do this at the same time. A damaged file is renamed.
     """
     if not _files(_stem(database)):
         return

@@ -24,9 +24,8 @@ class RecordWriter:
     """Writes records in groups, in a separate thread: a context manager that writes the remaining records on exit.
 
     Only records of calls that `claims` still holds are written, or all if it is None. If a PostgreSQL server fails, the
-    writer tries again for ten minutes, or only once more if an error or Ctrl-C has ended the context. After that, and
-    at once for other errors, records go into a local file (`unwritten`), and every method raises a `UserError` that
-    names the file.
+    writer tries again for ten minutes, or only once more if an error or Ctrl-C has ended the context. Records that
+    cannot be written go into a local file (`unwritten`); then every method raises a `UserError` that names the file.
     """
 
     def __init__(self, database: Database, claims: Claims | None) -> None:
@@ -79,10 +78,7 @@ class RecordWriter:
         self._require_success()
 
     def written(self) -> list[tuple[Evaluation, bool]]:
-        """Return the records handled since the last call of this method, each with whether it was written.
-
-        False means that another run has taken over the call.
-        """
+        """Return the records handled since the last call of this method, each with False if another run took over its call."""
         self._require_success()
         with self._changed:
             decided, self._decided = self._decided, []

@@ -66,8 +66,7 @@ def _line(texts: Sequence[str]) -> str:
 def escaped(text: str) -> str:
     """Return text on one line with LaTeX's special characters escaped, and a minus sign before a negative number.
 
-    A bracket or an asterisk at the beginning is put into braces. Otherwise LaTeX would take it for an argument of the
-    line break before it.
+    Braces enclose a bracket or an asterisk at the beginning, which LaTeX would take for an argument of the line before.
     """
     text = printable(re.sub(r"[\s\x00-\x1f\x7f]+", " ", text))
     text = re.sub(r"[\\~^<>|&%$#_{}]", lambda found: WORDS.get(found[0], f"\\{found[0]}"), text)
