@@ -131,7 +131,7 @@ def signed_rank_p_values(differences: ArrayLike) -> Vector | None:
 
 @lru_cache(maxsize=1024)
 def _at_least(sizes: tuple[int, ...]) -> NDArray[np.float64]:
-    """Give each size a random sign; return the probabilities that |sum of signed sizes| is at least 0, 1, 2, ..."""
+    """Return the probabilities that |sum of the sizes with random signs| is at least 0, 1, 2, ..."""
     probability = np.ones(1)
     for size in sizes:
         tossed = np.zeros(probability.size + 2 * size)

@@ -122,7 +122,7 @@ class Scorer:
 def dealt_values(
     measure: Vector, gap: Vector, grid: Grid, pair: tuple[str, str], n: int, random: np.random.Generator
 ) -> Vector:
-    """Approximate the conditional mutual information of n permutations of a measure on a large task: 0 to 1, shape (n,).
+    """Approximate the conditional mutual information of n permutations of a measure on a large task, 0 to 1: (n,).
 
     The measure is permuted among models that share both values of the hyperparameters `pair`, and the information is
     given `pair`. A permutation changes only the counts of pairs that gap and measure order alike. Hajek's projection

@@ -30,7 +30,7 @@ def across_tasks(board: Board) -> tuple[list[int], MeanRanks] | None:
 
 
 def across_tasks_object(board: Board) -> dict[str, Any] | None:
-    """Return the result of `across_tasks` for JSON; `row` is a position on the board, `first` and `last` are in `rows`."""
+    """Return `across_tasks` for JSON; `row` is a position on the board, `first` and `last` are positions in `rows`."""
     compared = across_tasks(board)
     if compared is None:
         return None

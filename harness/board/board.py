@@ -89,7 +89,7 @@ class Board:
         return [column.shown(row) for column in self.columns]
 
     def difference(self, number: int, other: int) -> Difference | None:
-        """Return how much better the row at position `number` is than the row at `other`; None if they are not compared."""
+        """Return how much better the row at position `number` is than the row at `other`; None if not compared."""
         if self.comparison is None or not {str(number), str(other)} <= self.comparison.standings.keys():
             return None
         return self.comparison.difference(str(number), str(other))

@@ -82,7 +82,7 @@ class OnTask:
 
     @cached_property
     def sign_errors(self) -> SignErrors | None:
-        """Shares of wrongly ordered pairs among models that differ in one hyperparameter only, 0 to 1; None if not known."""
+        """Shares of wrongly ordered pairs of models that differ in a single hyperparameter; None if not known."""
         if self.score is None or self.scored is None:
             return None
         try:

@@ -22,9 +22,10 @@ Value = int | float | Failure
 
 
 def read_predictions(directory: Path, references: Mapping[str, Reference]) -> dict[str, dict[str, float | Failure]]:
-    """Return task -> model -> value or failure, from the files TASK.predict in `directory`; a missing file gives no values.
+    """Return task -> model -> value or failure, from the files TASK.predict in `directory`.
 
-    Raise `UserError` if there is no such file at all, a file is malformed, or a model has no reference data.
+    A task without a file has no values. Raise `UserError` if no file exists, a file is malformed, or a model has no
+    reference data.
     """
     if not directory.is_dir():
         raise UserError("not a directory", file=directory, expected="a directory with TASK.predict files")

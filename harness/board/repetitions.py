@@ -30,7 +30,7 @@ def remarks_on(shown: Sequence[Calls], withheld: Collection[str]) -> list[str]:
 def not_deterministic(
     records: Iterable["Record"], deterministic: Collection[str], withheld: Collection[str]
 ) -> list[str]:
-    """Return a remark for each submission in `deterministic` for which `records`, in one configuration, hold two values of a model."""
+    """Return a remark for each submission in `deterministic` that gave a model two values in one configuration."""
     rows: dict[str, list[Record]] = {name: [] for name in deterministic}
     for row in records:
         if row.submission in rows:

@@ -76,7 +76,7 @@ class Row:
 
     @property
     def beyond_hyperparameters(self) -> bool | None:
-        """Whether the score is significantly above chance and above a fit of the gaps by hyperparameters; None if not known."""
+        """Whether the score is significantly above chance and a fit of the gaps by hyperparameters; None if unknown."""
         if self.standing is None or self.p_value is None:
             return None
         return self.standing.beyond_hyperparameters and self.p_value <= SIGNIFICANT
@@ -139,7 +139,7 @@ class Row:
 def make_row(
     calls: Calls, result: SubmissionScore, references: Mapping[str, Reference], withheld: Collection[str]
 ) -> Row:
-    """Return the row of a submission's calls, without a rank; `result`, their score, is rounded for the tasks `withheld`."""
+    """Return the row of a submission's calls, without a rank; `result`, their score, is rounded if tasks are hidden."""
     shown = rounded(result, withheld)
     return Row(
         rank=None,

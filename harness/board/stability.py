@@ -62,7 +62,7 @@ def _equally_often(repeats: Mapping[str, list[float]]) -> dict[str, list[float]]
 
 
 def _final_error(result: SubmissionScore, tasks: Mapping[str, Stability]) -> float | None:
-    """Return the standard error of the final score over seeds, in points; None without repetitions on every scored task."""
+    """Return the standard error of the final score over seeds, in points; None if a scored task lacks repetitions."""
     scored = [name for name, task in result.tasks.items() if isinstance(task, TaskScore) and task.official is not None]
     if result.exceeded or not scored or not set(scored) <= set(tasks):
         return None

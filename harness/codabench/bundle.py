@@ -35,10 +35,8 @@ COMMANDS = {
 def write_bundle(source: Path, out: Path, step: Callable[[str], None] = lambda _: None) -> list[PlannedPhase]:
     """Write the bundle of the competition that the TOML file `source` describes to `out`; return the phases.
 
-    The same files give the same bytes. `step` receives a line before each step of the work.
-
-    Raises:
-        UserError: the description, a file that it names, or a task is invalid, or the platform would refuse the bundle.
+    The same files give the same bytes. `step` receives a line before each step of the work. Raise `UserError` if the
+    description, a file that it names, or a task is invalid, or if the platform would refuse the bundle.
     """
     competition = read_competition(source)
     pages = _pages(competition, source)
@@ -65,10 +63,7 @@ def write_bundle(source: Path, out: Path, step: Callable[[str], None] = lambda _
 
 
 def _require_public(competition: CodabenchCompetition, members: Mapping[str, Content], source: Path) -> None:
-    """Raise `UserError` if a member of the bundle names a hidden task or is a file of a hidden task.
-
-    `members` maps names for messages to contents.
-    """
+    """Raise `UserError` if a member (name for messages -> content) names a hidden task or is one of its files."""
     names = competition.hidden_tasks
     found = hidden_in(members, TaskDirectory(Path(competition.tasks)).runnable(names) if names else ())
     if problems := [f"{source}: {line}" for line in found]:
@@ -104,9 +99,9 @@ def _pages(competition: CodabenchCompetition, source: Path) -> dict[str, tuple[s
 
 
 def write_archive(path: Path, members: Mapping[str, Content], *, packed: bool = True) -> None:
-    """Write a zip archive of members (name -> content); the same members give the same bytes.
+    """Write a zip archive of members (name -> content); raise `UserError` if this fails.
 
-    Raise `UserError` if a member cannot be read or the archive cannot be written. `packed` compresses the members.
+    The same members give the same bytes.
     """
     method = zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED
     with writing(path), zipfile.ZipFile(path, "w", method) as archive:

@@ -69,22 +69,12 @@ def collect(
     settings: PhaseSettings, tasks_dir: Path, directory: Path, names: Sequence[str], results: Address, share: float,
     progress: Progress,
 ) -> CollectedResults:  # fmt: skip
-    """Check the results of the submissions `names` of a phase, and add their records to a database.
+    """Check the results of the submissions `names` of a phase, and add their records to the database `results`.
 
-    Results that cannot be used, or that the new calls do not confirm, are left out with a warning.
-
-    Args:
-        settings: limits and tasks of the phase.
-        tasks_dir: directory of the tasks.
-        directory: holds the submissions NAME.zip, and their results results/NAME.zip.
-        names: names of the submissions.
-        results: address of the database.
-        share: share of each submission's calls that are made again, 0 to 1.
-        progress: receives steps and warnings.
-
-    Raises:
-        UserError: no result can be used, no call can be made here, or the database already has records of a result that
-            is left out.
+    `directory` holds the submissions NAME.zip, and their results results/NAME.zip. A `share` (0 to 1) of the calls of
+    each submission is made again. Results that cannot be used or are not confirmed are left out with a warning. Raise
+    `UserError` if no result can be used, no call can be made here, or the database already has records of such a
+    result.
     """
     if not names:
         raise UserError("no submissions", file=directory, expected=f"NAME.zip and {RESULTS}/NAME.zip")
@@ -127,7 +117,7 @@ def _prove(
 ) -> int:
     """Make some calls again, and return their number; raise `UserError` if a value differs from its record.
 
-    The differences are written to the file `refused`. While it exists, the submission is refused without new calls.
+    The differences go into the file `refused`. While it exists, the submission is refused without new calls.
     """
     if refused.exists():
         raise UserError("was refused before", file=refused, remedy="remove this file to try again")
@@ -156,8 +146,7 @@ def read_records(
 ) -> tuple[list[Evaluation], list[Request]]:
     """Return the records and requests of a result, which may be forged, under the submission's name.
 
-    Raise `UserError` unless all records belong to the files of this submission. `owners` maps digests of files to names
-    of submissions, for messages.
+    Raise `UserError` unless all records belong to the submission's files. `owners` maps digests to names, for messages.
     """
     try:
         with _records_in(result, settings.planned) as records:
@@ -229,15 +218,10 @@ def made_again(
 def differences(
     rows: Sequence[Evaluation], drawn: Sequence[Evaluation], again: Mapping[tuple[str, str], Evaluation]
 ) -> list[str]:
-    """Return a line for each drawn call whose new record does not confirm the old record.
+    """Return a line for each drawn call that its new record in `again`, (task, model) -> record, does not confirm.
 
     On machines of the same class, both values must be equal. Otherwise they may differ by `TOLERANCE`, but the new
-    value must have the same order among the other values: else a nearly constant measure would confirm any values.
-
-    Args:
-        rows: all old records of the submission.
-        drawn: the old records of the drawn calls.
-        again: (task, model) -> new record.
+    value must have the same order among the values of `rows`: else a nearly constant measure would confirm any values.
     """
     return [line for row in drawn if (line := _difference(rows, row, again.get((row.task, row.model))))]
 

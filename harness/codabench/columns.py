@@ -1,4 +1,4 @@
-"""The columns of the platform's leaderboard, and the values of a submission in these columns.
+"""The columns of the platform's leaderboard.
 
 The platform sorts by the first column, then by the next, and puts empty cells first. So the first column is the share
 of calls with a value.
@@ -55,9 +55,9 @@ def task_columns(tasks: Iterable[str]) -> dict[str, str]:
 
 
 def described(tasks: Mapping[str, str], *, has_final: bool) -> list[dict[str, Any]]:
-    """Return the columns as entries of the platform's file competition.yaml.
+    """Return the columns as entries of competition.yaml; `tasks` maps public tasks to keys of columns.
 
-    `tasks` maps public tasks to the keys of their columns. `has_final` adds a column for final scores of hidden phases.
+    `has_final` adds a column for the final scores of hidden phases.
     """
     final = [PlatformColumn(FINAL, f"final ({NOT_YET:g}: not yet)", precision=1)] if has_final else []
     found = [COMPLETE, *final, *COLUMNS[1:], *(PlatformColumn(key, task[:LONGEST]) for task, key in tasks.items())]

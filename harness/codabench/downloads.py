@@ -56,22 +56,12 @@ class _Files(BaseModel):
 def download(
     opened: OpenedPhase, end: datetime | None, directory: Path, step: Callable[[str], None], *, with_results: bool
 ) -> tuple[list[Submitted], list[str]]:
-    """Download one submission of each participant as NAME.zip, unless the file exists already; write the table.
+    """Download a submission of each participant as NAME.zip, unless the file exists; return them, and lines on problems.
 
-    It is the submission on the platform's board, or else the last submission whose file was written before `end`.
-
-    Args:
-        opened: the phase on the platform.
-        end: end of the phase by the organiser's description; None for a phase without end.
-        directory: where to write.
-        step: receives a line for each participant.
-        with_results: choose only among submissions with a score, and also download results/NAME.zip.
-
-    Returns:
-        The downloaded submissions, and lines on submissions that are left out.
-
-    Raises:
-        UserError: the platform cannot be reached, refuses or fails.
+    It is the submission on the platform's board, or else the last submission whose file was written before `end`, the
+    end of the phase in the organiser's description. A table lists the files. `with_results` chooses only among
+    submissions with a score, and also downloads results/NAME.zip. Raise `UserError` if the platform cannot be reached,
+    refuses or fails.
     """
     listed, notes = by_participant(opened, FINISHED if with_results else None)
     with writing(directory):
@@ -160,10 +150,7 @@ def _fetch(platform: Platform, one: Listed, name: str, directory: Path, *, with_
 
 
 def _fetch_file(platform: Platform, named: str | None, place: Path, asked: Address) -> datetime:
-    """Download the zip archive at the address `named`; return the time at which the platform's storage received it.
-
-    `asked` is the address for messages. Raise `UserError` if `named` is None or holds no archive.
-    """
+    """Download the zip archive at `named`; return the time at which the storage received it. `asked` is for messages."""
     if named is None:
         raise UserError("the platform has no such file", file=asked, expected=place.name)
     platform.require_encryption(named)

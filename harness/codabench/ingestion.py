@@ -1,8 +1,7 @@
 """The ingestion program: it calls a submission on the tasks of a phase, inside the platform's container.
 
-The container runs as root without capabilities, has a network and no memory limit. So Landlock and a system-call filter
-isolate each call. All calls end well before the container's time is up, because the platform keeps no output of a
-container that it kills.
+In the container, Landlock and a system-call filter isolate each call. All calls end well before the container's time is
+up, because the platform keeps no output of a container that it kills.
 """
 
 import os
@@ -38,17 +37,10 @@ class OutOfTimeError(KeyboardInterrupt):
 
 
 def ingest(program: Path, input_data: Path, submission: Path, output: Path, progress: Progress) -> PhaseResult:
-    """Call a submission on all models of a phase; write the result, and return it.
+    """Call a submission on all models of a phase; write the result to `output`, and return it.
 
-    Args:
-        program: directory with the settings of the phase.
-        input_data: directory of the tasks.
-        submission: directory with the submission's files.
-        output: directory for the result.
-        progress: receives steps and warnings.
-
-    Raises:
-        UserError: no call can be made; the result then holds the reason.
+    `program` holds the settings of the phase, and `input_data` the tasks. If no call can be made, write the reason, and
+    raise `UserError`.
     """
     settings = PhaseSettings.read(program)
     execution = Execution(settings.time_limit_s, memory_bytes=settings.memory_bytes, sandbox=SANDBOX)

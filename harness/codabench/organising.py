@@ -52,19 +52,10 @@ def collect_results(
 ) -> CollectedResults:
     """Check the results of a public phase, and add them to the database `results`.
 
-    Args:
-        competition: TOML file of the competition.
-        source: address of the competition's page, or a directory with files of the platform.
-        phase: name of the phase; None for the only phase.
-        downloads: directory for downloaded files, in a folder for each phase.
-        share: random share of each submission's calls that are made again, 0 to 1.
-        organiser: access to the platform.
-        results: address of the database.
-        html: directory in which a site is written and verified; None for no site.
-        progress: receives steps and warnings.
-
-    Raises:
-        UserError: a file is invalid, the platform refuses, or no sandbox works here.
+    `competition` is the TOML file of the competition. `source` is the address of its page, or a directory with files of
+    the platform. Downloaded files go to a folder of `downloads`. A random `share` (0 to 1) of the calls of each
+    submission is made again. If `html` is a directory, a site is written there and verified. Raise `UserError` if a
+    file is invalid, the platform refuses, or no sandbox works here.
     """
     read = read_competition(competition)
     chosen, tasks_dir = choose_phase(read, phase, competition), Path(read.tasks)
@@ -101,20 +92,11 @@ def download_submissions(
     organiser: Organiser = USUAL,
     progress: Progress = SILENT,
 ) -> tuple[str, int]:
-    """Download one submission of each participant; return the name of the phase and the number of submissions.
+    """Download one submission of each participant to `output`; return the name of the phase and their number.
 
-    It is the submission on the platform's board, or else the participant's last submission before the phase's end.
-
-    Args:
-        competition: TOML file of the competition.
-        page: address of the competition's page.
-        output: directory for the files.
-        phase: name of the phase; None for the only phase.
-        organiser: access to the platform.
-        progress: receives steps and warnings.
-
-    Raises:
-        UserError: a file is invalid, or the platform refuses.
+    It is the submission on the platform's board, or else the last before the phase's end. `competition` is the TOML
+    file of the competition, and `page` the address of its page. Raise `UserError` if a file is invalid, or the platform
+    refuses.
     """
     phases = read_competition(competition).phases
     chosen = phases[position_of(phase, [one.name for one in phases], competition)]
@@ -138,21 +120,9 @@ def publish_scores(
 ) -> tuple[str, int]:
     """Put the scores of the database `results` on the platform's board; return name of the phase, number of scores.
 
-    The platform lets organisers change only existing scores (api/views/leaderboards.py:38). So the scoring program of a
-    hidden phase has written a placeholder for each submission.
-
-    Args:
-        page: address of the competition's page.
-        directory: submissions that `download_submissions` wrote.
-        phase: name of the phase; None for the only phase.
-        organiser: access to the platform.
-        results: address of the database.
-        tasks_dir: directory of the tasks.
-        task_names: names of the tasks; empty for all.
-        progress: receives steps and warnings.
-
-    Raises:
-        UserError: the platform refuses.
+    `page` is the address of the competition's page, and `directory` was written by `download_submissions`. Organisers
+    can change only existing scores (api/views/leaderboards.py:38), so the scoring program of a hidden phase has written
+    a placeholder for each submission. Raise `UserError` if the platform refuses.
     """
     rows = board(tasks_dir=tasks_dir, task_names=task_names, results=results).board.rows
     opened = organiser.open(page, phase, progress)

@@ -1,7 +1,4 @@
-"""The API of Codabench, and the submissions of a phase on the platform.
-
-Comments name files and lines of revision c7dbc756 of codalab/codabench, below src/.
-"""
+"""The API of Codabench. Comments name files and lines of revision c7dbc756 of codalab/codabench, below src/."""
 
 import os
 import re
@@ -182,10 +179,7 @@ def split_page(page: Address) -> tuple[str, str]:
 def open_phase(platform: Platform, number: str, name: str | None) -> OpenedPhase:
     """Return the phase `name` of the competition `number`, or its only phase if `name` is None.
 
-    The platform sends all submissions in a single answer (api/views/submissions.py:28).
-
-    Raises:
-        UserError: the platform cannot be reached, refuses or fails, or there is no such competition or phase.
+    Raise `UserError` if the platform cannot be reached, refuses or fails, or if there is no such competition or phase.
     """
     competition = platform.get(f"competitions/{number}/", _Competition)
     if "organised" not in competition.model_fields_set:
@@ -195,10 +189,10 @@ def open_phase(platform: Platform, number: str, name: str | None) -> OpenedPhase
 
 
 def by_participant(opened: OpenedPhase, status: str | None) -> tuple[dict[str, list[Listed]], list[str]]:
-    """Return participant -> submissions, and a list with a line on the submissions that are left out, if any.
+    """Return participant -> submissions with `status` (None: all), and a list with a line on the others, if any.
 
-    `status` leaves out submissions with another status. The submission on the platform's board comes first, then the
-    others by descending number: participants can choose the times (api/serializers/submissions.py:82).
+    The submission on the platform's board comes first, then the others by descending number: participants can choose
+    the times (api/serializers/submissions.py:82).
     """
     found: dict[str, list[Listed]] = {}
     for one in sorted(opened.submissions, key=lambda one: (not one.on_leaderboard, -one.id)):

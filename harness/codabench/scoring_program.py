@@ -27,17 +27,11 @@ _FAILED = """<!doctype html>
 
 
 def score_result(program: Path, reference: Path, result: Path, output: Path) -> str:
-    """Write the scores and the report of a submission, and return a summary in words.
+    """Write the scores and the report of a submission to `output`, and return a summary in words.
 
-    Args:
-        program: directory with the settings of the phase.
-        reference: directory with the reference data.
-        result: directory with the output of the ingestion program.
-        output: directory for scores and report.
-
-    Raises:
-        UserError: the result is invalid or without calls. The report then holds the reason, and the platform lists the
-            submission as failed.
+    `program` holds the settings of the phase, `reference` the reference data, `result` the output of the ingestion
+    program. If the result is invalid or without calls, write the reason into the report, and raise `UserError`: the
+    platform then lists the submission as failed.
     """
     try:
         return _score(program, reference, result, output)

@@ -1,8 +1,4 @@
-"""The files of a protocol: tables as CSV, and parts.
-
-A part is a file in the cache with the finished arrays of one network. After an interruption, the same command computes
-only networks without a part.
-"""
+"""The files of a protocol: tables as CSV, and parts. A part holds the finished arrays of one network in the cache."""
 
 import csv
 import io
@@ -35,9 +31,7 @@ def write_csv(file: Path, rows: Sequence[Mapping[str, object]]) -> Path:
 def part_file(protocol: str, **key: object) -> Path:
     """Return the path of a part in the cache; the file need not exist.
 
-    Args:
-        protocol: name of the protocol.
-        **key: JSON values that determine the arrays, such as digests of model and data, settings, library versions.
+    `key` holds everything that determines the arrays, such as digests of model and data, settings, library versions.
     """
     text = json.dumps({"harness": harness.__version__} | key, sort_keys=True)
     return cache_directory(f"protocols/{protocol}") / f"{sha256(text.encode()).hexdigest()}.npz"

@@ -42,7 +42,7 @@ class StudiedTask:
     def write_data(self, split: Split, directory: Path) -> None:
         """Create `directory`, and write training or test examples there as inputs.npy and labels.npy.
 
-        Test data are never cached, since a measure could be given the cached copy.
+        Test data are never cached, since a measure could get the cached copy.
         """
         directory.mkdir(parents=True)
         if split == "train":
@@ -72,9 +72,8 @@ def read_subject(
 ) -> StudiedTask:
     """Read and check the task `name`, and choose the models that a protocol evaluates.
 
-    Raises:
-        UserError: the task or a model does not exist, the task is invalid, or it is hidden from this user: protocols
-            show errors and gaps.
+    Raise `UserError` if the task or a model does not exist, or if the task is invalid or hidden from the user:
+    protocols show errors and gaps.
     """
     (files,) = TaskDirectory(tasks_dir).runnable([name])
     if withhold.covers(files.hidden):
@@ -95,17 +94,11 @@ def write_parts(
     on_model: Callable[[], object],
     change: Callable[[Path], None] = lambda _: None,
 ) -> dict[str, UserError]:
-    """Run a program on each model in `files`; return model id -> error, for models that could not be run.
+    """Run a program on each model in `files` (model id -> path to write); return model id -> error, for models that fail.
 
-    Args:
-        program: name of the module.
-        runtime: the framework that runs the models.
-        subject: the task.
-        files: model id -> path of the file that the program writes.
-        directory: existing directory for temporary files of models.
-        shared: keys of all questions to the program, besides `model`, the model's directory, and `target`, its file.
-        on_model: is called after each answer.
-        change: may rewrite the files of a model in its directory.
+    A question to the program has the keys of `shared`, `model` for the model's directory, and `target` for the path.
+    Models are written below the existing `directory`, and `change` may rewrite their files. `on_model` is called after
+    each answer.
     """
     models = [model for model in subject.models if model.id in files]
     questions = [_question(subject, one, directory, {**shared, "target": str(files[one.id])}, change) for one in models]

@@ -59,7 +59,7 @@ class LockedError(DatabaseError):
 
 
 class Database:
-    """Access to an SQLite file or a PostgreSQL database; all failures raise `DatabaseError`."""
+    """Access to an SQLite file or a PostgreSQL database; failures of the database raise `DatabaseError`."""
 
     def __init__(self, address: Address, *, read_only: bool = False) -> None:
         """Prepare access to a database without opening it; raise `UserError` unless it is SQLite or PostgreSQL."""

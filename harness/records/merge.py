@@ -15,7 +15,7 @@ from harness.records.store import Records
 
 
 def add_records(records: Records, file: Address | Path) -> int:
-    """Add the requests of an SQLite file, and its records of calls that lack a record here; return the number of records.
+    """Add another file's requests, and its records of calls without a record here; return the number of records.
 
     Records with outcome `INFRA_ERROR` count as missing in both. Raise `UserError` for a URL or an unreadable file.
     """

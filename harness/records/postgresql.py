@@ -46,7 +46,7 @@ class WatchedConnection(psycopg.Connection[Any]):
         return connection
 
     def wait(self, *arguments: Any, **options: Any) -> Any:
-        """Wait for an answer of the server, as psycopg does in every exchange; raise `OperationalError` if the server hangs."""
+        """Wait for an answer of the server; raise `OperationalError` if it hangs. psycopg calls this method."""
         watch = _Watch(self)
         watch.start()
         try:

@@ -53,7 +53,7 @@ def read(connection: Connection, query: Executable, table: Table, name: str) -> 
 
 
 def _fit(rows: Sequence[Row[Any]], rules: Sequence[tuple[int, Rule]], pair: Sequence[int]) -> bool:
-    """Return whether all rows follow the rules (position, rule); `pair` has the positions of outcome and value, if any."""
+    """Return whether rows follow the rules (position, rule); `pair` has the positions of outcome and value, if any."""
     if not rows:
         return True
     columns = list(zip(*rows, strict=True))

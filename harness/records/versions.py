@@ -66,7 +66,7 @@ def recorded_calls(records: Records, submission: str, tasks: Collection[str]) ->
 
 
 def machine_classes(records: Records, keys: Collection[str]) -> list[str]:
-    """Return the machine classes (cores, processor and GPUs) in the newest records of these keys, in alphabetical order."""
+    """Return the machine classes (cores, processor, GPUs) in the newest records of the keys, in alphabetical order."""
     found = EVALUATIONS.c.environment["machine_class"].as_string()
     if records.file is not None:  # a file may hold any text
         found = case((func.json_valid(EVALUATIONS.c.environment) == 1, found), else_=null())

@@ -98,8 +98,7 @@ def evaluate(
 ) -> PerturbedAccuracies:
     """Compute the curves of the chosen models, and compare them with the gaps; call `finished` after each model.
 
-    Raises:
-        UserError: TensorFlow is missing, the data do not suit a perturbation, or the models cannot be compared.
+    Raise `UserError` if TensorFlow is missing, the data do not suit a perturbation, or the models cannot be compared.
     """
     reference = subject.task.reference
     names = [model.id for model in subject.models]

@@ -48,14 +48,9 @@ class ChosenMagnitudes:
 
 
 def choose(names: Sequence[str], ranges: Sequence[str]) -> list[ChosenMagnitudes]:
-    """Return the perturbations with these names, or `DEFAULT` if `names` is empty.
+    """Return the perturbations `names`, or `DEFAULT` if it is empty; raise `UserError` for an unknown name.
 
-    Args:
-        names: names of perturbations.
-        ranges: texts such as `rotation=-90..90` that replace the usual magnitudes; not for mixtures.
-
-    Raises:
-        UserError: an unknown name, or an invalid range.
+    A text such as `rotation=-90..90` in `ranges` replaces the usual magnitudes of a change of images.
     """
     known = [*PERTURBATIONS, *MIXTURES]
     for unknown in (name for name in names if name not in known):

@@ -61,10 +61,9 @@ def plot_curves(
 def plot_pairs(
     study: Study, perturbations: Sequence[ChosenMagnitudes], gaps: Mapping[str, float], stem: Path
 ) -> list[Path]:
-    """Plot for each mixture the curves of two models: of all curves that end alike, the largest difference of gaps.
+    """Plot two curves for each mixture: of all pairs that end alike, the models with the most different gaps (figure 2).
 
-    This is figure 2. Return the paths of the pictures; if no two curves end alike, write nothing and return an empty
-    list.
+    Return the paths of the pictures; if no two curves end alike, write nothing and return an empty list.
     """
     pairs = {}
     for chosen in (one for one in perturbations if one.is_mixture):

@@ -96,17 +96,9 @@ def run_study(
 ) -> Study:
     """Run all chosen models on perturbed examples, or take their results from the cache.
 
-    Args:
-        subject: the task and the chosen models.
-        perturbations: the perturbations and their magnitudes.
-        n_examples: number of training examples of a curve, drawn at random.
-        seed: seed of all draws.
-        repetitions: number of random mixtures of each example.
-        timed: numbers of examples for which the time of a curve is measured.
-        finished: is called after each model.
-
-    Raises:
-        UserError: TensorFlow is missing, or the data do not suit a perturbation.
+    A curve has `n_examples` training examples. Each is mixed `repetitions` times with random partners. `timed` lists
+    numbers of examples for which the time of a curve is measured. `finished` is called after each model. Raise
+    `UserError` if TensorFlow is missing, or the data do not suit a perturbation.
     """
     runtime = require_runtime("tensorflow", "curves are computed in TensorFlow")
     require_suitable(subject, perturbations)

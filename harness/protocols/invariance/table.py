@@ -53,10 +53,8 @@ class Compared:
     def of(cls, reference: Reference, models: Sequence[str], given: Sequence[str], least_accuracy: float) -> "Compared":
         """Choose the models whose training accuracy is at least `least_accuracy`.
 
-        If `given` is empty, scores condition on all varying hyperparameters except `LEVEL`.
-
-        Raises:
-            UserError: `given` has an unknown name or only one name, or fewer than two models are left.
+        If `given` is empty, scores condition on all varying hyperparameters except `LEVEL`. Raise `UserError` if it has
+        an unknown name or only one name, or if fewer than two models are left.
         """
         names = tuple(given) or tuple(name for name in reference.grid.varying if name != LEVEL)
         for unknown in set(names) - set(reference.grid.names):
@@ -130,8 +128,7 @@ def measure_sensitivity(
 ) -> list[Point]:
     """Return how well Gi-scores from random subsets of the examples predict the gap, for each number of batches.
 
-    Each point has `REPETITIONS` subsets, the same for all models. `study` must have `REPETITIONS` repetitions, and the
-    times for `numbers`.
+    Each point has `REPETITIONS` subsets, the same for all models; `study` must have as many repetitions.
     """
     responses, points = {model: study.responses[model] for model in compared.models}, []
     for chosen in perturbations:

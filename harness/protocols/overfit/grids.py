@@ -34,8 +34,7 @@ class Grids:
 def compute_grids(subject: StudiedTask, settings: OverfitSettings, on_model: Callable[[], object]) -> Grids:
     """Compute the margins of all chosen models, or take them from the cache; call `on_model` after each model.
 
-    Raises:
-        UserError: the task has no data of `settings.split`, or no framework is installed.
+    Raise `UserError` if the task has no data of `settings.split`, or if no framework is installed.
     """
     runtime = installed_runtime(PREFERRED)
     data: dict[str, object] = {
@@ -68,10 +67,7 @@ def compute_grids(subject: StudiedTask, settings: OverfitSettings, on_model: Cal
 
 
 def strip_softmax(model: Path) -> None:
-    """Remove a final softmax from the model files in a directory.
-
-    A softmax rounds outputs to 0 and 1, so that margins could not identify the strongest adversarial example.
-    """
+    """Remove a final softmax from the model files in a directory: it would round outputs to 0 and 1."""
     file = model / "architecture.json"
     file.write_bytes(json.dumps(without_softmax(json.loads(file.read_bytes()))).encode())
 

@@ -60,18 +60,11 @@ def shifted_margins(
     black: NDArray[np.float32] | None,
     needs: Needs,
 ) -> dict[str, NDArray[Any]]:
-    """Return the arrays `near`, `far` and `far_images` (see the module).
+    """Return the arrays `near`, `far` and `far_images` (see the module) for the largest radius `radius`.
 
-    Args:
-        predict: returns the logits (size, n_classes) of images (size, height, width, channels).
-        inputs: the images, shape (n_images, height, width, channels).
-        labels: shape (n_images,).
-        radius: the largest radius R, in pixels.
-        black: the value of black in each channel; None for images that wrap around.
-        needs: returns which margins are needed (`needs_of`).
-
-    Raises:
-        FloatingPointError: an output is NaN or infinite.
+    `predict` returns the logits (size, n_classes) of images (size, height, width, channels). `inputs` are all images,
+    and `labels` has the shape (n_images,). `black` is the value of black in each channel; None for images that wrap
+    around. Raise `FloatingPointError` if an output is NaN or infinite.
     """
     height, width, channels = inputs.shape[1:]
     reach, size = 3 * radius, batch_size(inputs.shape[1:])

@@ -18,10 +18,7 @@ LEGEND = (
 
 
 def print_result(result: OverfitResult, console: Console) -> None:
-    """Print all figures of the groups of models, and the p-values of single models.
-
-    For a single model, print all its figures.
-    """
+    """Print all figures of the groups of models, and the p-values of single models; all figures of a single model."""
     groups = [row for row in result.rows if row.group.kind is not OverfitGroup.MODEL]
     models = [row for row in result.rows if row.group.kind is OverfitGroup.MODEL]
     headings = ["models", "epsilon", "error", "adversarial error", "adversarial estimate", "T", "p-value"]

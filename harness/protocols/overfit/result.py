@@ -64,10 +64,9 @@ class OverfitResult:
 
 
 def groups_of(architectures: Mapping[str, str]) -> list[Group]:
-    """Return the groups to test: all models, the models of each architecture, single models.
+    """Return the groups to test, from model id -> digest of its architecture: all models, architectures, single models.
 
-    Groups of several models with the same models as another group are left out. `architectures` maps each model id to
-    the digest of the model's architecture.
+    A group of several models is left out if another group has the same models.
     """
     models = tuple(architectures)
     members: dict[str, list[str]] = {}

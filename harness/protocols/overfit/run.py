@@ -20,11 +20,8 @@ def detect_overfitting(
 ) -> OverfitResult:
     """Test each model, the models of each architecture together, and all models together.
 
-    The margins of finished models are kept in the cache. `on_model` is called after each model.
-
-    Raises:
-        UserError: the task has no data of `settings.split`, its inputs are no images, a radius is too large, or no
-            framework is installed.
+    Margins of finished models are kept in the cache. `on_model` is called after each model. Raise `UserError` if the
+    task has no data of `settings.split`, its inputs are no images, a radius is too large, or no framework is installed.
     """
     settings = replace(settings, radii=possible_radii(settings.radii, subject.models[0].input_shape))
     grids = compute_grids(subject, settings, on_model)
@@ -47,19 +44,13 @@ def detect_overfitting(
 
 
 def estimates_of(part: Arrays, radius: int, generator: Generator) -> RiskEstimates:
-    """Return a model's losses on the images before and after shifts by at most `radius` pixels.
-
-    `part` holds the model's margins (`harness.protocols.overfit.margins`).
-    """
+    """Return a model's losses before and after shifts by at most `radius` pixels, from its margins (`overfit.margins`)."""
     make = strongest_translation if generator is Generator.STRONGEST else nearest_translation
     return make(radius).estimates(_cut(part, radius))
 
 
 def _cut(part: Arrays, radius: int) -> NDArray[np.float32]:
-    """Return the margins of all shifts by at most 3 * radius, shape (n_images, 6 * radius + 1, 6 * radius + 1).
-
-    Margins that are not needed are minus infinity.
-    """
+    """Return the margins of shifts by at most 3 * radius, minus infinity where not needed: (n_images, 6 * radius + 1, same)."""
     near, far = part["near"], part["far"]
     largest, side = far.shape[1] // 6, 6 * radius + 1
     grid = np.full((len(near), side, side), -np.inf, np.float32)

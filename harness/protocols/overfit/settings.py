@@ -50,12 +50,10 @@ def parse_radii(text: str) -> tuple[int, ...]:
 
 
 def possible_radii(wanted: Sequence[int], input_shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the radii `wanted`; if it is empty, return the radii of `DEFAULT_RADII` that the images allow.
+    """Return the radii `wanted`, or if it is empty the radii of `DEFAULT_RADII` that the images allow.
 
-    Images are shifted by up to three times the radius, and a part of an image must remain visible.
-
-    Raises:
-        UserError: the inputs are no images (height, width, channels), or they are too small.
+    Images are shifted by up to three times the radius, and a part must remain visible. Raise `UserError` if the inputs
+    are no images (height, width, channels), or too small.
     """
     if len(input_shape) != 3:
         raise UserError("inputs", expected="images of shape (height, width, channels)", found=f"shape {input_shape}")

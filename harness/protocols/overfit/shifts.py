@@ -24,12 +24,9 @@ def black_of(images: Images) -> NDArray[np.float32]:
 
 
 class Shifts:
-    """All shifts of images by at most `reach` pixels, made in batches on demand.
+    """All shifts of images (n_images, height, width, channels) by at most `reach` pixels, made in batches on demand.
 
-    Args:
-        images: shape (n_images, height, width, channels).
-        reach: largest shift in pixels.
-        black: the value of each channel in pixels that a shift leaves empty; None lets the images wrap around.
+    Pixels that a shift leaves empty get the values `black`, one for each channel; if it is None, images wrap around.
     """
 
     def __init__(self, images: Images, reach: int, black: NDArray[np.float32] | None) -> None:
@@ -45,11 +42,9 @@ class Shifts:
     def batches(self, wanted: NDArray[np.bool_], size: int) -> Iterator[tuple[tuple[NDArray[np.intp], ...], Images]]:
         """Yield batches of shifted images, each with its indices in `wanted`: (images, rows, columns).
 
-        Args:
-            wanted: the shifts to make, shape (n_images, 2 * reach + 1, 2 * reach + 1). The unshifted image is in the
-                middle; rows above are shifts up, columns to the left are shifts to the left.
-            size: number of images of every batch. The last batch is filled up with copies, which have no indices: a
-                framework compiles the model for each size.
+        `wanted` is a mask, shape (n_images, 2 * reach + 1, 2 * reach + 1). The unshifted image is in the middle; rows
+        above are shifts up, columns to the left are shifts to the left. The last batch is filled up with copies, which
+        have no indices, because frameworks compile a model for each `size` of a batch.
         """
         images, rows, columns = np.nonzero(wanted)
         for start in range(0, len(images), size):

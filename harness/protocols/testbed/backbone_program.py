@@ -1,11 +1,8 @@
 """The program that probes a backbone: it fits linear classifiers (probes) on the features of a frozen network.
 
-A question has these keys:
-
-* `model`: the directory of the backbone;
-* `images`: a directory with train_inputs.npy, train_labels.npy and test_labels.npy;
-* `check`: true to only try the backbone on a few images; the other keys are then absent;
-* `tests`: files of test images; `n_classes`: numbers of classes; `counts`: the file to write.
+A question has the directory `model` of the backbone, and the directory `images` with train_inputs.npy, train_labels.npy
+and test_labels.npy. It either has `"check": true`, to only try the backbone on a few images, or the files of test
+images `tests`, the numbers of classes `n_classes`, and the file to write, `counts`.
 """
 
 import warnings
@@ -47,10 +44,7 @@ def answer(runtime: Runtime, question: Question) -> Answer:
 
 
 def _without_last_layer(runtime: Runtime, model: Any) -> Any:
-    """Return a model whose output is the input of the last layer with weights: the features.
-
-    Raise `UserError` unless this layer is dense, is called once, and has a vector as input.
-    """
+    """Return a model whose output is the input of the last layer with weights: the features."""
     last = [layer for layer in model.layers if layer.weights][-1]
     kind = type(last).__name__
     if kind != "Dense":
@@ -83,18 +77,11 @@ def probe(
     """Fit a probe for each number of classes on clean training images, and count its predictions on test images.
 
     A probe is multinomial logistic regression with an L2 penalty (scikit-learn, C = 1) on standardised features. Its
-    minimum is unique, so it needs no seed.
+    minimum is unique, so it needs no seed. With K in `n_classes`, it is fitted and tested on classes 0 to K - 1.
 
-    Args:
-        train: features of the training images, shape (n_train, n_features).
-        train_labels: classes of the training images, from 0, shape (n_train,).
-        tests: features of the test images for each noise level, shape (n_test, n_features).
-        test_labels: classes of the test images, shape (n_test,).
-        n_classes: numbers of classes, ascending; a probe with K classes is fitted and tested on classes 0 to K - 1.
-
-    Returns:
-        Confusion matrices, rows are true classes, shape (numbers of classes, noise levels, classes, classes); and
-        whether each probe has converged, shape (numbers of classes,).
+    Features have the shape (n_images, n_features), labels (n_images,); `tests` holds the features for each noise level.
+    Return confusion matrices, rows are true classes, shape (numbers of classes, noise levels, classes, classes); and
+    whether each probe has converged, shape (numbers of classes,).
     """
     from sklearn.linear_model import LogisticRegression
     from sklearn.metrics import confusion_matrix

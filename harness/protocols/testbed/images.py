@@ -50,10 +50,7 @@ class Images:
 
 
 def data_key(data: str) -> list[Any]:
-    """Return JSON values that identify a dataset in the cache: its name, or its files with their sizes and times.
-
-    Raise `UserError` if there is no such dataset.
-    """
+    """Return JSON values that identify a dataset in the cache: its name, or its files with their sizes and times."""
     settings, path = _source(data), Path(data)
     if "path" not in settings:
         return [data]
@@ -76,8 +73,7 @@ prepare = plain(answer)
 def read_images(data: str, input_shape: tuple[int, ...]) -> Images:
     """Read the images of a dataset in the shape (height, width, channels) of the backbones' input.
 
-    `data` is a name in `NAMES`, an .npz file, or a directory of images. Raise `UserError` if the data cannot be read,
-    or cannot have this shape.
+    `data` is a name in `NAMES`, an .npz file, or a directory of images; raise `UserError` if it cannot be used.
     """
     runtime = require_runtime("tensorflow", "images are read by TensorFlow")
     height, width, channels = input_shape

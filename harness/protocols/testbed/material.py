@@ -29,19 +29,11 @@ class Classes:
 def divide_images(
     data: str, input_shape: tuple[int, ...], known: TrainingData, levels: tuple[int, ...] | None
 ) -> tuple[Images, Classes]:
-    """Read the images of the dataset `data`, and divide them into seen and unseen classes.
+    """Read the images of the dataset `data`, and divide them into seen and unseen classes; labels become positions.
 
-    Args:
-        data: a dataset, as for `read_images`.
-        input_shape: shape of the backbones' input, (height, width, channels).
-        known: training data of the backbones; their classes are the seen classes.
-        levels: numbers of unseen classes to evaluate, ascending from 0; None for at most six in equal steps.
-
-    Returns:
-        The images, with positions in `Classes.labels` as labels, and the classes.
-
-    Raises:
-        UserError: the images cannot be read, or there are too few classes or images of a class.
+    The seen classes are the classes of `known`, the training data of the backbones. `levels` are the numbers of unseen
+    classes to evaluate, ascending from 0; None for at most six in equal steps. Raise `UserError` if the images cannot
+    be read, or if there are too few classes or images of a class.
     """
     images = without_training_images(read_images(data, input_shape), known.inputs)
     classes = _divide_classes(images, np.unique(known.labels).tolist(), levels, data)

@@ -31,20 +31,11 @@ Array = NDArray[np.float64]
 def write_noisy_images(
     images: Images, targets: Sequence[float], seed: int, directory: Path, advance: Callable[[], None]
 ) -> list[Path]:
-    """Write a file of noisy images for each target SSIM to a directory; return the files.
+    """Write a file of noisy images for each target SSIM in (0, 1) to a directory; return the files.
 
-    Each image has a single draw of noise, which depends only on the seed and the image's position, and is scaled for
-    each target. Noisy images are not clipped.
-
-    Args:
-        images: shape (n, height, width, channels), in [0, 1], at least 11 pixels high and wide.
-        targets: SSIMs in (0, 1).
-        seed: seed of the noise.
-        directory: existing directory.
-        advance: is called `number_of_parts` times.
-
-    Raises:
-        UserError: an image cannot get a target SSIM.
+    Images have the shape (n, height, width, channels), are in [0, 1], and at least 11 pixels high and wide. Each has a
+    single draw of noise, which depends only on `seed` and its position, and is scaled for each target. Noisy images are
+    not clipped. `advance` is called `number_of_parts` times. Raise `UserError` if an image cannot get a target SSIM.
     """
     files = [directory / f"noisy_{number}.npy" for number in range(len(targets))]
     stored = [open_memmap(file, "w+", np.float32, images.shape) for file in files]
@@ -72,10 +63,7 @@ def number_of_parts(images: Images) -> int:
 
 
 def noisy_images(images: Images, targets: Sequence[float], seed: int, first: int = 0) -> Images:
-    """Return noisy images, shape (n_targets, n, height, width, channels); see `write_noisy_images`.
-
-    `first` is the position of the first image in the dataset.
-    """
+    """Return noisy images (n_targets, n, height, width, channels); `first` is the position of the first image."""
     draws = [
         stream("noise of the testbed", seed, first + i).standard_normal(images.shape[1:]) for i in range(len(images))
     ]

@@ -44,16 +44,8 @@ def probe_backbones(
 ) -> dict[str, str]:
     """Probe the models in `files` as backbones; return model id -> reason, for models that cannot be probed.
 
-    All backbones are first tried on a few images.
-
-    Args:
-        subject: the task of the models.
-        files: model id -> path of the part to write.
-        images: training and test images.
-        classes: seen and unseen classes.
-        settings: noise levels and seed.
-        report: receives progress.
-        directory: existing directory for temporary files.
+    `files` maps model ids to the parts to write. All backbones are first tried on a few images. Temporary files are
+    written below the existing `directory`.
     """
     for name, part in (("train", images.train), ("test", images.test)):
         np.save(directory / f"{name}_inputs.npy", part.inputs)
@@ -110,10 +102,7 @@ def _check(backbones: Mapping[str, Path], images: Path) -> dict[str, str]:
 def _ask(
     backbones: Mapping[str, Path], details: Sequence[dict[str, Any]]
 ) -> Iterator[tuple[str, dict[str, Any] | UserError]]:
-    """Yield model id and the program's answer for each backbone; closing the iterator kills the processes.
-
-    `backbones` maps model ids to directories; `details` holds further keys of each question.
-    """
+    """Yield model id and the program's answer for each backbone; closing the iterator kills the processes."""
     names, pairs = list(backbones), zip(backbones.values(), details, strict=True)
     questions = [nullcontext({"model": str(directory)} | detail) for directory, detail in pairs]
     with closing(ask_all(PROGRAM, installed_runtime(PREFERRED), questions)) as answers:

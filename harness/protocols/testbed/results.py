@@ -33,12 +33,8 @@ def make_dataset(
 ) -> xr.Dataset:
     """Compute error rates, kappas and statistics of every cell; models are sorted by size.
 
-    Args:
-        models: the backbones.
-        counts: confusion matrices of each backbone, shape (numbers of unseen classes, SSIM, classes, classes).
-        classes: seen and unseen classes.
-        settings: the SSIMs.
-        attributes: attributes of the dataset; JSON replaces values that are neither texts nor numbers.
+    `counts` holds the confusion matrices of each model, shape (numbers of unseen classes, SSIM, classes, classes). In
+    `attributes`, JSON replaces values that are neither texts nor numbers.
     """
     order = sorted(range(len(models)), key=lambda position: models[position].n_parameters)
     shape = (len(order), len(settings.ssim), len(classes.levels), len(classes.labels))

@@ -33,14 +33,12 @@ def evaluate_task(
     """Evaluate the models of the task `name` as backbones; results of finished backbones come from the cache.
 
     `data` names the images: `digits` or another dataset of recipes, an .npz file with x_train, y_train, x_test and
-    y_test, or a directory with train/CLASS and test/CLASS. The classes of the task's training data are the seen
-    classes, all other classes are unseen. Raise `UserError` if task or data cannot be used, or if no model can be
-    probed.
+    y_test, or a directory with train/CLASS and test/CLASS. The classes of the task's training data are seen, all others
+    are unseen.
 
-    Returns:
-        Arrays `error_rate` and `kappa` (model, ssim, unseen, class), NaN for classes that a cell lacks, and the
-        statistics over classes (model, ssim, unseen). The attribute `failed` is JSON: model id -> why the model could
-        not be probed.
+    Return arrays `error_rate` and `kappa` (model, ssim, unseen, class), NaN for classes that a cell lacks, and
+    statistics over classes (model, ssim, unseen). The attribute `failed` is JSON: model id -> why the model could not
+    be probed. Raise `UserError` if task or data cannot be used, or if no model can be probed.
     """
     subject, report = read_subject(tasks_dir, name, models, withhold), report or ProbeReport()
     known, shape, libraries = subject.task.data, _require_images(subject), library_versions()

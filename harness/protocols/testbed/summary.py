@@ -92,9 +92,9 @@ class Consistency:
 
 
 def check_consistency(dataset: xr.Dataset, values: Mapping[str, Mapping[str, float]]) -> list[Consistency]:
-    """Return the sign-errors of measures, smallest mean first; raise `ScoreUndefined` for fewer than two models.
+    """Return the sign-errors of measures (`values`: measure -> model id -> value), smallest mean first.
 
-    `values` maps measure -> model id -> value, for every model of the dataset.
+    Raise `ScoreUndefined` for fewer than two models.
     """
     models = dataset["model"].values.tolist()
     marginals = {(part, name): _marginal(dataset, part, name) for part in SLICES for name in COMPARED}
