@@ -56,7 +56,7 @@ class _Files(BaseModel):
 def download(
     opened: OpenedPhase, end: datetime | None, directory: Path, step: Callable[[str], None], *, with_results: bool
 ) -> tuple[list[Submitted], list[str]]:
-    """Download a submission of each participant as NAME.zip, unless the file exists; return them, and lines on problems.
+    """Download a submission of each participant as NAME.zip, unless the file exists; return them, and problems.
 
     It is the submission on the platform's board, or else the last submission whose file was written before `end`, the
     end of the phase in the organiser's description. A table lists the files. `with_results` chooses only among
@@ -150,7 +150,7 @@ def _fetch(platform: Platform, one: Listed, name: str, directory: Path, *, with_
 
 
 def _fetch_file(platform: Platform, named: str | None, place: Path, asked: Address) -> datetime:
-    """Download the zip archive at `named`; return the time at which the storage received it. `asked` is for messages."""
+    """Download the zip archive at `named`; return the time at which the platform's storage received it."""
     if named is None:
         raise UserError("the platform has no such file", file=asked, expected=place.name)
     platform.require_encryption(named)

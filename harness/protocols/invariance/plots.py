@@ -61,7 +61,7 @@ def plot_curves(
 def plot_pairs(
     study: Study, perturbations: Sequence[ChosenMagnitudes], gaps: Mapping[str, float], stem: Path
 ) -> list[Path]:
-    """Plot two curves for each mixture: of all pairs that end alike, the models with the most different gaps (figure 2).
+    """Plot for each mixture the two curves that end alike and have the most different gaps (figure 2).
 
     Return the paths of the pictures; if no two curves end alike, write nothing and return an empty list.
     """

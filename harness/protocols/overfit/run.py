@@ -44,13 +44,13 @@ def detect_overfitting(
 
 
 def estimates_of(part: Arrays, radius: int, generator: Generator) -> RiskEstimates:
-    """Return a model's losses before and after shifts by at most `radius` pixels, from its margins (`overfit.margins`)."""
+    """Return a model's losses before and after shifts by at most `radius` pixels; `part` holds its margins."""
     make = strongest_translation if generator is Generator.STRONGEST else nearest_translation
     return make(radius).estimates(_cut(part, radius))
 
 
 def _cut(part: Arrays, radius: int) -> NDArray[np.float32]:
-    """Return the margins of shifts by at most 3 * radius, minus infinity where not needed: (n_images, 6 * radius + 1, same)."""
+    """Return the margins of shifts by at most 3 * radius, minus infinity where not needed."""
     near, far = part["near"], part["far"]
     largest, side = far.shape[1] // 6, 6 * radius + 1
     grid = np.full((len(near), side, side), -np.inf, np.float32)
