@@ -43,7 +43,7 @@ class Standing:
     #: part of `error` that comes from measuring gaps on finitely many test images; None if the test sets are not known,
     #: or a task has more than `MOST_RESAMPLED` models
     gap_error: float | None
-    model_error: float | None  #: the other part of `error`, from training; None if `gap_error` is None
+    model_error: float | None  #: part of `error` that comes from training; None if `gap_error` is None
     best_rank: int  #: lower end of the interval of the rank
     worst_rank: int  #: upper end of the interval of the rank
     group: int  #: submissions with the same number do not differ significantly; 1 is the best group

@@ -90,8 +90,8 @@ def is_larger(values: NDArray[np.floating] | NDArray[np.integer]) -> Signs:
 def group_counts(pairs: Signs, members: NDArray[np.float32]) -> NDArray[np.float32]:
     """Count for each model i and group the models j of the group for which pairs[..., i, j] is true.
 
-    `members` is 1 where a model is in a group, else 0, shape (n_models, n_groups); so the result is (..., n_models,
-    n_groups).
+    `members` is 1 where a model is in a group, else 0, shape (n_models, n_groups). The result has the shape (...,
+    n_models, n_groups).
     """
     counts: NDArray[np.float32] = pairs.astype(np.float32) @ members
     return counts

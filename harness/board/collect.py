@@ -62,7 +62,7 @@ class Calls:
 
     @property
     def row_key(self) -> RowKey:
-        """The key of the row that these calls have on a board."""
+        """What identifies the row of these calls on a board: submission, version, configuration."""
         return self.submission, self.version, self.recorded_configuration
 
     @property

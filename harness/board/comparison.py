@@ -75,7 +75,7 @@ def compare_calls(
     """Return the board that compares measures, best first.
 
     Unlike on the leaderboard, a measure that exceeds the time limit on one task keeps its scores on other tasks. A
-    measure that was called on no task has no rank. `families` maps each measure to its family. Scores on the hidden
+    measure that was called on no task has no rank. `families` maps measures to their families. Scores on the hidden
     tasks `withheld` are rounded. `left_out` maps (measure, task) to the reason why the measure was not called on the
     task.
     """

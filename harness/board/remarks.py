@@ -28,9 +28,10 @@ def remarks_on_records(
 
 
 def _stale(shown: Sequence[Calls], command: Callable[[Sequence[Calls]], str]) -> list[str]:
-    """Return a remark for each group of submissions whose stale records a single command can renew.
+    """Return a remark for each group of submissions whose outdated records a single command can renew.
 
-    They have the same settings, the same number of stale records on each task, and names that cannot be confused.
+    The submissions of a group have the same settings, the same number of such records on each task, and names that
+    cannot be confused with each other.
     """
     lost: dict[tuple[Any, ...], list[Calls]] = {}
     turns: Counter[tuple[Any, ...]] = Counter()

@@ -59,7 +59,7 @@ class Row:
 
     @property
     def excess(self) -> float | None:
-        """`score` minus `chance_level`, in points; None if one of them is None."""
+        """`score` minus `chance_level`, in points; None if there is no score or no chance level."""
         return None if self.score is None or self.chance_level is None else self.score - self.chance_level
 
     @property

@@ -25,13 +25,13 @@ class Words:
 class Verdict:
     """Sentences on the lead of a board."""
 
-    lead: list[Words]  #: who leads, and with which score
+    lead: list[Words]  #: the leaders and their score
     rest: list[Words] = field(default_factory=list)  #: how certain the lead is
-    scope: str = ""  #: for which tasks this holds
+    scope: str = ""  #: the tasks to which the sentences apply
 
 
 def verdict(board: Board, pages: Sequence[str]) -> Verdict:
-    """Return the sentences on the lead of a board; `pages` holds the path of each row's page."""
+    """Return sentences that say who leads a board; `pages` holds the path of each row's page."""
     ranked = [row for row in board.rows if row.rank is not None]
     if not ranked:
         return Verdict([Words(_nobody(board))])

@@ -1,4 +1,4 @@
 """Protocols: ways to evaluate the networks of a task without a submission; a package for each."""
 
-#: Modules of this package that other packages may import.
+#: Modules that may be imported from outside this package.
 MODULES = ("files", "invariance", "overfit", "subject", "testbed")

@@ -1,4 +1,4 @@
-"""The task that a protocol evaluates, and the files that the processes that run its models need."""
+"""The task that a protocol evaluates; writes its models and data as files for the processes that run them."""
 
 import shutil
 from collections.abc import Callable, Iterator, Mapping

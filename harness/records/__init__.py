@@ -12,5 +12,5 @@ __all__ = [
     "add_unwritten", "has_unwritten",
 ]  # fmt: skip
 
-#: Modules of this package that other packages may import.
+#: Modules that may be imported from outside this package, besides the names above.
 MODULES = ("export", "removal", "versions")

@@ -67,7 +67,7 @@ class Claims:
             self._database.write(lambda connection: _forget(connection, [self._id]))
 
     def take(self, keys: Collection[str]) -> set[str]:
-        """Claim the calls with these keys; return the keys that this run holds. Other runs hold the other keys."""
+        """Claim the calls with these keys, unless another run holds them; return the keys that this run holds."""
         self._release_dead()
         return self._database.patiently(lambda: self._database.write(lambda connection: self._take(connection, keys)))
 

@@ -78,7 +78,10 @@ class RecordWriter:
         self._require_success()
 
     def written(self) -> list[tuple[Evaluation, bool]]:
-        """Return the records handled since the last call of this method: False if another run took the call."""
+        """Return the records handled since the last call of this method, each with whether it was written.
+
+        A record is not written if another run has taken over the call.
+        """
         self._require_success()
         with self._changed:
             decided, self._decided = self._decided, []

@@ -76,8 +76,8 @@ def probe(
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Fit a probe for each number of classes on clean training images, and count its predictions on test images.
 
-    A probe is multinomial logistic regression with an L2 penalty (scikit-learn, C = 1) on standardised features. Its
-    minimum is unique, so it needs no seed. With K in `n_classes`, it is fitted and tested on classes 0 to K - 1.
+    A probe is multinomial logistic regression with an L2 penalty (scikit-learn, C = 1) on standardised features. It
+    needs no seed, since its minimum is unique. With K in `n_classes`, it is fitted and tested on classes 0 to K - 1.
 
     Features have the shape (n_images, n_features), labels (n_images,); `tests` holds the features for each noise level.
     Return confusion matrices, rows are true classes, shape (numbers of classes, noise levels, classes, classes); and

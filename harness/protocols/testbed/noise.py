@@ -131,7 +131,7 @@ def _solve(similarity_at: Callable[[Array], Array], n: int, target: float, first
     middle, solved = (low + high) / 2, np.zeros(n, np.bool_)
     for _ in range(HALVINGS):
         found = similarity_at(10**middle)
-        solved |= abs(found - target) < min(TOLERANCE, 1 - target) / 5  # so that an image never depends on others
+        solved |= abs(found - target) < min(TOLERANCE, 1 - target) / 5  # an image must not depend on others
         if solved.all():
             break
         low, high = np.where(found > target, middle, low), np.where(found > target, high, middle)

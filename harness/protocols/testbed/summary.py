@@ -70,7 +70,7 @@ def _by_group(cells: Array, group: NDArray[np.intp]) -> Array:
 
 
 def _points(dataset: xr.Dataset, axis: int, group: NDArray[np.intp]) -> list[Array]:
-    """Return for each value of a dimension the points (error rate, 1 - kappa) of all its classes and cells, (n, 2)."""
+    """Return for each value of a dimension the points (error rate, 1 - kappa) of all classes in its cells, (n, 2)."""
     both = np.stack([dataset["error_rate"].values, 1 - dataset["kappa"].values], axis=-1)
     along = np.moveaxis(both, axis, 0)
     position = group if CELL[axis] == "model" else np.arange(len(along))
