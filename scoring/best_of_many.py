@@ -15,8 +15,8 @@ def p_values(measures: Sequence[Mapping[str, Chance]]) -> Vector:
 
     The null hypothesis is a measure that knows two hyperparameters of each task, but nothing else about the gaps. On a
     single task the p-value is the largest over pairs of hyperparameters. On several tasks, each task contributes the
-    pair whose permutations have the highest scores. `measures` holds for each measure task -> its score and its
-    permutations'.
+    pair whose permutations have the highest scores. `measures` holds for each measure task -> score and scores of
+    permutations.
 
     Raises:
         ValueError: a measure has no task, or numbers of permutations differ.
@@ -95,7 +95,7 @@ def _in_turn(chance: Chance, pair: int, worst: Vector | None) -> Vector:
 
 
 def _worst_pair(chance: Chance) -> Vector:
-    """Return the ascending scores of permutations of the pair whose highest tenth has the largest mean."""
+    """Return the ascending scores of permutations for the pair of hyperparameters with the largest mean of the top tenth."""
     rising = np.sort([*chance.dealt.values()])
     worst: Vector = rising[rising[:, -max(1, rising.shape[1] // 10) :].mean(axis=1).argmax()]
     return worst

@@ -19,7 +19,7 @@ class Conditioning:
     """The groups of models, and the cells of pairs of models, for each set of two hyperparameters.
 
     Models that share the values of both hyperparameters form a group. Every two groups (A, B), also (A, A), form a
-    cell: all ordered pairs of a model of A and a model of B. Groups and cells are numbered through all sets.
+    cell: all ordered pairs of a model of A and a model of B. Numbers of groups and cells are consecutive over all sets.
     """
 
     sets: tuple[tuple[str, str], ...]  #: the pairs of hyperparameters, names in sorted order

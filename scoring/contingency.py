@@ -11,8 +11,7 @@ def frequencies(both: Counts, gap_plus: Counts, measure_plus: Counts, total: Cou
     """Return 2x2 tables of the relative frequencies of the signs of gap and measure, shape (..., 2, 2).
 
     Rows are the signs + and - of the gap, columns those of the measure. The arguments count pairs of models, shape
-    (...): with both signs +, with + for the gap, with + for the measure, and all pairs, which may be 0. A table then
-    sums to 0.
+    (...): with both signs +, with + for the gap, with + for the measure, and all pairs. Without pairs, a table is 0.
     """
     p = np.empty((*np.broadcast_shapes(both.shape, gap_plus.shape, measure_plus.shape, total.shape), 2, 2))
     p[..., 0, 0] = both

@@ -97,8 +97,7 @@ def _costly_pairs(
 ) -> list[tuple[int, int, float, float]]:
     """Return the costliest wrongly ordered pairs: first model, second model, difference of gaps, cost.
 
-    All wrong pairs of a cell cost the same, except pairs with equal measures. So the costliest cells are searched
-    first.
+    All wrong pairs of a cell cost the same, except pairs with equal measures. So costly cells are searched first.
     """
     n_groups = isqrt(len(p))
     members = [np.flatnonzero(groups == group) for group in range(n_groups)]

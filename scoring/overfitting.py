@@ -107,7 +107,7 @@ def pairwise_independence_test(*estimates: RiskEstimates, difference_range: floa
 def independence_p_value(n_points: int, variance: float, statistic: float, difference_range: float) -> float:
     """Return the p-value (eq. 7): the probability of error at which the Bernstein bound equals |statistic|.
 
-    `variance` (with the divisor n_points) and `statistic`, the mean, are those of the points' differences of losses;
+    `variance` (with the divisor n_points) and `statistic` are variance and mean of the points' differences of losses;
     `difference_range` is U in the paper: the largest minus the smallest possible difference.
     """
     difference = abs(statistic)
@@ -121,8 +121,8 @@ def independence_p_value(n_points: int, variance: float, statistic: float, diffe
 def bernstein_half_width(n_points: int, variance: float, delta: float, value_range: float) -> float:
     """Return half the width of the interval that contains the expectation with probability 1 - delta (eq. 6).
 
-    `variance` is that of `n_points` independent values, with the divisor n_points; `value_range` is the largest minus
-    the smallest possible value.
+    `variance` is the variance of `n_points` independent values, with the divisor n_points; `value_range` is the largest
+    minus the smallest possible value.
 
     Source: Audibert, Munos and Szepesvári (2009), the empirical Bernstein bound.
     """

@@ -80,7 +80,7 @@ class Scorer:
     def _counts(self, plus: Signs) -> tuple[Counts, Counts]:
         """Count in each cell the pairs with the sign + of both measure and gap, and of the measure: both (n, n_cells).
 
-        Without ties of the measure, the second count follows from the first count and the mirrored cell.
+        Without ties of the measure, the second count follows from the first counts of the cell and the mirrored cell.
         """
         n_models = plus.shape[-1]
         has_ties = np.count_nonzero(plus) < len(plus) * n_models * (n_models - 1) // 2

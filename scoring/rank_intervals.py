@@ -70,8 +70,8 @@ def rank_intervals(better: Relation) -> Ranks:
 def rank_groups(better: Relation) -> Ranks:
     """Return the group of each submission, from 1 for the best group, shape (n,).
 
-    Group 1 holds the submissions than which no other is significantly better. Without these, the same rule gives group
-    2, and so on.
+    Group 1 holds every submission without a significantly better submission. Group 2 follows from the same rule for the
+    other submissions, and so on.
     """
     groups = np.zeros(len(better), np.intp)
     number = 0

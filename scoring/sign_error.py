@@ -1,4 +1,4 @@
-"""The sign-error: how often a measure orders two models wrongly whose hyperparameters differ in a single one."""
+"""The sign-error: the share of pairs of models that a measure orders wrongly, if they differ in one hyperparameter."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

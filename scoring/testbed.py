@@ -18,7 +18,7 @@ RIDGE = 1e-4  #: added to the variances of a fitted Gaussian, so that equal poin
 
 @dataclass(frozen=True)
 class ClassSpread:
-    """Mean and spread over classes of a statistic that each class has."""
+    """Mean and spread of a statistic over classes."""
 
     mean: float
     deviation: float  #: standard deviation, with the divisor n - 1
@@ -79,8 +79,8 @@ def divergences_from(points: list[NDArray[np.float64]], origin: int) -> Vector:
 def inconsistency(measure: ArrayLike, marginals: ArrayLike) -> float:
     """Return the share of pairs of models that a measure orders otherwise than their errors, 0 to 1.
 
-    `measure` and `marginals`, the errors, have the shape (n_models,). Equal values count as one half. The share is (1 -
-    tau) / 2, where tau is Kendall's over all pairs.
+    `measure` and `marginals`, the errors, have the shape (n_models,). Equal values count as one half. With Kendall's
+    tau over all pairs, the share is (1 - tau) / 2.
 
     Raises:
         ScoreUndefined: fewer than two models.

@@ -65,7 +65,7 @@ class AdversarialGenerator:
         return RiskEstimates.of(losses, moved_losses, densities)
 
     def moves(self, windows: Margins) -> NDArray[np.intp]:
-        """Return the row-major position to which the middle of each window of margins (..., side, side) moves."""
+        """Return for each window of margins (..., side, side) the row-major position to which its middle moves."""
         own = windows[..., self.radius, self.radius]
         stays = (own > 0) | ~(windows > 0).any(axis=(-2, -1))
         chosen: NDArray[np.intp] = np.where(stays, self.side * self.radius + self.radius, self.choose(windows))

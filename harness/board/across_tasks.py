@@ -22,7 +22,8 @@ class Pair:
 def across_tasks(board: Board) -> tuple[list[int], MeanRanks] | None:
     """Compare the mean ranks of all ranked rows that have a value for every model.
 
-    Return the rows' positions, best mean rank first, and the tests; None for fewer than three rows or six scored tasks.
+    Return the rows' positions, best mean rank first, and the results of the tests. Return None for fewer than three
+    such rows or six scored tasks.
     """
     compared = _compared(board)
     found = compare_mean_ranks(board.task_scores[:, compared])
@@ -50,8 +51,7 @@ def across_tasks_object(board: Board) -> dict[str, Any] | None:
 def pairs_across_tasks(board: Board, number: int) -> dict[int, Pair]:
     """Compare the row at position `number` with every ranked row that has a value for every model, itself included.
 
-    Return position of the other row -> difference; empty for fewer than four tasks, or if the row itself is not
-    compared.
+    Return position of the other row -> difference; empty for fewer than four tasks, or if row `number` lacks a value.
     """
     others = _compared(board)
     if number not in others:

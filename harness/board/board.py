@@ -78,7 +78,7 @@ class Board:
 
     @property
     def short_tasks(self) -> dict[str, str]:
-        """Task -> its name without the words that begin all names, such as `digits_`."""
+        """Task -> its name without the first words that all names share, such as `digits_`."""
         words = [name.split("_") for name in self.tasks]
         while len(words) > 1 and min(map(len, words)) > 1 and len({first for first, *_ in words}) == 1:
             words = [rest for _, *rest in words]

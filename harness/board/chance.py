@@ -28,7 +28,7 @@ MANY = 250  #: number of rows above which a board uses half of the permutations
 
 
 def with_chance(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows with `OnTask.chance` for each public task with an official score, computed or from a cache."""
+    """Return the rows with scores of random permutations (`OnTask.chance`) on public tasks with an official score."""
     tasks = [task for row in rows for task in row.tasks.values()]
     is_large = len(rows) > MANY or any(task.n_models > MOST_RESAMPLED for task in tasks)
     n_permutations = N_PERMUTATIONS // 2 if is_large else N_PERMUTATIONS
@@ -66,7 +66,7 @@ def _adjusted(rows: Sequence[Row], chances: Callable[[Row], dict[str, Chance]]) 
 
 
 def _chances(row: Row, task: str = "") -> dict[str, Chance]:
-    """Return task -> `OnTask.chance` for `task`, or for all tasks; nothing for all tasks if one of them is hidden."""
+    """Return task -> scores of random permutations: of `task` alone, or of all tasks unless one of them is hidden."""
     if not task and row.rounded:
         return {}
     return {name: on.chance for name, on in row.tasks.items() if on.chance is not None and task in ("", name)}

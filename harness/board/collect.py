@@ -97,7 +97,7 @@ def value_of(row: CallRecord) -> float | Failure:
 def repeats_of(rows: Iterable["Record"]) -> dict[Cell, list[float | Failure]]:
     """Return task and model -> results of repetitions (`--repeat`), in the order of their numbers.
 
-    `rows` may hold other records, too. The last record of a repetition is taken.
+    `rows` may hold other records, too. If a repetition has several records, the last is taken.
     """
     found = {(row.task, row.model, row.repeat): value_of(row) for row in rows if row.repeat}
     repeats: dict[Cell, list[float | Failure]] = {}

@@ -54,7 +54,7 @@ class Column(Generic[T]):
 
 @dataclass(frozen=True)
 class TaskColumn(Column[OnTask]):
-    """A column of results on a task: a table with a line for each row has it once for each task."""
+    """A column of results on a task. A table with a line for each row has such a column for each task."""
 
     def key_on(self, task: str) -> str:
         """Return the key of the column of one task, such as `score:cifar10`."""

@@ -15,10 +15,10 @@ Line = tuple[str, Sequence[Row]]
 
 
 def write_plot(rows: Sequence[Row], paths: Sequence[Path], oracle: float | None = None) -> None:
-    """Plot the mean scores of measures by family; `rows` come best first, measures that lack a score are hollow.
+    """Plot the mean scores of measures by family; `rows` holds the measures, best first.
 
-    The suffixes of `paths` determine the formats, such as `.svg`. `oracle` is the noisy oracle's score, 0 to 100, drawn
-    as a line.
+    Measures that lack a score on a task have hollow dots. The suffixes of `paths` determine the formats, such as
+    `.svg`. `oracle` is the noisy oracle's score, 0 to 100, drawn as a line.
     """
     families = {row.family: _lines([other for other in rows if other.family == row.family]) for row in rows}
     height = REST + LINE * sum(len(lines) + 1 for lines in families.values())

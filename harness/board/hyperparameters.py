@@ -1,6 +1,6 @@
 """Reference scores beside a board: how well hyperparameters alone predict the gaps, without any network.
 
-Hidden tasks get no such score, and no fit uses their gaps, which scores on public tasks would then reveal.
+Hidden tasks get no such score, and no fit uses their gaps: otherwise public scores would reveal something about them.
 """
 
 from collections.abc import Collection, Mapping

@@ -24,7 +24,7 @@ NOTICEABLE, FOLLOWED = 0.1, 1 / 3
 
 @dataclass(frozen=True)
 class Missed:
-    """A hyperparameter with an effect on the gap that a measure does not follow."""
+    """A hyperparameter that affects the gap, while the measure's values do not follow this effect."""
 
     name: str
     share: float  #: share of the variance of the gaps that the hyperparameter alone explains, 0 to 1
@@ -78,7 +78,7 @@ def _insight(task: OnTask) -> Insight:
 
 
 def _missed(task: OnTask, gaps: Vector) -> list[Missed]:
-    """Return the hyperparameters whose effect the measure misses, or its negative if the measure falls with the gap."""
+    """Return the missed hyperparameters; if the measure falls with the gap, its negative is judged."""
     assert task.score is not None
     assert task.scored is not None
     grid, variance = task.scored.grid, gaps.var()

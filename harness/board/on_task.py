@@ -38,12 +38,12 @@ class OnTask:
 
     @property
     def was_called(self) -> bool:
-        """Whether the row has calls on this task; False if a comparison leaves out the measure on it."""
+        """Whether the submission is called on this task; False if a comparison leaves the task out for the measure."""
         return self.n_models > 0
 
     @property
     def not_run(self) -> bool:
-        """Whether none of the row's calls on this task was made yet."""
+        """Whether none of the submission's calls on this task was made yet."""
         return self.was_called and self.failures[MISSING] == self.n_models
 
     @property
@@ -67,17 +67,17 @@ class OnTask:
 
     @property
     def chance_level(self) -> float | None:
-        """Mean official score of random permutations, 0 to 100; None without an official score, or if hidden."""
+        """Mean official score of random permutations, 0 to 100; None if not known."""
         return None if self.chance is None else 100 * self.chance.level
 
     @property
     def p_value(self) -> float | None:
-        """Upper bound of the probability that a function of two hyperparameters scores as high; None as `chance`."""
+        """Upper bound of the probability that a function of two hyperparameters scores as high; None if not known."""
         return None if self.chance is None else self.chance.p_value
 
     @property
     def may_be_chance(self) -> bool | None:
-        """Whether chance could explain the score: `p_value` is above `SIGNIFICANT`; None if `chance` is None."""
+        """Whether chance could explain the score: `p_value` is above `SIGNIFICANT`; None without a p-value."""
         return None if self.p_value is None else self.p_value > SIGNIFICANT
 
     @cached_property

@@ -46,7 +46,7 @@ def read_published(name: str) -> list[PublishedRow]:
 
 
 def require_published(rows: Sequence[PublishedRow], name: str, tasks: Sequence[str]) -> None:
-    """Raise `UserError` if no published score of the corpus `name`, in `rows`, is on one of the tasks."""
+    """Raise `UserError` unless `rows`, the published scores on the corpus `name`, have a score on one of the tasks."""
     known = {task for row in rows for task in row.values}
     if known.isdisjoint(tasks):
         what, expected = f"--published {name}: no scores on these tasks", f"some of {', '.join(sorted(known))}"

@@ -27,7 +27,7 @@ def read_records(
 
 
 def _with_records(calls: Calls, records: Iterable[Record], contents: Mapping[str, Contents]) -> Calls:
-    """Add `records`, oldest first, to the calls; records of earlier versions of the task are stale."""
+    """Add `records`, oldest first, to the calls; models with outdated records only are added to `Calls.stale`."""
     rows: dict[Cell, Record] = {}
     repetitions, stale = [], set()
     for row in records:

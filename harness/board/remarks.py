@@ -56,7 +56,7 @@ def _stale(shown: Sequence[Calls], command: Callable[[Sequence[Calls]], str]) ->
 
 
 def _left_out(collected: Collected, references: Mapping[str, Reference]) -> list[str]:
-    """Return a remark for each submission with several versions, and on tasks that only other versions ran on."""
+    """Return a remark for each submission with versions that the board does not show."""
     lines, known = [], dict[str, set[str]]()
     for other in collected.left_out:
         known.setdefault(other.submission, set()).add(other.version)
@@ -86,7 +86,7 @@ def _similar(shown: Sequence[Calls]) -> list[str]:
 
 
 def _versions(shown: Sequence[Calls]) -> list[str]:
-    """Return a remark for each set of library and harness versions that is not the most frequent of its runtime."""
+    """Return a remark for each unusual set of library and harness versions: not the most frequent of its runtime."""
     known = [(calls.submission, calls.configuration) for calls in shown if calls.configuration is not None]
     by_runtime: dict[str, Counter[str]] = {}
     for _, configuration in known:

@@ -44,7 +44,7 @@ class Row:
 
     @property
     def label(self) -> str:
-        """The name for readers, such as `name (seed 1, not sandboxed)`; see `labelled`."""
+        """The name with its marks, such as `name (seed 1, not sandboxed)`."""
         return labelled(self.submission, self.settings, sandboxed=self.sandboxed)
 
     @property
@@ -71,7 +71,7 @@ class Row:
 
     @property
     def may_be_chance(self) -> bool | None:
-        """Whether chance could explain the score: `adjusted_p_value` is above `SIGNIFICANT`; None if it is None."""
+        """Whether chance could explain the score: `adjusted_p_value` is above `SIGNIFICANT`; None without a p-value."""
         return None if self.adjusted_p_value is None else self.adjusted_p_value > SIGNIFICANT
 
     @property
@@ -173,7 +173,7 @@ def _on_task(calls: Calls, task: str, reference: Reference, result: TaskScore | 
 
 
 def labelled(submission: str, settings: str, *, sandboxed: bool) -> str:
-    """Return the name, followed in brackets by `settings` unless empty, and by `not sandboxed` if that is so."""
+    """Return the name with its marks, such as `name (seed 1, not sandboxed)`; the name alone if it has no marks."""
     marks = [mark for mark in (settings, "" if sandboxed else "not sandboxed") if mark]
     return f"{submission} ({', '.join(marks)})" if marks else submission
 

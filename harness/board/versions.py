@@ -42,8 +42,8 @@ def find_versions(
 def by_age(requests: Iterable[Request]) -> list[Request]:
     """Sort requests, given in the order of the database, from oldest to newest.
 
-    Requests that came from other databases by a merge precede all others, and so never replace them; they are sorted by
-    time, at the latest the time of the merge, since clocks differ.
+    Requests that were merged from other databases come first, sorted by time, at the latest the time of the merge,
+    since clocks differ. So they never replace the database's own requests, which keep their order.
     """
     given = list(requests)
     merged = [request for request in given if request.merged_at is not None]

@@ -144,7 +144,7 @@ def _found(directory: Path, name: str, owners: dict[str, str], notes: list[str])
 def read_records(
     result: Path, submission: Submission, settings: PhaseSettings, owners: Mapping[str, str]
 ) -> tuple[list[Evaluation], list[Request]]:
-    """Return the records and requests of a result, which may be forged, under the submission's name.
+    """Return the records and requests of a result with the submission's name. The result may be forged.
 
     Raise `UserError` unless all records belong to the submission's files. `owners` maps digests to names, for messages.
     """
@@ -218,7 +218,7 @@ def made_again(
 def differences(
     rows: Sequence[Evaluation], drawn: Sequence[Evaluation], again: Mapping[tuple[str, str], Evaluation]
 ) -> list[str]:
-    """Return a line for each drawn call that its new record in `again`, (task, model) -> record, does not confirm.
+    """Return a line for each drawn call that `again`, (task, model) -> new record, does not confirm.
 
     On machines of the same class, both values must be equal. Otherwise they may differ by `TOLERANCE`, but the new
     value must have the same order among the values of `rows`: else a nearly constant measure would confirm any values.

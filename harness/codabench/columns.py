@@ -75,6 +75,6 @@ def scores_of(row: Row, tasks: Mapping[str, str]) -> dict[str, float]:
 
 
 def verdict_of(row: Row) -> dict[str, float]:
-    """Return key of a column -> value of a row in a hidden phase, without scores, which the organiser publishes."""
+    """Return key of a column -> value of a row in a hidden phase, which has no score on the platform yet."""
     values = {one.key: one.value(row) for one in (COMPLETE, SECONDS)} | {FINAL: NOT_YET}
     return {key: value for key, value in values.items() if value is not None}

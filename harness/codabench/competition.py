@@ -1,6 +1,6 @@
 """The TOML file in which an organiser describes a competition, and the phases of the competition.
 
-Keys that Codabench's own description of competitions also has have the same names there.
+Keys that also exist in Codabench's own description of competitions have the same names there.
 """
 
 import itertools
@@ -170,7 +170,7 @@ def read_competition(path: Path) -> CodabenchCompetition:
 
 @dataclass(frozen=True)
 class PlannedPhase:
-    """A phase of which all tasks have been checked."""
+    """A phase with checked tasks."""
 
     phase: Phase
     tasks: Sequence[TaskFiles]  #: files of the public tasks

@@ -56,12 +56,12 @@ class _Files(BaseModel):
 def download(
     opened: OpenedPhase, end: datetime | None, directory: Path, step: Callable[[str], None], *, with_results: bool
 ) -> tuple[list[Submitted], list[str]]:
-    """Download a submission of each participant as NAME.zip, unless the file exists; return them, and problems.
+    """Download a submission of each participant as NAME.zip; return the submissions, and lines on problems.
 
     It is the submission on the platform's board, or else the last submission whose file was written before `end`, the
-    end of the phase in the organiser's description. A table lists the files. `with_results` chooses only among
-    submissions with a score, and also downloads results/NAME.zip. Raise `UserError` if the platform cannot be reached,
-    refuses or fails.
+    end of the phase in the organiser's description. A table lists the files, and existing files are not downloaded
+    again. `with_results` chooses only among submissions with a score, and also downloads results/NAME.zip. Raise
+    `UserError` if the platform cannot be reached, refuses or fails.
     """
     listed, notes = by_participant(opened, FINISHED if with_results else None)
     with writing(directory):
@@ -101,7 +101,7 @@ def download(
 
 
 def read_table(directory: Path) -> list[Submitted]:
-    """Return the rows of the table in a directory, or an empty list without a table; raise `UserError` if damaged."""
+    """Return the rows of the table in a directory, empty without a table; raise `UserError` for a damaged table."""
     file = directory / TABLE
     if not file.exists():
         return []

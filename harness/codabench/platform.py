@@ -50,7 +50,7 @@ def read_token(file: Path | None) -> str:
 
 
 class Platform:
-    """The API of a platform, such as https://www.codabench.org. The token is sent to no other host."""
+    """The API of a Codabench site, such as https://www.codabench.org. The token is sent to no other host."""
 
     def __init__(self, address: str, token: str, readable: Collection[str] = ()) -> None:
         self._readable = {*LOCAL, *readable}

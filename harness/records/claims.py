@@ -45,7 +45,7 @@ CLAIMS = Table(
 
 
 class Claims:
-    """The claims of a run: a context manager that releases them on exit."""
+    """The calls that a run claims for itself: a context manager that releases all claims on exit."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -127,6 +127,6 @@ class Claims:
 
 
 def _forget(connection: Connection, runs: list[str]) -> None:
-    """Delete runs, then their claims: in this order, a deleted run that is still alive inserts its row again."""
+    """Delete runs, then their claims. A run that is still alive inserts its row again before it claims calls."""
     connection.execute(delete(RUNS).where(RUNS.c.id.in_(runs)))
     connection.execute(delete(CLAIMS).where(CLAIMS.c.run.in_(runs)))

@@ -103,7 +103,7 @@ class Database:
 
     @contextmanager
     def begin(self) -> Iterator[Connection]:
-        """Yield a connection in a transaction; raise `DatabaseError` if the database fails, as for a full disk."""
+        """Yield a connection in a transaction; raise `DatabaseError` on a failure such as a full disk."""
         try:
             with self.engine.begin() as connection:
                 yield connection

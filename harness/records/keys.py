@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 def in_groups(items: Iterable[T]) -> Iterator[list[T]]:
-    """Yield the items in lists of up to `AT_ONCE`; read the items of a list only when it is wanted."""
+    """Yield the items in lists of up to `AT_ONCE`, without reading further ahead."""
     remaining = iter(items)
     while group := list(islice(remaining, AT_ONCE)):
         yield group

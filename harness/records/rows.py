@@ -31,7 +31,7 @@ def read_as(kind: type[S], connection: Connection, query: Select[Any], table: Ta
 
 
 def read(connection: Connection, query: Executable, table: Table, name: str) -> Iterator[Sequence[Any]]:
-    """Yield the rows of a query; check every column that `table` also has, and raise `UserError` if it breaks its rule.
+    """Yield the rows of a query; raise `UserError` for a value that breaks the rule of its column in `table`.
 
     `name` is the name of the database, for messages.
     """

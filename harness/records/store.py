@@ -62,8 +62,8 @@ class Records(Database):
     def requests(self) -> list[Request]:
         """Return the requests that decide which rows a board shows, oldest first.
 
-        These are all requests that came from other databases by a merge, and the last other request for each version,
-        task, configuration and path of the submission.
+        These are all requests that were merged from other databases, and the last own request for each version, task,
+        configuration and path of the submission.
         """
         table = REQUESTS.c
         same = (table.submission, table.submission_digest, table.task, table.configuration, table.source)
@@ -82,7 +82,7 @@ class Records(Database):
         return found
 
     def ended(self, keys: Collection[str]) -> list[EndedCall]:
-        """Return the newest record of each key, without most columns; keys without a record are left out."""
+        """Return a few columns of the newest record of each key; keys without a record are left out."""
         return list(starmap(EndedCall, self._columns_of(EndedCall._fields, keys)))
 
     def newest(self, keys: Collection[str]) -> Iterator[Record]:

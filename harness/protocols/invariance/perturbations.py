@@ -48,9 +48,10 @@ class ChosenMagnitudes:
 
 
 def choose(names: Sequence[str], ranges: Sequence[str]) -> list[ChosenMagnitudes]:
-    """Return the perturbations `names`, or `DEFAULT` if it is empty; raise `UserError` for an unknown name.
+    """Return the perturbations `names`, or `DEFAULT` if it is empty.
 
-    A text such as `rotation=-90..90` in `ranges` replaces the usual magnitudes of a change of images.
+    A text such as `rotation=-90..90` in `ranges` replaces the usual magnitudes of a change of images. Raise `UserError`
+    for an unknown name or an invalid range.
     """
     known = [*PERTURBATIONS, *MIXTURES]
     for unknown in (name for name in names if name not in known):

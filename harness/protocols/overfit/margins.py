@@ -1,8 +1,9 @@
 """The program that computes a model's margins on shifted images, in a process of its own.
 
-A question is `{"model": DIRECTORY, "data": DIRECTORY, "radii": [...], "black": [...] or null, "target": FILE}`. Radii
-are the largest shifts in pixels. `black` is the value of black in each channel, or null for images that wrap around.
-The program writes three arrays to the file `target`; R is the largest radius:
+A margin is the largest logit of a wrong class minus the logit of the label. A question is `{"model": DIRECTORY, "data":
+DIRECTORY, "radii": [...], "black": [...] or null, "target": FILE}`. Radii are the largest shifts in pixels. `black` is
+the value of black in each channel, or null for images that wrap around. The program writes three arrays to the file
+`target`; R is the largest radius:
 
 * `near`: the margins of all images for shifts by at most R;
 * `far_images`: the indices of the images that such a shift makes the model misclassify;
@@ -47,7 +48,7 @@ def answer(runtime: Runtime, question: Question) -> Answer:
 
 
 def needs_of(radii: Sequence[int]) -> Needs:
-    """Return the function `needed_shifts` for all generators with these radii."""
+    """Return the function from known to needed margins (`needed_shifts`) for all generators with these radii."""
     generators = [make(radius) for make in (strongest_translation, nearest_translation) for radius in radii]
     return lambda grid: needed_shifts(grid, generators)
 

@@ -1,4 +1,4 @@
-"""The plot of the test's p-values against the largest shift of an image."""
+"""The plot of the overfitting test's p-values against the largest shift of an image."""
 
 from pathlib import Path
 from typing import Any

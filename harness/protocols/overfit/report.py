@@ -1,4 +1,4 @@
-"""The result of the test as tables on the terminal, as CSV and as JSON."""
+"""The result of the overfitting test as tables on the terminal, as CSV and as JSON."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,7 +18,7 @@ LEGEND = (
 
 
 def print_result(result: OverfitResult, console: Console) -> None:
-    """Print all figures of the groups of models, and the p-values of single models; all figures of a single model."""
+    """Print all figures of groups of models, and p-values of single models; if there is only one model, all its figures."""
     groups = [row for row in result.rows if row.group.kind is not OverfitGroup.MODEL]
     models = [row for row in result.rows if row.group.kind is OverfitGroup.MODEL]
     headings = ["models", "epsilon", "error", "adversarial error", "adversarial estimate", "T", "p-value"]

@@ -1,4 +1,4 @@
-"""The result of the test: a row for each largest shift and each group of models."""
+"""The result of the overfitting test: a row for each largest shift and each group of models."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class Group:
 
 @dataclass(frozen=True)
 class OverfitRow:
-    """The test of a group of models for a largest shift. All rates are means over the models, in [0, 1]."""
+    """The test of a group of models with shifts by at most `epsilon` pixels; rates are means over the models."""
 
     group: Group
     epsilon: int  #: largest shift in pixels
@@ -47,7 +47,7 @@ class OverfitRow:
 
 @dataclass(frozen=True)
 class OverfitResult:
-    """The result of the test of a task's models."""
+    """The result of the overfitting test of a task's models."""
 
     task: str  #: name of the task
     settings: OverfitSettings  #: the user's settings, with the largest shifts that were used
@@ -64,9 +64,10 @@ class OverfitResult:
 
 
 def groups_of(architectures: Mapping[str, str]) -> list[Group]:
-    """Return the groups to test, from model id -> digest of its architecture: all models, architectures, single models.
+    """Return the groups to test: all models, models of the same architecture, single models.
 
-    A group of several models is left out if another group has the same models.
+    `architectures` maps model ids to digests of architectures. A group of several models is left out if another group
+    has the same models.
     """
     models = tuple(architectures)
     members: dict[str, list[str]] = {}
@@ -81,7 +82,7 @@ def groups_of(architectures: Mapping[str, str]) -> list[Group]:
 
 
 def make_row(group: Group, epsilon: int, estimates: Sequence[RiskEstimates]) -> OverfitRow:
-    """Test a group of models; `estimates` holds the losses of each model."""
+    """Return the test of a group of models; `estimates` holds the losses of each model."""
     test = pairwise_independence_test(*estimates, difference_range=TRANSLATION)
     losses, weighted = (
         np.mean([getattr(one, name) for one in estimates], axis=0) for name in ("losses", "weighted_losses")

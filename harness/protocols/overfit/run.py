@@ -44,7 +44,7 @@ def detect_overfitting(
 
 
 def estimates_of(part: Arrays, radius: int, generator: Generator) -> RiskEstimates:
-    """Return a model's losses before and after shifts by at most `radius` pixels; `part` holds its margins."""
+    """Return a model's losses on images and on shifted images; `part` holds the model's margins."""
     make = strongest_translation if generator is Generator.STRONGEST else nearest_translation
     return make(radius).estimates(_cut(part, radius))
 

@@ -1,4 +1,4 @@
-"""The settings of the test: largest shifts, examples, choice of the shift, edges of images."""
+"""The settings of the overfitting test: largest shifts, examples, choice of the shift, edges of images."""
 
 import re
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ class Edges(StrEnum):
 
 @dataclass(frozen=True)
 class OverfitSettings:
-    """The settings of the test."""
+    """The settings of the overfitting test."""
 
     radii: tuple[int, ...] = ()  #: largest shifts in pixels, ascending; empty for the defaults that the images allow
     split: Split = "test"  #: the examples to test

@@ -1,4 +1,4 @@
-"""Shifted images, and a check of the test's assumption: a shifted image is as probable as the original image."""
+"""Shifted images, and a check of the overfitting test's assumption: shifted images are as probable as original images."""
 
 import math
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""The protocol of Huang, Yu and Zhang 2025: how well features of a network serve noisy images and unseen classes."""
+"""The protocol of Huang, Yu and Zhang 2025: how well a network's features suit noisy images and unseen classes."""
 
 from harness.extras import require
 

@@ -26,7 +26,7 @@ ITERATIONS = 2000  #: maximum number of iterations of the solver
 
 
 def answer(runtime: Runtime, question: Question) -> Answer:
-    """Try or probe the backbone in a question; raise `UserError` if it cannot be probed."""
+    """Try or probe the question's backbone; raise `UserError` if it cannot be probed."""
     with faults_of_the_model():
         extractor = _without_last_layer(runtime, runtime.load_model(Path(question["model"])))
     images = Path(question["images"])

@@ -95,7 +95,7 @@ def read_images(data: str, input_shape: tuple[int, ...]) -> Images:
 
 
 def without_training_images(images: Images, known: Inputs) -> Images:
-    """Return the images without test images that the backbones were trained on (`known`), and with a note on these."""
+    """Leave out test images that the backbones were trained on (`known`), and add a note with their number."""
     new = not_in(np.asarray(known), images.test.inputs)
     if new.all():
         return images

@@ -29,11 +29,12 @@ class Classes:
 def divide_images(
     data: str, input_shape: tuple[int, ...], known: TrainingData, levels: tuple[int, ...] | None
 ) -> tuple[Images, Classes]:
-    """Read the images of the dataset `data`, and divide them into seen and unseen classes; labels become positions.
+    """Read the images of the dataset `data`, and divide them into seen and unseen classes.
 
     The seen classes are the classes of `known`, the training data of the backbones. `levels` are the numbers of unseen
-    classes to evaluate, ascending from 0; None for at most six in equal steps. Raise `UserError` if the images cannot
-    be read, or if there are too few classes or images of a class.
+    classes to evaluate, ascending from 0; None for at most six in equal steps. The labels of the returned images are
+    positions in `Classes.labels`. Raise `UserError` if the images cannot be read, or if there are too few classes or
+    images of a class.
     """
     images = without_training_images(read_images(data, input_shape), known.inputs)
     classes = _divide_classes(images, np.unique(known.labels).tolist(), levels, data)

@@ -80,7 +80,7 @@ def probe_backbones(
 
 
 def classes_of(part: Arrays) -> Classes:
-    """Return the classes that a part stores."""
+    """Return the classes that a part in the cache holds."""
     return Classes(tuple(part["labels"].tolist()), int(part["n_seen"]), tuple(part["levels"].tolist()))
 
 

@@ -20,7 +20,7 @@ SLICES = ("unseen 0 %", "SSIM 1")  #: all cells without unseen classes, and all 
 
 @dataclass(frozen=True)
 class Dimension:
-    """The results along a dimension of the cells."""
+    """The results along one dimension of the cells: model size, SSIM, or share of unseen classes."""
 
     values: Array  #: sizes, SSIM or shares of unseen classes, ascending
     marginals: Mapping[str, Array]  #: statistic -> mean over the other dimensions, for each of `values`
@@ -80,7 +80,7 @@ def _points(dataset: xr.Dataset, axis: int, group: NDArray[np.intp]) -> list[Arr
 
 @dataclass(frozen=True)
 class Consistency:
-    """Sign-errors of a measure: shares of pairs of backbones that it orders otherwise than their errors, 0 to 1."""
+    """Sign-errors of a measure: shares of pairs of backbones that the measure and their errors order differently, 0 to 1."""
 
     measure: str
     errors: Mapping[tuple[str, str], float]  #: (name in `SLICES`, statistic in `COMPARED`) -> sign-error
