@@ -95,7 +95,7 @@ def _in_turn(chance: Chance, pair: int, worst: Vector | None) -> Vector:
 
 
 def _worst_pair(chance: Chance) -> Vector:
-    """Return the ascending scores of permutations for the pair of hyperparameters with the largest mean of the top tenth."""
+    """Return the ascending scores of permutations for the pair of hyperparameters whose top tenth is highest."""
     rising = np.sort([*chance.dealt.values()])
     worst: Vector = rising[rising[:, -max(1, rising.shape[1] // 10) :].mean(axis=1).argmax()]
     return worst

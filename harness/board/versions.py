@@ -43,7 +43,8 @@ def by_age(requests: Iterable[Request]) -> list[Request]:
     """Sort requests, given in the order of the database, from oldest to newest.
 
     Requests that were merged from other databases come first, sorted by time, at the latest the time of the merge,
-    since clocks differ. So they never replace the database's own requests, which keep their order.
+    since clocks differ. The database's own requests follow in their order, and so are never replaced by merged
+    requests.
     """
     given = list(requests)
     merged = [request for request in given if request.merged_at is not None]

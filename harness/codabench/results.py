@@ -36,7 +36,7 @@ class PhaseResult(BaseModel):
 
 
 def write_result(directory: Path, result: PhaseResult, files: Mapping[str, Path | bytes]) -> None:
-    """Write a result and further `files` (name -> content or path) to a directory; they replace files of the same names."""
+    """Write a result and further `files` (name -> content or path) to a directory; replace files of these names."""
     for name, content in files.items():
         _replace(directory / name, content if isinstance(content, bytes) else content.read_bytes())
     _replace(directory / RESULT, result.model_dump_json(indent=1).encode() + b"\n")

@@ -86,7 +86,7 @@ def plot_pairs(
 
 
 def plot_sensitivity(points: Sequence[Point], stem: Path) -> list[Path]:
-    """Plot time and mean score against the number of batches of examples (figure 3); return the paths of the pictures."""
+    """Plot time and mean score against the number of batches of examples (figure 3); return the pictures' paths."""
     names = list(dict.fromkeys(point.perturbation for point in points))
     with new_figure(2 * WIDTH, HEIGHT + 0.5) as figure:
         times, scores = figure.subplots(1, 2)

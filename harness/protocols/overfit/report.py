@@ -18,7 +18,7 @@ LEGEND = (
 
 
 def print_result(result: OverfitResult, console: Console) -> None:
-    """Print all figures of groups of models, and p-values of single models; if there is only one model, all its figures."""
+    """Print all figures of groups of models, and p-values of single models; all figures if there is only one model."""
     groups = [row for row in result.rows if row.group.kind is not OverfitGroup.MODEL]
     models = [row for row in result.rows if row.group.kind is OverfitGroup.MODEL]
     headings = ["models", "epsilon", "error", "adversarial error", "adversarial estimate", "T", "p-value"]

@@ -1,4 +1,4 @@
-"""Shifted images, and a check of the overfitting test's assumption: shifted images are as probable as original images."""
+"""Shifted images, and a check of the overfitting test's assumption that shifts preserve the density of images."""
 
 import math
 from collections.abc import Iterator, Sequence

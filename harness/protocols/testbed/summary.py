@@ -80,7 +80,7 @@ def _points(dataset: xr.Dataset, axis: int, group: NDArray[np.intp]) -> list[Arr
 
 @dataclass(frozen=True)
 class Consistency:
-    """Sign-errors of a measure: shares of pairs of backbones that the measure and their errors order differently, 0 to 1."""
+    """Sign-errors of a measure: shares of pairs of backbones that measure and error order differently, 0 to 1."""
 
     measure: str
     errors: Mapping[tuple[str, str], float]  #: (name in `SLICES`, statistic in `COMPARED`) -> sign-error
