@@ -49,7 +49,7 @@ class Stored:
 
 
 def table_of(name: str, kind: type[Stored], *indices: Index) -> Table:
-    """Return a table with a column for each field of a subclass of `Stored`; it is nullable if the field may be None."""
+    """Return a table with a column for each field of a subclass of `Stored`, nullable if the field may be None."""
     columns: list[Column[Any]] = [Column("id", Integer, primary_key=True, comment="Number of the row.")]
     for column_name, hint in get_type_hints(kind, include_extras=True).items():
         if column_name != "id":
