@@ -68,7 +68,7 @@ def _under_chance(measures: Sequence[Mapping[str, Chance]]) -> list[NDArray[np.f
     n_pairs = max((len(chance.dealt) for tasks in measures for chance in tasks.values()), default=0)
     orders = {}
     for number, name in enumerate(names):
-        # Tasks with the same grid share permutations, but their scores under chance must be independent.
+        # Tasks with the same grid share permutations, but scores of permutations must be independent between tasks.
         n = next(_scores(tasks[name], 0).size for tasks in measures if name in tasks)
         orders[name] = stream("tasks", number).permutation(n)
     worst = [

@@ -22,7 +22,7 @@ POWER = 0.8  #: probability with which the test detects the difference
 TYPICAL = 0.25  #: mean score of the two simulated measures, 0 to 1
 DRAWS = 200  #: number of draws of the noise; a standard deviation from 200 draws has an error of 5 %
 TRIED = 4000  #: draws times models in each step of the search for the strength of the noise
-STEPS = 10  #: number of bisection steps of this search
+STEPS = 10  #: number of bisection steps of the search for the strength of the noise
 
 
 def smallest_p_value(grid: Grid) -> float:

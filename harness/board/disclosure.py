@@ -15,12 +15,12 @@ from dataclasses import replace
 
 from scoring import SubmissionScore, TaskScore, mean_score
 
-DECIMALS = 1  #: number of decimals of published scores, which are from 0 to 100
+DECIMALS = 1  #: number of decimals of scores on hidden tasks, on the scale from 0 to 100
 
 #: Replaces the reason for a missing score, which would reveal the failed model or values of hyperparameters.
 REASON_WITHHELD = "the reason is withheld, since the task is hidden"
 
-#: Texts beside a score on a hidden task, a final score that contains a hidden task, and the lead of such a score.
+#: Texts beside a score on a hidden task, beside a final score that contains a hidden task, and on the leader's score.
 ONLY_ROUNDED = f"Rounded to {DECIMALS} decimal, and no other number is shown, since the task is hidden."
 INTERVAL_WITHHELD = "Its interval is withheld, since a task is hidden."
 LUCK_WITHHELD = "Whether luck explains the lead is withheld, since a task is hidden."
@@ -46,7 +46,7 @@ def rounded_task(task: TaskScore | str) -> TaskScore | str:
         official_pairs={},
         printed=None,
         printed_subsets={},
-        kendall=None,  # on few models, three decimals are the exact number
+        kendall=None,  # with few models, three decimals identify the exact number
         granulated_kendall=None,
         granulated_psi={},
     )

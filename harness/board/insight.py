@@ -14,7 +14,7 @@ from scoring import Explanation, TimeBudget, TimeStep, explain_score, pareto_fro
 N_PAIRS = 8  #: number of wrongly ordered pairs of models in an explanation
 TIED_SHARE = 0.1  #: share of models with tied values above which a hint names the ties
 
-#: A hint names the measure's own random draws if their standard error exceeds this share of the score's.
+#: A hint names the measure's own random draws if their standard error exceeds this share of the score's standard error.
 NOISY_SHARE = 0.5
 
 #: A measure misses a hyperparameter that explains at least the first number of the variance of the gaps, if its

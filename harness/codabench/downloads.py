@@ -94,7 +94,7 @@ def download(
                 kept[one.id] = found
                 break
             notes.append(f"{names[owner]}: submission {one.id} is left out: its file was written after the end")
-    for name in {*names.values()} - {one.name for one in kept.values()}:  # files of an earlier download
+    for name in {*names.values()} - {one.name for one in kept.values()}:  # files of submissions that are left out now
         (directory / f"{name}.zip").unlink(missing_ok=True)
     _write_table(directory, kept.values())
     return list(kept.values()), notes

@@ -26,7 +26,7 @@ Answer = TypeVar("Answer")
 
 VARIABLE = "CODABENCH_TOKEN"  #: environment variable with the token
 MAX_TOKEN, MAX_ANSWER = 64 * 1024, 256 * 1024**2  #: maximum size of the file with the token, and of an answer, in bytes
-LOCAL = ("localhost", "127.0.0.1", "::1")  #: hosts that need no encryption
+LOCAL = ("localhost", "127.0.0.1", "::1")  #: hosts that need no encryption, since requests stay on this machine
 HELP = "pgdl help codabench says how to get a token"  #: remedy for a missing or refused token
 UNEXPECTED = "not an answer of Codabench's API"
 

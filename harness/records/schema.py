@@ -21,7 +21,7 @@ SCHEMA = 1  #: version of the tables that this program reads and writes
 _NUMBER = re.compile(r"[1-9][0-9]{0,8}")  #: a valid version; SQLite could store anything in the column
 SHOWN = 40  #: maximum number of characters of a version in a message
 
-#: Table of one row with the version of all tables. Alembic, a tool for migrations, uses the same table.
+#: Table of one row with the version of all tables, as Alembic, a tool for migrations, uses it.
 STAMP = Table("alembic_version", MetaData(), Column("version_num", String(32), primary_key=True))
 
 FIRST_RUN = f"run `pgdl run SUBMISSION` first, or {OTHER_DATABASE}"  #: remedy for a database without records

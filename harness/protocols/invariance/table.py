@@ -21,7 +21,7 @@ TITLES = {
     "pal": "-Pal-score",
 }
 
-LEVEL = "augmentation_level"  #: the only hyperparameter that Schiff et al. do not condition on
+LEVEL = "augmentation_level"  #: the hyperparameter that Schiff et al. do not condition on
 
 #: Number of random subsets for each number of batches, and number of examples in a batch, as in Schiff et al. 2021.
 REPETITIONS, BATCH = 20, 128
@@ -103,7 +103,7 @@ class Point:
 
     perturbation: str
     n_batches: int
-    scores: tuple[float, ...]  #: score of the Gi-score for each random subset of the examples that gives a score
+    scores: tuple[float, ...]  #: `InvarianceLine.score` of the Gi-score, for each random subset that has a score
     seconds: float  #: time of a curve, averaged over the models
 
     @property

@@ -53,7 +53,7 @@ class OverfitResult:
     settings: OverfitSettings  #: the user's settings, with the largest shifts that were used
     rows: tuple[OverfitRow, ...]  #: sorted by group (all models, architectures, single models), then by largest shift
     failures: Mapping[str, UserError]  #: model id -> why the model could not be run
-    notes: tuple[str, ...]  #: lines on whether the images break the assumption that shifts preserve their density
+    notes: tuple[str, ...]  #: lines on how the images break the assumption that shifts preserve their density
 
     def row(self, name: str, epsilon: int) -> OverfitRow:
         """Return the row of the group `name`, such as `model_0`, `architecture 1` or `all`; else raise `KeyError`."""
