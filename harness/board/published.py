@@ -61,7 +61,7 @@ def with_published(board: Board, published: Sequence[PublishedRow], tasks: Colle
     found = [one for one in published if one.measure in shown and not one.values.keys().isdisjoint(tasks)]
     sources = "; ".join(dict.fromkeys(one.source for one in found))
     note = (
-        f"scores reported on tasks of these names, in the same unit, each from the first of {sources} that has it"
+        f"scores that others reported on tasks of these names, 0 to 100, from the first source that has them: {sources}"
         if sources
         else "no published scores of these measures on these tasks are known"
     )

@@ -40,16 +40,16 @@ class Phase(Section):
     """`[[phases]]`: the tasks, limits and dates of a phase."""
 
     name: str = Field(min_length=1, max_length=256, description="Name of the phase.")
-    description: str = Field("", description="What it is for.")
+    description: str = Field("", description="Purpose of the phase.")
     start: datetime = Field(description="Date, or date and time; without an offset, in UTC.")
-    end: datetime | None = Field(None, description="The same; the last phase may have none.")
+    end: datetime | None = Field(None, description="As `start`; only the last phase may lack an end.")
     tasks: list[str] = Field(description="Names of its tasks.")
     hidden: bool = Field(
-        False, description="Whether its tasks stay at home, where its submissions are evaluated. The tasks of other "
-        "phases are public: the starting kit has them with their reference data."
+        False, description="Whether its tasks are never uploaded, so that the organiser evaluates its submissions. The "
+        "tasks of other phases are public: the starting kit has them with their reference data."
     )  # fmt: skip
     check_task: str | None = Field(
-        None, description="Of a hidden phase: a public task on which the platform checks its submissions."
+        None, description="For a hidden phase: a public task on which the platform checks its submissions."
     )
     time_limit: float = Field(300.0, gt=0, le=LONGEST_S, strict=False, description="Seconds for each call.")
     memory_gib: float = Field(4.0, gt=0, strict=False, description="Memory for each call.")
@@ -61,7 +61,7 @@ class Phase(Section):
         100, ge=1, le=MOST_SUBMISSIONS, description="For each participant, in the whole phase."
     )
     auto_migrate_to_this_phase: bool = Field(
-        False, description="Whether the submissions of the phase before are run again when this one begins."
+        False, description="Whether submissions of the previous phase are run again when this phase begins."
     )
 
     @property
@@ -103,12 +103,12 @@ class CodabenchCompetition(Section):
     """The content of the TOML file of a competition."""
 
     title: str = Field(min_length=1, max_length=256, description="Title of the competition.")
-    description: str = Field("", description="What it is about, in a sentence.")
+    description: str = Field("", description="The competition in a sentence.")
     image: str = Field(description="Logo: a PNG, JPEG or GIF file.")
     terms: str = Field(description="What participants agree to: a Markdown or HTML file.")
     docker_image: str = Field(min_length=1, max_length=128, description="The image that pgdl help codabench names.")
     queue: UUID | None = Field(
-        None, strict=False, description="Vhost of the queue of your own workers; default: the platform's."
+        None, strict=False, description="Vhost of the queue of your own workers; without it, the platform's are used."
     )
     contact_email: str | None = Field(
         None, max_length=256, pattern=r"^[\w.+-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$",

@@ -84,7 +84,7 @@ class Compared:
 
 
 def compare(study: Study, perturbations: Sequence[ChosenMagnitudes], compared: Compared) -> list[InvarianceLine]:
-    """Return the rows of the table, sorted by perturbation, then by statistic."""
+    """Compare each statistic of each perturbation's curves with the gaps; return the rows of the table."""
     lines = []
     for chosen in perturbations:
         curves = {model: study.responses[model].curve(chosen) for model in compared.models}

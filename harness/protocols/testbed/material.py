@@ -22,7 +22,7 @@ class Classes:
 
     @property
     def shares(self) -> tuple[float, ...]:
-        """Share of unseen classes at each level, in [0, 1)."""
+        """Share of unseen classes for each number in `levels`, in [0, 1)."""
         return tuple(level / (self.n_seen + level) for level in self.levels)
 
 
