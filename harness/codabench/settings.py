@@ -80,7 +80,7 @@ class PhaseSettings(BaseModel):
                 raise UserError("calls on models or data that the phase does not have", file=file, found=row.task)
             limits = (row.time_limit_s, row.memory_limit_bytes, row.sandbox, row.repeat)
             if limits != (self.time_limit_s, self.memory_bytes, SANDBOX, 0):
-                raise UserError("calls with other limits than those of the phase", file=file)
+                raise UserError("calls with limits that differ from the limits of the phase", file=file)
             if (row.task, row.model) in seen or len(owners) > 1 or row.is_baseline:
                 raise UserError("calls of several submissions, or recorded twice", file=file)
             seen.add((row.task, row.model))

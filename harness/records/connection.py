@@ -68,7 +68,7 @@ class Database:
             self.url = sqlalchemy.make_url(whole) if address.is_url else URL.create("sqlite", database=whole)
             self.engine = _engine_of(self.url)
         except ImportError as error:
-            remedy = f"that of postgresql+psycopg://...: {install('postgresql')}"
+            remedy = f"for postgresql+psycopg://...: {install('postgresql')}"
             raise UserError(f"the database's driver cannot be loaded: {error}", remedy=remedy) from error
         except SAWarning:
             remedy = "leave it out; parameters of SQLite itself need file: and uri=true"

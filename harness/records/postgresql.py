@@ -23,7 +23,7 @@ NETWORK = {"keepalives_idle": 15, "keepalives_interval": 5, "keepalives_count": 
 
 
 def watch(engine: Engine, url: URL) -> None:
-    """Make an SQLAlchemy engine use `WatchedConnection`, with `CONNECT_S` and `NETWORK` unless its URL sets other limits."""
+    """Make an engine use `WatchedConnection`, with `CONNECT_S` and `NETWORK` unless its URL sets other limits."""
     limits = {
         name: value for name, value in (NETWORK | {"connect_timeout": CONNECT_S}).items() if name not in url.query
     }

@@ -48,7 +48,7 @@ def _without_last_layer(runtime: Runtime, model: Any) -> Any:
     last = [layer for layer in model.layers if layer.weights][-1]
     kind = type(last).__name__
     if kind != "Dense":
-        raise UserError(f"its last layer with weights is {kind}, not a dense one on a vector of features")
+        raise UserError(f"its last layer with weights is {kind}, not a dense layer on a vector of features")
     try:
         features = last.input
     except (AttributeError, ValueError) as error:
