@@ -10,7 +10,7 @@ LONGEST = 255
 def did_you_mean(name: str, known: Iterable[str], *, similarity: float = 0.6) -> str | None:
     """Return a hint with the known name that is most similar to `name`, whatever the case of letters.
 
-    Return None if no known name has at least this similarity (0 to 1).
+    Return None if no known name reaches `similarity` (0 to 1), or if `name` is longer than `LONGEST`.
     """
     if len(name) > LONGEST:
         return None

@@ -26,8 +26,9 @@ _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 def open_regular(path: Path, *, links: bool) -> io.BufferedReader:
     """Open a regular file for reading bytes; `links` says whether the path itself may be a symbolic link.
 
-    The type of the file is checked before, since opening a device may have an effect, and afterwards, since the file
-    may have been replaced. Raises `UserError` if the file is missing, is no regular file, or cannot be opened.
+    The type of the file is checked twice: before, since opening a device may have an effect, and afterwards, since
+    another file may have taken its place. Raise `UserError` if the file is missing, is no regular file, or cannot be
+    opened.
     """
     try:
         require_regular(path, path.stat(follow_symlinks=links))
@@ -49,7 +50,7 @@ def open_regular(path: Path, *, links: bool) -> io.BufferedReader:
 def open_below(root: Path, name: str) -> io.BufferedReader:
     """Open the regular file `name`, such as `data/site.json`, in an untrusted directory.
 
-    No part of the name may be a link; raises errors as `open_regular`.
+    Raise `UserError` like `open_regular`, and if any part of the name is a symbolic link.
     """
     for folder in reversed(PurePosixPath(name).parents):
         if folder.name:
@@ -58,7 +59,7 @@ def open_below(root: Path, name: str) -> io.BufferedReader:
 
 
 def read_regular(path: Path, most: int, *, links: bool, why: str = "") -> bytes:
-    """Return the content of a regular file of at most `most` bytes; raises errors as `open_regular`.
+    """Return the content of a regular file of at most `most` bytes. Raise the errors of `open_regular`.
 
     In the error about a larger file, `why` follows the maximum size.
     """
@@ -67,9 +68,9 @@ def read_regular(path: Path, most: int, *, links: bool, why: str = "") -> bytes:
 
 
 def read_text(path: Path, most: int, *, links: bool = True) -> str:
-    """Return the text of a regular file in UTF-8 of at most `most` bytes; raises errors as `open_regular`.
+    """Return the text of a regular file in UTF-8 of at most `most` bytes. Raise the errors of `open_regular`.
 
-    The error about bytes that are no text does not quote them.
+    The error about bytes that are not UTF-8 does not quote them.
     """
     try:
         return read_regular(path, most, links=links).decode()
@@ -110,7 +111,7 @@ def own_path(path: Path) -> Path:
 
 
 def require_regular(path: Path, state: os.stat_result) -> None:
-    """Raise `UserError` unless `state`, the result of `stat` for `path`, is that of a regular file."""
+    """Raise `UserError` unless `state`, the result of `stat` for `path`, describes a regular file."""
     if not stat.S_ISREG(state.st_mode):
         raise _other_kind(path, stat.S_IFMT(state.st_mode))
 

@@ -1,4 +1,4 @@
-"""Registries: packages in which each module is an entry, found without a list of entries."""
+"""Registries: packages whose modules are their entries, such as the kinds of sandbox, found without a list."""
 
 import importlib
 import pkgutil

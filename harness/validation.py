@@ -34,7 +34,7 @@ def first_problem(error: ValidationError) -> Problem:
 
 
 def in_words(problem: ErrorDetails) -> Problem:
-    """Return one of pydantic's problems in words; addresses are not quoted."""
+    """Return one of pydantic's problems in words, without quoting addresses."""
     found = "none" if problem["type"] == "missing" else repr(problem["input"])
     found = "an address" if "://" in found else found[:LONGEST]  # the address may contain a password or a key
     return Problem(printable(".".join(map(str, problem["loc"]))), _expected(problem), found)
