@@ -137,7 +137,6 @@ class _Made:
             self.add([call for call in some if call.task.name not in slow_tasks])
 
     def add(self, calls: Sequence[PlannedCall]) -> None:
-        """Make calls, and wait for the end of all."""
         with closing(make(self._executor, calls)) as ended:
             for done in ended:
                 place = place_of(done.call)

@@ -11,7 +11,10 @@ from harness.worker.runtimes import RUNTIMES
 
 
 def to_evaluation(done: FinishedCall[PlannedCall]) -> Evaluation:
-    """Return the record of a call. A withheld record omits the call's message and output: submissions choose both."""
+    """Return the record of a call. If the call is `withheld`, its message and output are left out.
+
+    A submission chooses its message and output, and could reveal a hidden task by them.
+    """
     planned, result = done.call, done.result
     given = {"names_of": "2020"} if planned.is_of_2020 and result.environment else {}  # from `harness.worker.legacy`
     return Evaluation(

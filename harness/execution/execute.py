@@ -31,9 +31,11 @@ def execute(
     """Make the missing calls of a plan, and yield each once it is recorded.
 
     Several runs share the work, because a run claims calls only when its executor has room. In the end, this run waits
-    for claimed calls of other runs, and makes abandoned calls itself. `warn` receives a line about such a wait,
-    about each runtime whose calls do not use their GPU, and about each interrupted call. `step` receives the steps
-    before the first call ends. Raise `UserError` if the executor can make no further calls.
+    for claimed calls of other runs, and makes abandoned calls itself. Raise `UserError` if the executor can make no
+    further calls.
+
+    `warn` receives a line about such a wait, about each runtime whose calls do not use their GPU, and about each
+    interrupted call. `step` receives the steps before the first call ends.
     """
     missing = plan.missing
     if not missing:
@@ -68,7 +70,6 @@ class _Execution:
         self._queue(plan.missing)
 
     def rows(self) -> Generator[CallSummary]:
-        """Make the calls, and yield each when its record is written."""
         while True:
             yield from self._feed()
             yield from self._written()

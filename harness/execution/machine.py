@@ -80,9 +80,9 @@ def memory_for(memory_bytes: int | None, warn: Warn = lambda _: None) -> int:
 
 
 def plan_lanes(workers: int | None, memory_bytes: int) -> Lanes:
-    """Return the layout for `workers` concurrent calls; None: one per GPU, or without GPUs one per core.
+    """Return the cores and GPUs of `workers` concurrent calls. Raise `UserError` for too many workers.
 
-    Without GPUs, None gives fewer calls if memory is too small. Raise `UserError` if `workers` are too many.
+    None stands for a call per GPU, or without GPUs for a call per core, but no more calls than fit into memory.
     """
     cores, gpus = available_cores(), tuple(find_gpus())
     if workers is not None and not gpus and workers > PER_CORE * cores:

@@ -52,7 +52,7 @@ class Order:
         return self.model, self.data, self.runtime, self.repeat
 
 
-#: What identifies a finished call: the number of its order for an executor, a `PlannedCall` for the process that plans.
+#: The identity of a finished call: the number of its order for an executor, a `PlannedCall` for the process that plans.
 Named = TypeVar("Named")
 
 

@@ -111,7 +111,6 @@ class Pool(Executor):
             self._returned.put(error)
 
     def _next(self) -> tuple[Batch, Inputs] | None:
-        """Wait for the next batch and return it; None once the pool stops."""
         with self._changed:
             self._changed.wait_for(lambda: self._stopping.is_set() or self._waiting)
             return None if self._stopping.is_set() else self._waiting.popleft()

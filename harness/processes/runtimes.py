@@ -19,7 +19,7 @@ QUICKEST = ("jax", "torch", "tensorflow")
 
 
 def installed_runtime(preferred: Sequence[str]) -> Runtime:
-    """Return the first of these runtimes that is installed. Raise `UserError` if none is installed."""
+    """Return the first runtime of `preferred` that is installed. Raise `UserError` if none of them is."""
     for name in preferred:
         if not RUNTIMES[name].missing():
             return RUNTIMES[name]

@@ -1,13 +1,13 @@
 """Control groups (cgroup v2): the kernel limits the memory and the number of tasks of each call.
 
-The memory watch compares the memory of a call's processes with the limit twenty times a second. A group is a hard
-limit in addition, which is never exceeded. The kernel also counts files in scratch space, socket buffers, inodes and
-other kernel memory, but no pages that a forked worker shares with its zygote. If no group can be created, the watch
-alone enforces the limit.
+The memory watch compares the memory of a call's processes with the limit twenty times a second. A group adds a hard
+limit, which is never exceeded. The kernel also counts files in scratch space, socket buffers, inodes and other kernel
+memory, but no pages that a forked worker shares with its zygote. If no group can be created, the watch alone enforces
+the limit.
 
 Groups can be created where cgroup v2 is delegated to this process. A group that contains processes cannot enable
-controllers for its children. The parent of new groups is therefore either an ancestor whose children already have
-the controllers, or this process' own group once all its processes have moved to a leaf.
+controllers for its children. The parent of new groups is therefore either an ancestor whose children already have the
+controllers, or this process' own group once all its processes have moved to a leaf.
 """
 
 import errno
@@ -125,7 +125,6 @@ def cgroup_problem() -> str | None:
 
 @contextmanager
 def _changing() -> Iterator[None]:
-    """Keep other runs from creating or removing groups within the context."""
     with locked(cache_directory("cgroups") / "lock"):
         yield
 
@@ -152,7 +151,6 @@ def _create(parent: Path) -> tuple[Path, int]:
 
 
 def _remove(parent: Path, path: Path) -> None:
-    """Remove a run's group as far as possible; the next run removes the rest."""
     with suppress(OSError):
         remove_group(path)
     with suppress(OSError):
@@ -160,7 +158,7 @@ def _remove(parent: Path, path: Path) -> None:
 
 
 def remove_abandoned(parent: Path) -> None:
-    """Remove the groups of killed runs below `parent`: those whose locks are free."""
+    """Remove the groups of killed runs below `parent`, whose locks are free."""
     for path in parent.glob(f"{PREFIX}*"):
         descriptor = os.open(path, os.O_RDONLY)
         try:

@@ -75,7 +75,7 @@ class RunningContainer(RunningSandbox):
     def is_gone(self) -> bool:
         """Return whether the engine has removed the container and the client has ended.
 
-        If the engine fails, as a busy engine may, this starts the removal again.
+        If the removal failed, as it may with a busy engine, this method starts it again.
         """
         if self._removal is None or self._removal.poll() is None:
             return False
@@ -140,8 +140,8 @@ def new_name() -> str:
 def start_reaper() -> children.Child:
     """Return a new process that removes the containers of this harness once its standard input ends.
 
-    Containers outlive their client, and a busy submission does not notice the end of the harness. If another harness
-    was killed together with its reaper, this also removes the containers of that harness.
+    It is needed because containers outlive their client, and a busy submission does not notice the end of the harness.
+    First, remove the containers of other harnesses that have ended.
     """
     names = _ask_or_empty("ps", "--all", "--filter", f"name=pgdl-{process_scope()}-", "--format", "{{.Names}}")
     for name in names.split():

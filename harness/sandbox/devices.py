@@ -96,7 +96,7 @@ def _search_path(given: str) -> tuple[Path, ...]:
 
 @cache
 def _known_to_loader() -> Path | None:
-    """Return the path of the library that the loader finds without LD_LIBRARY_PATH, links resolved; None if none."""
+    """Return the library's path, without links, if the loader finds it without LD_LIBRARY_PATH; otherwise None."""
     without = {name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"}
     done = children.run(children.interpreter(LOAD, options=("-S",)), without, seconds=60)
     paths = (line.split(maxsplit=5)[-1] for line in os.fsdecode(done.stdout).splitlines() if "/libcuda.so" in line)

@@ -12,7 +12,7 @@ from harness.sandbox.devices import driver_library, gpu_nodes
 
 
 class MachineFacts:
-    """What this machine has and lacks for sandboxes; each fact is found out when it is first read."""
+    """Facts about this machine on which its sandboxes depend. Each is determined when it is first read."""
 
     @cached_property
     def not_linux(self) -> UserError | None:

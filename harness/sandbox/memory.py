@@ -74,9 +74,9 @@ class _Memory:
 def measure(processes: Processes, limit_bytes: int, give_up: Callable[[], bool] = lambda: False) -> Usage:
     """Return the usage of all processes of a call together.
 
-    Resident pages are quick to read, but a page that forked children share counts once per child. Only if that sum
-    exceeds `limit_bytes`, this reads the exact proportional set sizes, which takes milliseconds per process or more. A
-    process that denies access to its proportional size counts in full. The exact sum ends at `HURRY_S` if it exceeds
+    The sizes of resident pages are quick to read, but a page that forked children share counts once per child. If their
+    sum exceeds `limit_bytes`, the exact proportional set sizes are read, which takes milliseconds per process or more.
+    A process that denies access to its proportional size counts in full. The exact sum ends at `HURRY_S` if it exceeds
     the limit, and is 0 if `give_up` returns true meanwhile.
     """
     if sys.platform != "linux":
@@ -142,8 +142,8 @@ def _memory(entry: str) -> _Memory | None:
 def _proportional_size(memory: _Memory) -> int:
     """Return the bytes of a process. A page that n processes share counts 1/n.
 
-    Shared pages count in full if the kernel denies access. They also do before Linux 5.4, because older kernels do not
-    tell pages of files from other pages.
+    Shared pages count in full if the kernel denies access, and before Linux 5.4, which does not tell pages of files
+    from other pages.
     """
     try:
         shares = _bytes(SHARES, _read(f"{memory.thread}/smaps_rollup"))
@@ -153,7 +153,7 @@ def _proportional_size(memory: _Memory) -> int:
 
 
 def _shares_memory(entry: str, memory: _Memory, memories: dict[str, _Memory], numbers: dict[str, int]) -> bool:
-    """Return whether a process still shares its parent's address space, as after vfork(2). It must not count again.
+    """Return whether a process still shares its parent's address space, as after vfork(2), and so must not count.
 
     Return False if the kernel cannot compare, or if the first thread of either process has ended.
     """
@@ -229,7 +229,7 @@ def is_exhausted() -> bool:
 
 
 def end_and_measure(end: Callable[[], object]) -> int | None:
-    """End a call and return the freed bytes. If the machine has free memory again, only return None."""
+    """Call `end`, which ends a call, and return the freed bytes. If the machine has free memory, only return None."""
     with ENDING:
         if not is_exhausted():
             return None

@@ -93,12 +93,11 @@ def _all_idle(stat: str) -> str:
 
 
 def _read_modules() -> str:
-    """Return the kernel's list of modules; empty if the kernel loads no modules."""
     modules = Path("/proc/modules")
     return modules.read_text() if modules.exists() else ""
 
 
 def _drivers(modules: str) -> str:
-    """Return the lines of NVIDIA's modules, without numbers of users and without addresses."""
+    """Return the lines of NVIDIA's modules, with constants in place of use counts and addresses."""
     names = (line.split()[0] for line in modules.splitlines() if line.startswith("nvidia"))
     return "".join(f"{name} 0 0 - Live 0x0000000000000000\n" for name in names)

@@ -137,7 +137,7 @@ def filter_program(gpu: bool, namespaces: bool = True) -> bytes:
         ("prctl", 0, (PR_SET_MEMORY_MERGE,)),
     ):
         for value in values:
-            rules.add_rule(denied, call, _low(seccomp, position, value))
+            rules.add_rule(denied, call, _low(seccomp, position, value))  # the kernel ignores the upper bits
     for command in LOCKS:
         rules.add_rule(seccomp.ERRNO(errno.ENOLCK), "fcntl", _low(seccomp, 1, command))
     for number in COUNTED_NUMBERS:
@@ -150,16 +150,11 @@ def filter_program(gpu: bool, namespaces: bool = True) -> bytes:
 
 
 def _low(seccomp: Any, position: int, value: int) -> Any:
-    """Return a condition on the lower 32 bits of an argument: the kernel ignores the upper bits of an int."""
     return seccomp.Arg(position, seccomp.MASKED_EQ, 0xFFFFFFFF, value)
 
 
 def _confine_without_namespaces(seccomp: Any, rules: Any, denied: Any) -> None:
-    """Deny operations that namespaces and mounts would prevent.
-
-    These are access to other processes of the same user, changes of files that calls share, and allocation of disk
-    space without writing.
-    """
+    """Deny access to the user's other processes, changes of shared files, and allocation without writing."""
     for kind in FILE_SYSTEM_REQUESTS:
         rules.add_rule(denied, "ioctl", seccomp.Arg(1, seccomp.MASKED_EQ, 0xFF00, kind << 8))
     # The disk could be full before the watch notices. libc writes zeros instead, which is slower.

@@ -27,7 +27,7 @@ CANARY = "CANARY"
 
 @dataclass(frozen=True)
 class Trap:
-    """A submission and its expected outcome."""
+    """A submission that tests a sandbox, and its expected outcome."""
 
     name: str
     statements: str  #: the body of `complexity(model, dataset)`
@@ -85,7 +85,7 @@ def trial_job(
 
 
 def run_trial(start: Starter, job: Job, slot: int, time_limit_s: float) -> CallResult:
-    """Run a trap or the control, already staged as `job`, in a sandbox, and return the result of the call."""
+    """Run a staged trap in a sandbox, and return the result of the call."""
     # CUDA's libraries alone take over 1 GiB.
     memory_bytes = MEMORY_BYTES if job.gpu is None else Limits.default_memory_bytes(n_gpus=1)
     call = Call.prepare(start, job, Limits(memory_bytes=memory_bytes), slot, stopping=lambda: False)
@@ -99,7 +99,7 @@ def _write(directory: Path, source: str) -> None:
 
 
 def require_value(start: Starter, job: Job) -> None:
-    """Make the call of a staged `CONTROL`. Raise `StartError` unless the call returns its value."""
+    """Make the call of a staged `CONTROL`. Raise `StartError` unless it returns the value of `CONTROL`."""
     result = run_trial(start, job, 0, CONTROL.time_limit_s)
     if not CONTROL.caught(result):
         raise StartError(f"{result.outcome} {result.message or result.value}")

@@ -43,7 +43,7 @@ class WorkerReport:
     def __init__(self, descriptor: int, zygote: "Zygote") -> None:
         """Wait for the first line. Raise `StartError` if it holds no process ID, or does not come in time."""
         self._zygote = zygote
-        self.ended = False  #: whether the parent has closed its end
+        self.ended = False  #: whether the worker's parent has closed its end
         self.facts: dict[str, Any] = {}
         self._descriptor, self._pending = descriptor, b""
         os.set_blocking(descriptor, False)
@@ -64,7 +64,10 @@ class WorkerReport:
             self.ended = True
 
     def reap(self) -> None:
-        """Read, and reap a worker whose parent was killed: PID 1 of a container, perhaps the harness, adopts it."""
+        """Read the report. If the worker's parent was killed, reap the worker, which PID 1 has adopted.
+
+        Inside a container, PID 1 may be the harness.
+        """
         self.read()
         if self.ended and "status" not in self.facts:
             with suppress(ChildProcessError):
@@ -72,7 +75,7 @@ class WorkerReport:
 
     @property
     def exit_status(self) -> int | None:
-        """The worker's exit status (128 + signal), None while it runs; `LostError` if its parent ended first."""
+        """The worker's exit status (128 + signal); None while it runs. Raise `LostError` if its parent ended first."""
         self.read()
         if self.ended and "status" not in self.facts:
             raise LostError(self._zygote.end() or "the process that watches the worker has ended")
@@ -80,7 +83,7 @@ class WorkerReport:
 
 
 class Zygote:
-    """A process from which workers are forked. The kernel kills it when the thread ends that has created it."""
+    """A process from which workers are forked. The kernel kills it when the thread that created it ends."""
 
     def __init__(self, job: Job) -> None:
         """Start a process for jobs that have worker code, runtime, threads and kind of device in common with `job`."""
@@ -142,7 +145,7 @@ class Zygote:
 
 
 class Zygotes:
-    """A zygote per runtime. A zygote that ends is started again once; after its second end, no worker is forked."""
+    """A zygote per runtime. A zygote that ends is started again once; if it ends again, all forking stops."""
 
     def __init__(self) -> None:
         self._by_runtime: dict[str, Zygote] = {}
@@ -151,15 +154,15 @@ class Zygotes:
         self._are_given_up = False
 
     def begin(self, trials: Sequence[Job]) -> None:
-        """Start a zygote for each trial's runtime that has none, without waiting for the imports."""
+        """Start a zygote for each job's runtime without a zygote, and do not wait for the imports."""
         for job in trials:
             if job.runtime not in self._by_runtime:
                 self._by_runtime[job.runtime] = Zygote(job)
 
     def start(self, trials: Sequence[Job], start_worker: Starter) -> None:
-        """Start the zygotes of the trials' runtimes, wait for them, and make the trials' calls by `start_worker`.
+        """Start the zygotes for `trials`, wait for their imports, and make the call of each trial by `start_worker`.
 
-        Raise `StartError` if a zygote does not start, or a call does not return its value.
+        Raise `StartError` if a zygote does not start, or if a call does not return the value of `CONTROL`.
         """
         self.begin(trials)
         for job in trials:
@@ -168,7 +171,7 @@ class Zygotes:
             require_value(start_worker, job)
 
     def fork(self, job: Job, start: Callable[[Zygote], T]) -> T | None:
-        """Return what `start` returns for the zygote of a job; None if no zygote is left for its runtime.
+        """Return the result of `start` for the zygote of a job; None if no zygote is left for its runtime.
 
         If the zygote ends meanwhile, `start` is called again with the next zygote. Raise `StartError` if `start` fails
         although the zygote lives.

@@ -87,7 +87,7 @@ class Cluster(Executor):
         self._queue.add(make_batches(orders))
 
     def next(self, timeout_s: float) -> FinishedCall[int] | None:
-        """Return the next finished call; None if none ends in `timeout_s` seconds. Meanwhile, manage the machines."""
+        """Return the next finished call; None if no call ends within `timeout_s` seconds. Meanwhile, hand out orders."""
         until = time.monotonic() + timeout_s
         while not self._returned:
             left_s = until - time.monotonic()

@@ -69,7 +69,7 @@ class Fleet:
 
     @property
     def common(self) -> CommonSetup:
-        """The setup that the machines with calls have in common. It exists after `begin`."""
+        """The common setup of the machines that make calls. It exists after `begin`."""
         if self._common is None:
             raise RuntimeError("the machines have not begun")
         return self._common
@@ -120,7 +120,7 @@ class Fleet:
             raise UserError("no machine of the cluster makes calls any more", remedy=remedy)
 
     def ask(self, member: ClusterMember, *arguments: object) -> None:
-        """Ask a machine to take its present step, unless it owes an answer or `again_at` has not come."""
+        """Ask a machine to take its present step, unless it owes an answer or its `again_at` is in the future."""
         if member.future is None and time.monotonic() >= member.again_at:
             member.asked_at = time.monotonic()
             member.future = self._engine.ask(member.handle, member.step, *arguments)
@@ -168,7 +168,7 @@ class Fleet:
         self._looked_at = time.monotonic()
 
     def _gather(self, step: str, patience_s: float) -> None:
-        """Wait until every machine has completed a step. Name machines that have not answered in time in a warning."""
+        """Wait until every machine has completed a step. Warn of machines that have not answered in time."""
         until = time.monotonic() + patience_s
         while waiting := [member for member in self.members if member.step == step]:
             if time.monotonic() > until:
@@ -223,7 +223,6 @@ class Fleet:
             self.dismiss(member, why)
 
     def _compare(self, member: ClusterMember) -> None:
-        """Dismiss a machine if it differs from the common setup."""
         if self._common is not None and member.ready is not None:
             why = self._common.difference(member.ready, self.runtimes)
             if why is not None:

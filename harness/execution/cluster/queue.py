@@ -8,7 +8,7 @@ from harness.execution.batches import Batch
 from harness.execution.cluster.member import ClusterMember
 from harness.execution.order import Order
 
-#: Expected seconds after which a batch is cut: a batch is lost with its machine, and cannot move to an idle one.
+#: Expected seconds after which a batch is cut: a batch is lost with its machine, and cannot change it.
 BATCH_S = 10.0
 
 #: Expected seconds of a submission's first call.
@@ -51,7 +51,7 @@ class Queue:
         self._seconds[order.submission] = seconds
 
     def take(self, member: ClusterMember) -> Batch | None:
-        """Return the next batch for a machine, preferably with inputs that the machine has; None if there is none."""
+        """Return the next batch for a machine, preferably with inputs that the machine has; None without a batch."""
         best, best_rank = -1, 0
         for position, batch in enumerate(self._waiting):
             if (position >= CHOICE and best_rank) or best_rank == BEST_RANK:
@@ -73,7 +73,7 @@ class Queue:
         return mine
 
     def current(self, order: Order) -> Order:
-        """Return an order whose allowance includes all seconds that its budget has spent outside its machine."""
+        """Return an order with an allowance that includes the seconds of its budget outside the order's machine."""
         budget = order.allowance.budget
         if budget is None:
             return order
@@ -94,7 +94,7 @@ class Queue:
         return max(sum(max(free, 0) for free in room.values()) - anywhere, 0)
 
     def _rank(self, batch: Batch, member: ClusterMember) -> int:
-        """Return 0 for a batch that must go to another machine, else 1 plus the number of its inputs on this one."""
+        """Return 0 for a batch that must go to another machine, else 1 plus the number of inputs that the machine has."""
         if not any(self._may_have(member, order) for order in batch):
             return 0
         return 1 + (batch[0].data in member.held) + (batch[0].model in member.held)

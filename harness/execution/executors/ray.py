@@ -66,7 +66,7 @@ class RayEngine:
                 raise _explained(error, address) from error
 
     def nodes(self) -> dict[str, str]:
-        """Return identifier -> name of the living nodes with processors; equal names are followed by addresses."""
+        """Return identifier -> name of the living nodes with processors; an address distinguishes equal names."""
         there = [node for node in self._ray.nodes() if node["Alive"] and node["Resources"].get("CPU", 0) > 0]
         times = Counter(node["NodeManagerHostname"] for node in there)
         return {
@@ -171,7 +171,6 @@ def _fetch(reference: Any) -> Any:
 
 
 def _require_reachable(address: str) -> None:
-    """Raise `UserError` unless a program listens at an address."""
     found = _HOST_AND_PORT.fullmatch(address)
     if found is None:  # the message must not repeat the text, which may hold a password
         remedy = "write it as `ray start --head` prints it"
@@ -183,7 +182,6 @@ def _require_reachable(address: str) -> None:
 
 
 def _explained(error: Exception, address: str) -> UserError:
-    """Return an error for the user that says in one line why Ray did not connect."""
     text = " ".join(str(error).split())
     if "Version mismatch" in text:
         return UserError(f"another version of Ray or Python: {text}", remedy="install the cluster's versions here")

@@ -183,7 +183,6 @@ def _ask_inside(image: Sequence[str], *arguments: str) -> str:
 
 
 def _base_options(limits: Limits, slot: int, name: str) -> list[str]:
-    """Return the client's arguments that do not depend on the job."""
     # The engine counts in-memory files as memory; the harness counts the memory of processes only.
     memory = str(limits.memory_bytes + limits.scratch_bytes + limits.shared_memory_bytes)
     scratch, shared = SCRATCH

@@ -38,7 +38,7 @@ class Fast(Fresh):
 
     @property
     def name_in_records(self) -> str:
-        """The isolation and the start of workers: `fast`, or `fresh` if forks do not work, or no longer work."""
+        """The isolation and the start of workers: `bubblewrap/fast`, or `bubblewrap/fresh` without working forks."""
         return f"{self.isolation}/{self.name if self._zygotes else Fresh.name}"
 
     @classmethod
@@ -52,7 +52,10 @@ class Fast(Fresh):
         self._zygotes.begin(trials)
 
     def prepare(self, trials: Sequence[Job]) -> None:
-        """Start a zygote for each trial and run its call. Raise `UserError` if that fails and `instead` is None."""
+        """Start a zygote for each trial, and make the trial's call.
+
+        If that fails, call `instead` and fall back to fresh starts; raise `UserError` if `instead` is None.
+        """
         super().prepare(trials)
         try:
             self._zygotes.start(trials, self.start)

@@ -59,7 +59,7 @@ class Kind(ABC):
     def trials(
         self, staging: Staging, runtimes: Iterable[str], *, threads: int = 1, gpu: Gpu | None = None
     ) -> list[Job]:
-        """Return the staged job of a call of known value for each runtime, for `expect` and `prepare`."""
+        """Stage a measure of known value for each runtime. Return the jobs, the trials of `expect` and `prepare`."""
         return [trial_job(staging, CONTROL, runtime=runtime, threads=threads, gpu=gpu) for runtime in runtimes]
 
     def run_trial(self, trial: Job) -> CallResult:

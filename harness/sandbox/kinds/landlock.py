@@ -134,7 +134,7 @@ def make_scratch(staging: Path, uid: int | None) -> Path:
 
 
 def granted_paths(job: Job, scratch: Path) -> dict[str, list[str]]:
-    """Return right (`harness.worker.landlock.RIGHTS`) -> the existing paths for which the worker has it."""
+    """Return name of a right (`harness.worker.landlock.RIGHTS`) -> the existing paths for which the worker has it."""
     kinds = {
         "run": [*SYSTEM, *map(str, bubblewrap.interpreter())],
         "read": [*SETTINGS, *SOURCES, *map(str, job.directories)],
@@ -160,7 +160,7 @@ def user_threads() -> int:
 
 
 def _inaccessible() -> UserError | None:
-    """Return an error about a directory that workers of root need but, as other users, cannot enter; None if none."""
+    """Return an error if workers of root, which are other users, cannot enter a directory that they need."""
     for path in sorted({*bubblewrap.interpreter(), cache_directory("staged")}):
         for directory in (path, *path.parents):
             if not directory.stat().st_mode & 0o001:
@@ -205,7 +205,7 @@ class SupervisedSandbox(RunningSandbox):
         self.processes = Tree(int(self._report.facts["pid"]))
 
     def storage(self) -> Storage:
-        """Return the usage of the scratch directory. If the disk has lost much space, removed open files count."""
+        """Return the usage of the scratch directory, with removed open files if the disk has lost much space."""
         size, files = measure_directory(str(self._scratch), self._limits.scratch_files)
         with suppress(FileNotFoundError):
             lost = self._free - shutil.disk_usage(self._scratch).free
@@ -239,7 +239,7 @@ class SupervisedSandbox(RunningSandbox):
 def measure_directory(directory: str, most_files: int) -> tuple[int, int]:
     """Return the bytes on the disk and the number of files of a directory to which processes are writing.
 
-    The number is at most `most_files` + 1. It also has this value if a directory inside cannot be listed.
+    Counting stops at `most_files` + 1 files. This number is also returned if a directory inside cannot be listed.
     """
     size, files, pending = 0, 0, [directory]
     while pending:
@@ -268,8 +268,8 @@ def _bytes_on_disk(entry: "os.DirEntry[str]") -> int:
 def nameless_bytes(processes: Processes, directory: str, lost: int) -> int:
     """Return the bytes on the disk of removed files that processes keep open.
 
-    Every thread may have its own descriptors. The size of a file is unknown if it is only mapped, or if a process
-    denies access. The result is then `lost`, the bytes by which the free space of the disk has shrunk.
+    Return `lost`, the bytes by which the free space of the disk has shrunk, if the size of a file is unknown: because
+    it is only mapped, or because a process denies access.
     """
     sizes: dict[tuple[int, int], int] = {}
     try:

@@ -57,7 +57,6 @@ class UnsandboxedWorker(RunningSandbox):
 
 
 def _of_windows(home: str) -> dict[str, str]:
-    """Return the variables that processes need on Windows; empty on other systems."""
     if sys.platform == "win32":
         directories = dict.fromkeys(("TEMP", "TMP", "USERPROFILE", "LOCALAPPDATA", "APPDATA"), home)
         return {name: os.environ[name] for name in ("SYSTEMROOT", "PATH")} | directories
