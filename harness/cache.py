@@ -52,11 +52,8 @@ def _name_cache(directory: str | None) -> None:
 
 
 def cache_root() -> Path:
-    """Return the path of the cache: `VARIABLE`, by default `pgdl-harness` in the user's cache directory.
-
-    An empty variable counts as unset. As a path, it would be the current directory, which may be untrusted.
-    """
-    if named := os.environ.get(VARIABLE):
+    """Return the path of the cache: `VARIABLE`, by default `pgdl-harness` in the user's cache directory."""
+    if named := os.environ.get(VARIABLE):  # an empty path would be the current directory, perhaps untrusted
         return Path(named).absolute()
     with home_needed(VARIABLE):
         return user_cache_path("pgdl-harness", appauthor=False)

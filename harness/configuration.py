@@ -23,10 +23,7 @@ LONGEST_S = 30 * 24 * 3600
 
 @dataclass(frozen=True)
 class Configuration:
-    """The settings of a run that may affect values and failures.
-
-    All calls behind a score have the same configuration: a score never mixes seeds or limits.
-    """
+    """The settings of a run that may affect values and failures, equal for all calls behind a score."""
 
     run_seed: int  #: seed of the run, from which the seeds of calls are derived
     runtime: str  #: name of the runtime, such as `tensorflow`

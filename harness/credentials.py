@@ -135,11 +135,9 @@ class Address:
         self._hide(start + (f"{who}@" if who else "") + end + f"?{HIDDEN}" * bool(query), query, password)
 
     def _hide(self, shown: str, query: str, *secrets: str) -> None:
-        """Set the text form and the secrets. The longest secret comes first, because it may contain another secret.
-
-        Names of parameters are secrets, too: an unescaped & turns the second half of a password into a name.
-        """
+        """Set the text form and the secrets, the longest secret first, because a secret may contain another secret."""
         self._shown = shown
+        # Names of parameters are secrets, too: an unescaped & turns the second half of a password into a name.
         raw = {*secrets, query, *re.split("[&=]", query)} - _PARAMETER_NAMES
         forms = {form for one in raw for form in (one, unquote(one), unquote_plus(one), quote(unquote(one), safe=""))}
         self._secrets = tuple(sorted(filter(None, forms), key=len, reverse=True))

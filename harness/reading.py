@@ -48,10 +48,7 @@ def open_regular(path: Path, *, links: bool) -> io.BufferedReader:
 
 
 def open_below(root: Path, name: str) -> io.BufferedReader:
-    """Open the regular file `name`, such as `data/site.json`, in an untrusted directory.
-
-    Raise `UserError` like `open_regular`, and if any part of the name is a symbolic link.
-    """
+    """Open the file `name` in an untrusted directory as `open_regular` does; no part of `name` may be a link."""
     for folder in reversed(PurePosixPath(name).parents):
         if folder.name:
             refuse_link(root / folder)
@@ -59,19 +56,13 @@ def open_below(root: Path, name: str) -> io.BufferedReader:
 
 
 def read_regular(path: Path, most: int, *, links: bool, why: str = "") -> bytes:
-    """Return the content of a regular file of at most `most` bytes. Raise the errors of `open_regular`.
-
-    In the error about a larger file, `why` follows the maximum size.
-    """
+    """Return the content of a regular file. Raise `UserError` beyond `most` bytes, a maximum that `why` explains."""
     with open_regular(path, links=links) as stream:
         return _read_bounded(stream, path, most, why)
 
 
 def read_text(path: Path, most: int, *, links: bool = True) -> str:
-    """Return the text of a regular file in UTF-8 of at most `most` bytes. Raise the errors of `open_regular`.
-
-    The error about bytes that are not UTF-8 does not quote them.
-    """
+    """Return the text of a regular file of at most `most` bytes. Raise `UserError`, which quotes no invalid bytes."""
     try:
         return read_regular(path, most, links=links).decode()
     except UnicodeDecodeError as error:

@@ -58,10 +58,7 @@ def beside(file: Path) -> tuple[Path, Path, Path]:
 
 
 def require_sound(file: Path) -> None:
-    """Raise `UserError` if it is not safe to open a database, because of its type or of a file `beside` it.
-
-    The database need not exist.
-    """
+    """Raise `UserError` if a database, which may be missing, or a file `beside` it is not safe to open."""
     with suppress(OSError):  # SQLite reports a file that cannot be opened
         require_regular(file, file.stat())
     for path in beside(file):

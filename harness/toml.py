@@ -36,10 +36,7 @@ def read_toml(path: Path) -> tuple[dict[str, Any], str]:
 
 
 def checked(model: type[Found], content: dict[str, Any], where: str, path: Path) -> Found:
-    """Return `content` as a section of the type `model`. Raise `UserError` with all problems.
-
-    `where` is the key of the section in the file `path`.
-    """
+    """Return `content`, the section `where` of the file `path`, as a `model`. Raise `UserError` with all problems."""
     try:
         return model.model_validate(content)
     except ValidationError as error:

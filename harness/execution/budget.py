@@ -18,10 +18,7 @@ class TimeBudget(StrEnum):
 
 
 class Budget:
-    """The seconds that the calls of a submission on a task may take, as the planning process knows them.
-
-    The clocks run where the calls are made (`Clocks`).
-    """
+    """The time limit of a submission's calls on a task, as the planning process knows it; see `Clocks` for executors."""
 
     def __init__(self, time_budget: TimeBudget, limit_s: float, models: int) -> None:
         self._spent_s = 0.0

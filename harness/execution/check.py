@@ -121,10 +121,7 @@ class _Made:
         self.stopped: dict[Place, float] = {}  #: seconds after which each stopped call was stopped
 
     def add_until(self, moment: float, calls: Sequence[PlannedCall]) -> None:
-        """Make calls, the first twice. No call starts after `moment`, or on a task with a stopped call.
-
-        If the first call was stopped, no further call starts.
-        """
+        """Make calls, the first twice. No call starts after `moment`, or on a task with a stopped call."""
         self.add([calls[0], calls[0]])
         if self.stopped:
             return

@@ -131,10 +131,7 @@ class _Execution:
         self._queue(left)
 
     def _written(self) -> Generator[CallSummary]:
-        """Yield the calls whose records have been written since the previous call of this method.
-
-        If another run has taken over a call, this run waits for the other record and gives the time back to the budget.
-        """
+        """Yield calls that were recorded meanwhile. If another run took a call over, wait for that run's record."""
         for row, is_written in self._writer.written():
             done = self._ended.pop(row.key)
             if not is_written:

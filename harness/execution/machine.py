@@ -36,12 +36,9 @@ class Lanes:
 
     @property
     def sandboxes(self) -> int:
-        """Maximum number of sandboxes at the same time, including those that are started in advance.
-
-        At least one sandbox may be started in advance, because the cores of a killed sandbox are free before its end.
-        """
+        """Maximum number of sandboxes at the same time, including sandboxes that are started in advance."""
         spare = self.cores - self.workers * self.threads
-        return self.workers + max(min(self.workers, spare), 1)
+        return self.workers + max(min(self.workers, spare), 1)  # a killed sandbox frees its cores before its end
 
 
 class Cores:

@@ -26,10 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PlannedCall:
-    """A call of a submission on a model of a task, with all its settings, as the planning process knows it.
-
-    Executors receive an `Order` instead.
-    """
+    """A call of a submission on a model of a task, with all its settings; executors receive an `Order` instead."""
 
     submission: Submission
     task: Task

@@ -82,7 +82,7 @@ def _known_keys(file: str, content: bytes) -> tuple[dict[str, str], tuple[str, .
 
 
 def _pairs(events: Iterator[Any]) -> Iterator[tuple[Any, Any]]:
-    """Yield the first events of each key and of its value, in the file's only mapping; nothing for an empty file."""
+    """Yield the first YAML event of each key and of its value; nothing for an empty file."""
     next(events)  # the start of the stream
     if isinstance(next(events), yaml.StreamEndEvent):
         return

@@ -15,10 +15,7 @@ class ProcessChannel:
         self._connection, self._lines = connection, connection.makefile("rb")
 
     def send(self, value: Any) -> None:
-        """Send a value. Raise `OSError` if the other end is closed, and `TypeError` if the value is not JSON.
-
-        Raise `ValueError` if the line is longer than `MAX_LINE`.
-        """
+        """Send a JSON value. Raise `OSError` if the other end is closed, and `ValueError` if the line is too long."""
         line = json.dumps(value).encode() + b"\n"
         if len(line) > MAX_LINE:
             raise ValueError(f"a line of {len(line)} bytes, at most {MAX_LINE} are allowed")

@@ -239,10 +239,7 @@ def members(group: Path) -> list[int]:
 
 
 def allow_limits(group: Path) -> None:
-    """Enable the controllers for the children of `group`. If necessary, first move the group's processes to a leaf.
-
-    Raise `OSError` if the kernel refuses.
-    """
+    """Enable the controllers for the children of `group`, if necessary after moving its processes to a leaf."""
     if _names(group, SUBTREE) >= CONTROLLERS:
         return
     try:

@@ -73,10 +73,7 @@ class RunningContainer(RunningSandbox):
         self._removal = children.popen(command, os.environ, **nothing, **children.OWN_GROUP)
 
     def is_gone(self) -> bool:
-        """Return whether the engine has removed the container and the client has ended.
-
-        If the removal failed, as it may with a busy engine, this method starts it again.
-        """
+        """Return whether the container is removed and the client has ended. Start a failed removal again."""
         if self._removal is None or self._removal.poll() is None:
             return False
         if self._removal.returncode != 0:

@@ -68,10 +68,7 @@ LOAD = f"import ctypes; ctypes.CDLL({LIBRARY!r}); print(*open('/proc/self/maps')
 
 
 def search_path() -> list[Path]:
-    """Return the directories of the driver's library outside the system's directories; empty without a GPU.
-
-    Calls with a GPU see these directories and have them in LD_LIBRARY_PATH.
-    """
+    """Return the directories of the driver's library outside the system's directories; empty without a GPU."""
     return list(_search_path(os.environ.get("LD_LIBRARY_PATH", ""))) if find_gpus() else []
 
 

@@ -119,10 +119,7 @@ def _measure_elsewhere(pids: Iterable[int]) -> Usage:
 
 
 def _memory(entry: str) -> _Memory | None:
-    """Return the memory of a process; None for a zombie.
-
-    A process may outlive its first thread. Only the other threads then report the memory.
-    """
+    """Return the memory of a process, as another thread reports it if the first has ended; None for a zombie."""
     status = _read(f"{entry}/status")
     thread, sizes = entry, _bytes(SIZES, status)
     if not sizes:
@@ -140,11 +137,7 @@ def _memory(entry: str) -> _Memory | None:
 
 
 def _proportional_size(memory: _Memory) -> int:
-    """Return the bytes of a process. A page that n processes share counts 1/n.
-
-    Shared pages count in full if the kernel denies access, and before Linux 5.4, which does not tell pages of files
-    from other pages.
-    """
+    """Return the bytes of a process. A page that n processes share counts 1/n, or 1 if the kernel denies access."""
     try:
         shares = _bytes(SHARES, _read(f"{memory.thread}/smaps_rollup"))
     except PermissionError:
@@ -153,10 +146,7 @@ def _proportional_size(memory: _Memory) -> int:
 
 
 def _shares_memory(entry: str, memory: _Memory, memories: dict[str, _Memory], numbers: dict[str, int]) -> bool:
-    """Return whether a process still shares its parent's address space, as after vfork(2), and so must not count.
-
-    Return False if the kernel cannot compare, or if the first thread of either process has ended.
-    """
+    """Return whether a process is known to share its parent's address space, as after vfork(2)."""
     parent = memories.get(memory.parent)
     if parent is None or parent.thread != memory.parent or memory.thread != entry:
         return False

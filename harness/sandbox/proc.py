@@ -50,17 +50,13 @@ def hide(worker: Path | None, files: Iterable[str] = (), *, gpu: bool = False) -
 
 
 def show(paths: Iterable[str], below: str = "/") -> list[str]:
-    """Return bubblewrap's options that mount files or directories read-only at their original paths.
-
-    The options create all parent directories inside `below` first, because only root could read parents that
-    bubblewrap creates by itself.
-    """
+    """Return bubblewrap's options that mount files or directories read-only at their original paths."""
     options: list[str] = []
     created: set[Path] = set()
     for path in paths:
         for parent in reversed(Path(path).parents):
             if parent not in created and parent != Path(below) and parent.is_relative_to(below):
-                options += ["--dir", str(parent)]
+                options += ["--dir", str(parent)]  # only root could read parents that bubblewrap creates itself
                 created.add(parent)
         options += ["--ro-bind", path, path]
     return options

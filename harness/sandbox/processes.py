@@ -40,10 +40,7 @@ class Tree:
 
 
 class Namespace:
-    """All processes of a PID namespace, from the /proc that is mounted inside.
-
-    No process can leave the namespace or hide in it, and every descendant belongs to it.
-    """
+    """All processes of a PID namespace, which they cannot leave, from the /proc that is mounted inside."""
 
     def __init__(self, first: int) -> None:
         """`first` is the process ID, outside the namespace, of the namespace's PID 1."""

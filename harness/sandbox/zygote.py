@@ -64,10 +64,7 @@ class WorkerReport:
             self.ended = True
 
     def reap(self) -> None:
-        """Read the report. If the worker's parent was killed, reap the worker, which PID 1 has adopted.
-
-        Inside a container, PID 1 may be the harness.
-        """
+        """Read the report. If the worker's parent was killed, reap the worker, which this process may have adopted."""
         self.read()
         if self.ended and "status" not in self.facts:
             with suppress(ChildProcessError):

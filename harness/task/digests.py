@@ -56,7 +56,7 @@ class Digests:
         return self._recall(file) or self.reading(file, lambda path: (None, digest_of_file(path)))[1]
 
     def reading(self, file: Path, read: Callable[[Path], tuple[T, str]]) -> tuple[T, str]:
-        """Return what `read` returns for a file, content and SHA-256 (hex), and cache the SHA-256."""
+        """Return the result of `read` for a file, its content and SHA-256 (hex), and cache the SHA-256."""
         stamp = _stamp(file)
         content, digest = read(file)
         self._remember(file, stamp, digest)

@@ -65,10 +65,7 @@ def _remedy(staged: Path, root: Path) -> str:
 
 
 def _arguments(content: Mapping[str, Any], task: str) -> list[str]:
-    """Return the arguments of the command for a request; only plain names and numbers are valid in a request.
-
-    Raises `KeyError`, `TypeError` or `ValueError` for other content.
-    """
+    """Return the arguments of a request. Raise `KeyError`, `TypeError` or `ValueError` if it is malformed."""
     corpus, models, whole, _ = (content[key] for key in ("corpus", "models", "whole", "catalogue"))
     if not all(_NAME.fullmatch(name) for name in (corpus, task, *(models if isinstance(models, list) else []))):
         raise ValueError

@@ -1,4 +1,4 @@
-"""A kind of sandbox for tests: its workers are threads, and a submission's text, its part, says what its call does."""
+"""A kind of sandbox for tests. Workers are threads, and the text of a submission, its part, says what its call does."""
 
 import hashlib
 import itertools

@@ -18,7 +18,7 @@ class KindContract:
         raise NotImplementedError
 
     def test_limits_hold_and_nothing_else_can_be_seen(self) -> None:
-        """The submissions of `pgdl doctor` that must fail do so, two at a time; without isolation, only some must."""
+        """The test submissions of `pgdl doctor` end as expected, two at a time; without isolation, only some must."""
         with Staging() as staging, self.kind() as kind:
             assert kind.problem() is None
             kind.prepare(kind.trials(staging, [self.runtime]))

@@ -112,11 +112,7 @@ def _make(definition: dict[str, Any], keras: Any) -> Any:
 
 @functools.cache
 def _disabled(class_name: str, keras: Any) -> type:
-    """Return a class of layers that return their input, in place of Keras' class of that name.
-
-    Keras' own layers augment images in every call without `training=False`. The class is registered, because Keras
-    copies a layer from its configuration, which names the class.
-    """
+    """Return a class of layers that return their input, registered because Keras copies layers by their class name."""
     parent = getattr(keras.layers, class_name)
     members = {"call": _return_input, "__module__": parent.__module__}
     register = keras.utils.register_keras_serializable(package="disabled", name=class_name)

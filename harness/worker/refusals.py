@@ -22,7 +22,7 @@ _NO_PROGRAM = (126, 127)
 
 
 def refusal(error: BaseException, submission: Path) -> str:
-    """Return the explanation as the end of a line; empty if no sandbox caused the error."""
+    """Return how the sandbox caused an error, as the end of a line; empty if it did not."""
     if not _is_confined():
         return ""
     sentences = (_sentence(one, submission) for one in _chain(error))

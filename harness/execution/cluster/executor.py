@@ -40,10 +40,7 @@ class Cluster(Executor):
         self, sandbox: SandboxChoice, memory_bytes: int | None, workers: int | None, warn: Warn,
         machine_class: str | None = None, **parameters: str | None,
     ) -> None:  # fmt: skip
-        """Start a process on every machine, and determine their common setup.
-
-        Only machines whose description (`harness.execution.machine`) contains the text `machine_class` make calls.
-        """
+        """Start a process on every machine; only machines whose description contains `machine_class` make calls."""
         self._warn = warn
         self._engine = self.connect(**parameters)
         self._queue = Queue()
@@ -87,7 +84,7 @@ class Cluster(Executor):
         self._queue.add(make_batches(orders))
 
     def next(self, timeout_s: float) -> FinishedCall[int] | None:
-        """Return the next finished call; None if no call ends within `timeout_s` seconds. Meanwhile, hand out orders."""
+        """Return the next finished call; None if no call ends within `timeout_s` seconds. Meanwhile, send orders."""
         until = time.monotonic() + timeout_s
         while not self._returned:
             left_s = until - time.monotonic()

@@ -76,10 +76,7 @@ class Machine:
         return ""
 
     def exchange(self, incarnation: str, orders: Sequence[Order], supplies: Supplies, wait_s: float) -> MachineReport:
-        """Queue orders and store inputs of earlier orders. Report at the next event, at the latest after `wait_s` s.
-
-        Orders for an earlier process on this machine are ignored.
-        """
+        """Queue orders, and store inputs of earlier orders. Report at the next event, at the latest after `wait_s`."""
         local = self._local
         if local is None or incarnation != self._incarnation:
             return MachineReport(self._incarnation)

@@ -57,7 +57,7 @@ class ClusterMember:
         self.held |= {batch[0].model, batch[0].data}
 
     def take(self, report: MachineReport) -> list[FinishedCall[int]]:
-        """Note the content of a report. Return the report's finished calls, except calls that other machines make now."""
+        """Note the content of a report. Return its finished calls, except calls that other machines make now."""
         now, known = time.monotonic(), {order.number: order for batch in self.batches for order in batch}
         returned = [one for one in report.returned if one.call in known]
         over = {one.call for one in returned}

@@ -8,7 +8,7 @@ from harness.execution.batches import Batch
 from harness.execution.cluster.member import ClusterMember
 from harness.execution.order import Order
 
-#: Expected seconds after which a batch is cut: a batch is lost with its machine, and cannot change it.
+#: Expected seconds after which a batch is cut: a batch is lost with its machine.
 BATCH_S = 10.0
 
 #: Expected seconds of a submission's first call.
@@ -94,7 +94,7 @@ class Queue:
         return max(sum(max(free, 0) for free in room.values()) - anywhere, 0)
 
     def _rank(self, batch: Batch, member: ClusterMember) -> int:
-        """Return 0 for a batch that must go to another machine, else 1 plus the number of inputs that the machine has."""
+        """Return 0 for a batch that must go to another machine, else 1 plus the number of inputs here."""
         if not any(self._may_have(member, order) for order in batch):
             return 0
         return 1 + (batch[0].data in member.held) + (batch[0].model in member.held)

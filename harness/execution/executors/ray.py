@@ -137,10 +137,7 @@ class RayEngine:
 
 
 def _keep_from_printing(ray: Any) -> None:
-    """Keep Ray from printing long messages about lost processes on standard output.
-
-    Ray prints them in a thread even without `log_to_driver`, and has no setting against it.
-    """
+    """Keep Ray from printing long messages about lost processes, which no setting of Ray prevents."""
     worker = ray._private.worker
     if hasattr(worker, "print_to_stdstream"):
         worker.print_to_stdstream = lambda *_, **__: None

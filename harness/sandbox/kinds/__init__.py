@@ -37,10 +37,7 @@ class SandboxChoice:
         return kind
 
     def _choose(self, warn: Warn) -> Kind:
-        """Return the kind `fast`, which can fall back to `fresh`. If bubblewrap does not work, return `landlock`.
-
-        `warn` receives the reason why bubblewrap does not work, and the promises that Landlock lacks.
-        """
+        """Return the kind `fast`, which can fall back to `fresh`, or `landlock` if bubblewrap does not work."""
         best, weaker = KINDS["fast"].for_auto(warn), KINDS["landlock"]()
         problem = best.problem()
         if problem is None:

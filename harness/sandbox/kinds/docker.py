@@ -93,10 +93,7 @@ class Docker(Kind):
         return RunningContainer(name, self.command(job, limits, slot, name), control, sink, limits.startup_s)
 
     def command(self, job: Job, limits: Limits, slot: int, name: str) -> list[str]:
-        """Return the client's arguments that run the worker of a job in a container called `name`.
-
-        `slot` is the number of the container among those that exist at the same time.
-        """
+        """Return the client's arguments that run the worker of a job in a container called `name`."""
         program = self._filter(job.gpu is not None)
         gpu = [] if job.gpu is None else ["--gpus", f"device={job.gpu.uuid}"]
         environment = job.environment(home=HOME) | {"PATH": PATH}
@@ -113,10 +110,7 @@ class Docker(Kind):
         return f"docker/{self.runtime}" if self.runtime else "docker"
 
     def versions(self, runtime: str) -> str:
-        """Return the ID of the image, which determines the versions of its libraries.
-
-        Raise `UserError` if the engine does not answer, or does not know the image.
-        """
+        """Return the ID of the image, which determines its libraries. Raise `UserError` if the image is unknown."""
         return f"image {self._image_id}"
 
     @cached_property
@@ -204,11 +198,7 @@ def _base_options(limits: Limits, slot: int, name: str) -> list[str]:
 
 
 def _scratch(path: str, size: int) -> str:
-    """Return the value of `--tmpfs` for in-memory scratch space of at most `size` bytes.
-
-    Programs in this space can be run, as in other kinds. The number of files is bounded, because the engine counts
-    the kernel memory of each file.
-    """
+    """Return the value of `--tmpfs` for `size` bytes of scratch space, where programs can run, as in other kinds."""
     return f"{path}:rw,exec,nosuid,nodev,size={size},mode=1777"
 
 

@@ -116,10 +116,7 @@ LIBRARIES = ("numpy", "scipy", "scikit-learn")
 
 @cache
 def library_versions(runtime: str) -> str:
-    """Return the versions of Python and of the libraries of a runtime, without importing them.
-
-    Raise `UserError` if the runtime is not installed.
-    """
+    """Return the versions of Python and a runtime's libraries. Raise `UserError` if they are not installed."""
     chosen = RUNTIMES[runtime]
     if missing := chosen.missing():
         raise UserError(f"runtime {runtime}: not installed: {', '.join(missing)}", remedy=install(chosen.extra))

@@ -173,10 +173,7 @@ class SupervisedSandbox(RunningSandbox):
     """A worker, its supervisor, and the scratch directory of the call."""
 
     def __init__(self, zygote: Zygote, job: Job, limits: Limits, slot: int, control: int, sink: int) -> None:
-        """Let the zygote fork the worker, and wait for the supervisor's process ID.
-
-        Raise `StartError` if the fork fails.
-        """
+        """Let the zygote fork the worker, and wait for the supervisor. Raise `StartError` if that fails."""
         uid = bubblewrap.worker_uid(slot)
         self._limits, self._scratch = limits, make_scratch(job.worker.parent, uid)
         program = memory_file(filter_program(job.gpu is not None, namespaces=False))

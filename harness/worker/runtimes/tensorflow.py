@@ -123,11 +123,7 @@ def _fill_registry() -> None:
 
 @contextmanager
 def _not_optimized() -> Iterator[None]:
-    """Make TensorFlow run operations within the context without an optimized function for each.
-
-    That halves the time to load a small model, and changes no number, since loading computes nothing. A submission's
-    operations run as usual.
-    """
+    """Make TensorFlow run operations within the context without optimizing them, which halves the time of loading."""
     from tensorflow.python import pywrap_tfe
     from tensorflow.python.eager import context
 

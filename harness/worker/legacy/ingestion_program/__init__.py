@@ -1,4 +1,4 @@
-"""Offers modules of the competition's ingestion program that measures of 2020 import."""
+"""Lets measures of 2020 import modules of the competition's ingestion program."""
 
 import importlib
 import sys
@@ -12,7 +12,7 @@ MODULES = ("data_io", "model_utils")
 
 
 def import_modules() -> None:
-    """Import the modules, so that they bind to the present Keras."""
+    """Import the modules, so that they use the active Keras."""
     for name in MODULES:
         importlib.import_module(f"{__name__}.{name}")
 
