@@ -18,7 +18,7 @@ class TimeBudget(StrEnum):
 
 
 class Budget:
-    """The time limit of a submission's calls on a task, as the planning process knows it; see `Clocks` for executors."""
+    """The time limit of a submission's calls on a task, as the planning process knows it; executors have `Clocks`."""
 
     def __init__(self, time_budget: TimeBudget, limit_s: float, models: int) -> None:
         self._spent_s = 0.0

@@ -15,7 +15,7 @@ from harness.worker.scratch import remove
 
 
 def main(line: int, worker: int, scratch: str) -> None:
-    """Report the end of `worker` on the socket `line`. Once the harness closes it, kill the call and remove `scratch`."""
+    """Report the end of `worker` on the socket `line`. Once it is closed, kill the call and remove `scratch`."""
     wake, wakes = os.pipe()
     for end in (wake, wakes):
         os.set_blocking(end, False)
