@@ -32,7 +32,7 @@ class About:
 
 
 def _is_address(text: str) -> bool:
-    """Return whether a text is a web address that cannot mislead by a user name or by foreign letters."""
+    """Return whether a text is a web address in ASCII without a user name; other addresses could mislead."""
     if not re.fullmatch(r"https?://[!#-;=?-~]+", text, re.IGNORECASE):  # printable ASCII, no quotes, no brackets
         return False
     try:

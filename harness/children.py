@@ -64,7 +64,7 @@ def harness_interpreter(program: str, *arguments: str, options: Sequence[str] = 
 
 
 def user_environment(*, downloads: bool) -> dict[str, str]:
-    """Return the user's environment variables that cannot change a value, run code, or hold a password.
+    """Return the user's environment variables that cannot change a result, run code, or hold a password.
 
     With `downloads`, the addresses of proxies are included, even with a password.
     """

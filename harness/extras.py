@@ -1,4 +1,4 @@
-"""The extras of pyproject.toml, and the commands that add an extra to this installation."""
+"""The optional dependencies of this package, called extras, and the commands that install them."""
 
 import json
 import sys
@@ -75,7 +75,7 @@ def install(extra: str) -> str:
 
 
 def install_for_gpu(arguments: str) -> str:
-    """Return the command that installs a framework with CUDA, by `arguments` or, if empty, by the extra `gpu`."""
+    """Return the command that installs a framework with CUDA from `arguments`, or from the extra `gpu` if empty."""
     return f"{_installer()} {arguments}" if arguments else install("gpu")
 
 

@@ -1,4 +1,4 @@
-"""Prints text, so that untrusted content can neither control the terminal nor look like lines of the program.
+"""Prints text, so that untrusted content can neither control the terminal nor imitate messages of the program.
 
 Only this module and harness/tables.py, for tables and progress, print (`tests/test_printing.py`).
 """

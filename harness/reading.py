@@ -56,13 +56,13 @@ def open_below(root: Path, name: str) -> io.BufferedReader:
 
 
 def read_regular(path: Path, most: int, *, links: bool, why: str = "") -> bytes:
-    """Return the content of a regular file. Raise `UserError` beyond `most` bytes, a maximum that `why` explains."""
+    """Return the content of a regular file. Raise `UserError`, which includes `why`, beyond `most` bytes."""
     with open_regular(path, links=links) as stream:
         return _read_bounded(stream, path, most, why)
 
 
 def read_text(path: Path, most: int, *, links: bool = True) -> str:
-    """Return the text of a regular file of at most `most` bytes. Raise `UserError`, which quotes no invalid bytes."""
+    """Return the text of a UTF-8 file of at most `most` bytes. Raise `UserError` for others, without quoting bytes."""
     try:
         return read_regular(path, most, links=links).decode()
     except UnicodeDecodeError as error:

@@ -1,4 +1,4 @@
-"""Registries: packages whose modules are their entries, such as the kinds of sandbox, found without a list."""
+"""Registries: packages whose modules are the entries, such as the kinds of sandbox. No list names the entries."""
 
 import importlib
 import pkgutil
@@ -18,7 +18,7 @@ class Parameter:
 
 
 def sibling_names(path: Iterable[str]) -> list[str]:
-    """Return the names of a package's modules in alphabetical order, from the package's `__path__`; import nothing."""
+    """Return the names of a package's modules in alphabetical order, without imports. `path` is its `__path__`."""
     return sorted(module.name for module in pkgutil.iter_modules(path))
 
 

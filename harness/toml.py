@@ -36,7 +36,7 @@ def read_toml(path: Path) -> tuple[dict[str, Any], str]:
 
 
 def checked(model: type[Found], content: dict[str, Any], where: str, path: Path) -> Found:
-    """Return `content`, the section `where` of the file `path`, as a `model`. Raise `UserError` with all problems."""
+    """Convert `content`, the section `where` of the file `path`, to a `model`. Raise `UserError` with all problems."""
     try:
         return model.model_validate(content)
     except ValidationError as error:

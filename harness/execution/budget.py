@@ -31,11 +31,11 @@ class Budget:
 
     @property
     def allowance(self) -> Allowance:
-        """The budget in the form in which an order carries it to an executor."""
+        """The budget as an order carries it to an executor."""
         return Allowance(self._number, self._total_s, self._spent_s, self._meaning)
 
     def spend(self, seconds: float) -> None:
-        """Deduct the seconds of a call that the present executor does not make; negative seconds are given back."""
+        """Deduct the seconds of a call that an earlier or another run has made; negative seconds are given back."""
         if self._number is not None:
             self._spent_s += seconds
 
@@ -45,7 +45,7 @@ class Clocks:
 
     def __init__(self) -> None:
         self._shared: dict[int, Clock] = {}
-        self._spent_s: dict[int, float] = {}  #: by budget: seconds outside this executor, as of the newest order
+        self._spent_s: dict[int, float] = {}  #: by budget: seconds outside this executor, according to the newest order
 
     def update(self, orders: Iterable[Order]) -> None:
         """Deduct from the shared clocks the seconds that calls outside the executor took, as new orders state them."""

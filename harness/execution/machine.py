@@ -79,7 +79,7 @@ def memory_for(memory_bytes: int | None, warn: Warn = lambda _: None) -> int:
 def plan_lanes(workers: int | None, memory_bytes: int) -> Lanes:
     """Return the cores and GPUs of `workers` concurrent calls. Raise `UserError` for too many workers.
 
-    None stands for a call per GPU, or without GPUs for a call per core, but no more calls than fit into memory.
+    With None, the number is one per GPU; without GPUs, it is one per core, as far as memory suffices.
     """
     cores, gpus = available_cores(), tuple(find_gpus())
     if workers is not None and not gpus and workers > PER_CORE * cores:

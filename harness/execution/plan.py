@@ -90,7 +90,7 @@ def plan_calls(
         settings: limits, seed and runtime.
         executor: makes the calls; its isolation and versions are part of the configuration.
         repeats: number of repetitions of the calls on some models (`harness.execution.repeated_models`).
-        left_out: (name of a submission, name of a task) without calls.
+        left_out: pairs (name of a submission, name of a task) that get no calls.
     """
     calls = []
     for submission in submissions:

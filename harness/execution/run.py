@@ -45,7 +45,7 @@ class Plan:
 
     @property
     def missing(self) -> list[PlannedCall]:
-        """The calls without a record that counts."""
+        """The calls that `recorded` lacks."""
         done = {row.call.key for row in self.recorded}
         return [call for call in self.calls if call.key not in done]
 

@@ -39,7 +39,7 @@ SCRATCH = ("/tmp", "/dev/shm")
 
 
 def sandbox(job: Job, limits: Limits, slot: int) -> tuple[list[str], list[str]]:
-    """Return bubblewrap's options for `job`, and the beginning of the command that runs in the sandbox.
+    """Return bubblewrap's options for `job`, and the beginning of the command inside, by which root becomes a user.
 
     `slot` is the number of the sandbox among the sandboxes that exist at the same time.
     """
@@ -58,7 +58,7 @@ def worker(runtime: str) -> list[str]:
 
 
 def trial() -> tuple[list[str], list[str]]:
-    """Return the options and the beginning for a sandbox without a job, which tests whether sandboxes work here."""
+    """Return what `sandbox` returns for a sandbox without a job, which tests whether sandboxes work here."""
     return [*_base_options(Limits(), gpu=None, worker=None), *_SEAL], _drop_root(slot=0)
 
 

@@ -40,7 +40,7 @@ class Tree:
 
 
 class Namespace:
-    """All processes of a PID namespace, which they cannot leave, from the /proc that is mounted inside."""
+    """All processes of a PID namespace, listed from the /proc inside. No process can leave the namespace."""
 
     def __init__(self, first: int) -> None:
         """`first` is the process ID, outside the namespace, of the namespace's PID 1."""

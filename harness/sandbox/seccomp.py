@@ -137,7 +137,7 @@ def filter_program(gpu: bool, namespaces: bool = True) -> bytes:
         ("prctl", 0, (PR_SET_MEMORY_MERGE,)),
     ):
         for value in values:
-            rules.add_rule(denied, call, _low(seccomp, position, value))  # the kernel ignores the upper bits
+            rules.add_rule(denied, call, _low(seccomp, position, value))
     for command in LOCKS:
         rules.add_rule(seccomp.ERRNO(errno.ENOLCK), "fcntl", _low(seccomp, 1, command))
     for number in COUNTED_NUMBERS:
@@ -150,7 +150,7 @@ def filter_program(gpu: bool, namespaces: bool = True) -> bytes:
 
 
 def _low(seccomp: Any, position: int, value: int) -> Any:
-    return seccomp.Arg(position, seccomp.MASKED_EQ, 0xFFFFFFFF, value)
+    return seccomp.Arg(position, seccomp.MASKED_EQ, 0xFFFFFFFF, value)  # the kernel ignores the upper bits of an int
 
 
 def _confine_without_namespaces(seccomp: Any, rules: Any, denied: Any) -> None:

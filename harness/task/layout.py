@@ -108,7 +108,7 @@ class TaskDirectory:
         return [task for task in tasks if not names or task.name in names]
 
     def all(self, names: Sequence[str] = (), unfinished: Sequence[str] = ()) -> list[TaskFiles]:
-        """Return the tasks in `names`, by default all; they may have reference data only. Raises errors as `runnable`.
+        """Return the tasks in `names`, by default all, even with reference data only. Raises errors as `runnable`.
 
         `unfinished` names tasks whose models are in training: with such names, the result may be empty.
         """
@@ -118,7 +118,7 @@ class TaskDirectory:
         return [task for task in tasks if not names or task.name in names]
 
     def present(self, names: Collection[str]) -> list[TaskFiles]:
-        """Return the tasks in `names` that exist; raises `UserError` if one is half-fetched, or `root` has no task."""
+        """Return the tasks in `names` that exist. Raises `UserError` if `names` has a half-fetched task, or for no task."""
         return [task for task in self._whole(names) if task.name in names]
 
     def references(self, names: Sequence[str] = ()) -> dict[str, Path]:

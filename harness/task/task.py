@@ -32,7 +32,7 @@ class Task:
 
 
 def read_tasks(files: Sequence[TaskFiles], withhold: Withhold = Withhold.AUTO) -> list[Task]:
-    """Read, check and return tasks. Raise `InvalidTaskError` with all problems, of withheld tasks with their number."""
+    """Read, check and return tasks. Raise `InvalidTaskError` with all problems, but for withheld tasks their number."""
     problems, tasks = Problems(), []
     for one, outcome in zip(files, check_tasks(files), strict=True):
         if isinstance(outcome, InvalidTaskError):

@@ -62,7 +62,7 @@ class ExecutorContract:
                 assert done.result.value == value
 
     def test_only_baselines_share_a_sandbox_and_only_on_one_model(self) -> None:
-        """The part `counts` returns how many parts its sandbox has played. Repetitions never share a sandbox."""
+        """Each part `counts` returns how many parts its sandbox has played, which is over 1 in a shared sandbox."""
         parts = Parts()
         orders = [parts.order("counts") for _ in range(3)]
         orders += [parts.order(f"counts {number}", is_baseline=True) for number in range(3)]
@@ -99,7 +99,7 @@ class ExecutorContract:
             assert result.message.startswith(message), result.message
 
     def test_calls_of_one_budget_share_its_seconds(self) -> None:
-        """The seconds that other executors have spent of a budget count, too. A call with none left is not started."""
+        """Calls share a budget with calls of other executors. If it is used up, a call is not started."""
         parts, meaning = Parts(), "the budget"
         spent = Allowance(1, 5.0, 5.0, meaning)
         shared = [Allowance(2, 0.4, 0.0, meaning)] * 6

@@ -5,8 +5,8 @@ The harness writes this form, which contains only built-in layers and plain sett
 * `{"format": "layers", "input_shape": [...], "layers": [{"class_name", "config"}, ...]}` is a Sequential model.
 * `{"format": "graph", "input_shape": [...], "layers": [{"class_name", "config", "inputs"}, ...]}` is a functional
   model. `inputs` are positions in `layers`, with -1 for the model's input. The output of the last layer is the model's.
-  `{"layer", "inputs"}` calls the layer at an earlier position again. `keywords` has arguments by name:
-  each is a position, true or false.
+  `{"layer", "inputs"}` calls the layer at an earlier position again. `keywords` maps names of arguments
+  to a position, true or false.
 
 `"softmax"` is the position of the layer that computes a final softmax or log-softmax; it is missing if none does.
 """

@@ -27,7 +27,7 @@ def die_with_parent() -> None:
 
 
 def offer_to_kernel() -> None:
-    """Make the kernel kill this process first when memory runs out, until a submission undoes it; only on Linux."""
+    """On Linux, make the kernel kill this process first when memory runs out. A submission can undo this."""
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")
 

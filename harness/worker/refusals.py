@@ -108,5 +108,5 @@ def _of_files(file: Path, submission: Path) -> str:
 
 
 def _scratch() -> str:
-    """Return the directory for files. `tempfile` would write to find it, which fails if the disk is full."""
+    """Return the directory for files, without `tempfile`, which fails if the disk is full."""
     return os.environ["TMPDIR"]

@@ -1,4 +1,4 @@
-"""The common part of executors that make calls on the machines of a cluster; subclasses name the engine."""
+"""The common part of executors that make calls on the machines of a cluster; subclasses connect an engine, e.g. Ray."""
 
 import time
 from abc import abstractmethod

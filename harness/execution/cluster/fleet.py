@@ -18,7 +18,7 @@ from harness.execution.cluster.messages import (
 )
 from harness.sandbox import SandboxChoice
 
-#: Seconds within which machines must answer in the beginning, and be prepared; the run continues without the others.
+#: Seconds within which machines must answer at the start, and be prepared. The run continues without late machines.
 START_S, PREPARE_S = 60.0, 600.0
 
 #: Seconds that a machine may take to answer while it makes calls; then its process is killed.
@@ -120,7 +120,7 @@ class Fleet:
             raise UserError("no machine of the cluster makes calls any more", remedy=remedy)
 
     def ask(self, member: ClusterMember, *arguments: object) -> None:
-        """Ask a machine to take its present step, unless it owes an answer or its `again_at` is in the future."""
+        """Start the present step of a machine, a method of `Machine`, unless it owes an answer or must not be asked yet."""
         if member.future is None and time.monotonic() >= member.again_at:
             member.asked_at = time.monotonic()
             member.future = self._engine.ask(member.handle, member.step, *arguments)

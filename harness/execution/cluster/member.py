@@ -45,7 +45,7 @@ class ClusterMember:
 
     @property
     def room(self) -> int:
-        """Number of further batches for the machine."""
+        """Number of further batches that the machine can take."""
         if not self.makes_calls or self.ready is None:
             return 0
         return max(DEPTH * self.ready.workers - len(self.batches), 0)

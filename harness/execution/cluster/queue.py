@@ -14,7 +14,7 @@ BATCH_S = 10.0
 #: Expected seconds of a submission's first call.
 UNKNOWN_S = 1.0
 
-#: Number of batches at the head of the queue among which a machine gets one whose inputs it has.
+#: Number of batches at the head of the queue among which a machine gets a batch whose inputs it has.
 CHOICE = 64
 
 #: Rank of a batch whose data and model a machine has.
@@ -32,7 +32,7 @@ class Queue:
         self._elsewhere_s: dict[int, float] = {}  #: by budget: seconds on lost machines
 
     def add(self, batches: Iterable[Batch]) -> None:
-        """Queue batches, after cutting those that may take longer than `BATCH_S` seconds."""
+        """Queue batches, after cutting batches that may take longer than `BATCH_S` seconds."""
         for batch in batches:
             for allowance in (order.allowance for order in batch):
                 if allowance.budget is not None:
@@ -73,7 +73,7 @@ class Queue:
         return mine
 
     def current(self, order: Order) -> Order:
-        """Return an order with an allowance that includes the seconds of its budget outside the order's machine."""
+        """Return an order that states all seconds of its budget that were spent outside the order's machine."""
         budget = order.allowance.budget
         if budget is None:
             return order
@@ -81,7 +81,7 @@ class Queue:
         return replace(order, allowance=replace(order.allowance, spent_s=spent_s))
 
     def wanted(self, members: Sequence[ClusterMember]) -> int:
-        """Return how many further batches these machines need, so that none is idle."""
+        """Return how many further batches these machines need, so that no machine is idle."""
         room = {id(member): member.room for member in members}
         if not self._waiting or not self._owner:
             return max(sum(room.values()) - len(self._waiting), 0)
@@ -94,7 +94,7 @@ class Queue:
         return max(sum(max(free, 0) for free in room.values()) - anywhere, 0)
 
     def _rank(self, batch: Batch, member: ClusterMember) -> int:
-        """Return 0 for a batch that must go to another machine, else 1 plus the number of inputs here."""
+        """Return 0 for a batch that must go to another machine, else 1 plus the number of its inputs on `member`."""
         if not any(self._may_have(member, order) for order in batch):
             return 0
         return 1 + (batch[0].data in member.held) + (batch[0].model in member.held)

@@ -40,7 +40,7 @@ class Ray(Cluster):
     )
 
     def connect(self, **parameters: str | None) -> Engine:
-        """Connect to the cluster that the option or RAY_ADDRESS names, else to this machine's cluster."""
+        """Connect to the cluster that --ray-address or RAY_ADDRESS names, by default to this machine's cluster."""
         return RayEngine(parameters["address"] or os.environ.get("RAY_ADDRESS") or AUTO)
 
 

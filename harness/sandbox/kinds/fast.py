@@ -47,12 +47,12 @@ class Fast(Fresh):
         return cls(instead=warn)
 
     def expect(self, trials: Sequence[Job]) -> None:
-        """Start a zygote (`harness.sandbox.zygote`) for each trial, without waiting for its imports."""
+        """Start a zygote, which imports a framework, for each trial's runtime. Do not wait for the imports."""
         super().prepare(trials)
         self._zygotes.begin(trials)
 
     def prepare(self, trials: Sequence[Job]) -> None:
-        """Start a zygote for each trial, and make the trial's call.
+        """Start a zygote for each trial's runtime, and make the trial's call.
 
         If that fails, call `instead` and fall back to fresh starts; raise `UserError` if `instead` is None.
         """

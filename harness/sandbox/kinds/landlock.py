@@ -28,7 +28,7 @@ from harness.sandbox.seccomp import filter_program
 from harness.sandbox.zygote import WorkerReport, Zygote, Zygotes
 from harness.worker.scratch import remove
 
-#: The first version of Landlock that can scope signals (Linux 6.12); a supervisor contains a call by that.
+#: The first version of Landlock that can scope signals, by which a supervisor contains a call (Linux 6.12).
 NEEDED = 6
 
 #: Parts of the system that a worker may read and run, if they exist.
@@ -96,11 +96,11 @@ class Landlock(Kind):
         return _inaccessible() if becomes_others() else None
 
     def expect(self, trials: Sequence[Job]) -> None:
-        """Start a zygote (`harness.sandbox.zygote`) for each trial, without waiting for its imports."""
+        """Start a zygote, which imports a framework, for each trial's runtime. Do not wait for the imports."""
         self._zygotes.begin(trials)
 
     def prepare(self, trials: Sequence[Job]) -> None:
-        """Start a zygote for each trial and run the trial's call. Raise `UserError` if that fails."""
+        """Start a zygote for each trial's runtime, and make the trial's call. Raise `UserError` if that fails."""
         try:
             self._zygotes.start(trials, self.start)
         except StartError as error:
@@ -202,7 +202,7 @@ class SupervisedSandbox(RunningSandbox):
         self.processes = Tree(int(self._report.facts["pid"]))
 
     def storage(self) -> Storage:
-        """Return the usage of the scratch directory, with removed open files if the disk has lost much space."""
+        """Return the usage of the scratch directory, and of removed open files if the disk has lost much space."""
         size, files = measure_directory(str(self._scratch), self._limits.scratch_files)
         with suppress(FileNotFoundError):
             lost = self._free - shutil.disk_usage(self._scratch).free

@@ -105,7 +105,7 @@ class Runtime(ABC):
 
         `model.initial_weights` is the list of arrays before training in the order of `get_weights()`, or None if they
         are unknown. `model.logits(inputs)` calls the model without a final softmax. Raise `ArchitectureError` if a
-        setting is not `alike`.
+        setting has a value that `alike` excludes.
         """
         from harness.worker.architecture import undrawn
         from harness.worker.logits import add_logits
