@@ -52,7 +52,7 @@ def _name_cache(directory: str | None) -> None:
 
 
 def cache_root() -> Path:
-    """Return the path of the cache: `VARIABLE`, by default `pgdl-harness` in the user's cache directory."""
+    """Return the path of the cache: the value of `VARIABLE`, or `pgdl-harness` in the user's cache directory."""
     if named := os.environ.get(VARIABLE):  # an empty path would be the current directory, perhaps untrusted
         return Path(named).absolute()
     with home_needed(VARIABLE):

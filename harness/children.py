@@ -118,7 +118,7 @@ if sys.platform != "win32":
         Args:
             command: as for `popen`.
             control: descriptor of the socket that becomes standard input.
-            output: descriptor for what the process prints.
+            output: descriptor to which the process prints.
             environment: as for `popen`.
             answers: whether standard output goes to the socket, and only standard error to `output`.
         """

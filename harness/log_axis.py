@@ -32,7 +32,7 @@ def log_ticks(low: float, high: float, room: float) -> list[float]:
 
 
 def _equal_steps(low: float, high: float, room: float) -> list[float]:
-    """Return two or more multiples of the smallest step that leaves `room`; empty if no step does."""
+    """Return multiples of the smallest step that leaves `room` decades between them; empty if they are too few."""
     if high <= low:
         return []
     smallest = 10.0 ** (math.floor(math.log10(high - low)) - 1)

@@ -23,7 +23,7 @@ def sibling_names(path: Iterable[str]) -> list[str]:
 
 
 def find_siblings(package: str, base: Any) -> dict[str, Any]:
-    """Import all modules of a package. Return `name` -> subclass for the subclasses of `base` that they define."""
+    """Import all modules of a package. Return `name` -> class for the subclasses of `base` in these modules."""
     module = importlib.import_module(package)
     for name in sibling_names(module.__path__):
         importlib.import_module(f"{package}.{name}")

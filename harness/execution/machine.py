@@ -79,7 +79,8 @@ def memory_for(memory_bytes: int | None, warn: Warn = lambda _: None) -> int:
 def plan_lanes(workers: int | None, memory_bytes: int) -> Lanes:
     """Return the cores and GPUs of `workers` concurrent calls. Raise `UserError` for too many workers.
 
-    With None, the number is one per GPU; without GPUs, it is one per core, as far as memory suffices.
+    For None, the number of calls is the number of GPUs; without GPUs, it is the number of cores, or less if memory is
+    short.
     """
     cores, gpus = available_cores(), tuple(find_gpus())
     if workers is not None and not gpus and workers > PER_CORE * cores:

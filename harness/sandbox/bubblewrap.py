@@ -39,7 +39,7 @@ SCRATCH = ("/tmp", "/dev/shm")
 
 
 def sandbox(job: Job, limits: Limits, slot: int) -> tuple[list[str], list[str]]:
-    """Return bubblewrap's options for `job`, and the beginning of the command inside, by which root becomes a user.
+    """Return bubblewrap's options for `job`, and a command prefix that makes the worker of root an ordinary user.
 
     `slot` is the number of the sandbox among the sandboxes that exist at the same time.
     """
@@ -58,7 +58,7 @@ def worker(runtime: str) -> list[str]:
 
 
 def trial() -> tuple[list[str], list[str]]:
-    """Return what `sandbox` returns for a sandbox without a job, which tests whether sandboxes work here."""
+    """Return what `sandbox` returns, but for no job. With it, a trial tests whether sandboxes work here."""
     return [*_base_options(Limits(), gpu=None, worker=None), *_SEAL], _drop_root(slot=0)
 
 
@@ -107,7 +107,7 @@ def _capabilities() -> int:
 
 
 def worker_uid(slot: int) -> int | None:
-    """Return the user ID of the worker in a slot; None if the worker runs as the harness' user."""
+    """Return the user ID of the worker with the number `slot`; None if the worker runs as the harness' user."""
     if not becomes_others():
         return None
     users = int(Path("/proc/self/uid_map").read_text().split()[2])

@@ -1,4 +1,4 @@
-"""Facts about this machine on which its sandboxes depend, for `pgdl doctor`."""
+"""What `pgdl doctor` finds out about this machine for its sandboxes."""
 
 import platform
 from functools import cached_property
@@ -12,7 +12,7 @@ from harness.sandbox.devices import driver_library, gpu_nodes
 
 
 class MachineFacts:
-    """Facts about this machine on which its sandboxes depend. Each is determined when it is first read."""
+    """Facts about this machine that matter to sandboxes. Each is determined when it is first read."""
 
     @cached_property
     def not_linux(self) -> UserError | None:

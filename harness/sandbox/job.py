@@ -60,7 +60,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of one call, enforced from outside its processes. Users choose `memory_bytes`; the others are fixed."""
+    """Limits of one call, enforced from outside its processes. Users choose `memory_bytes`; other limits are fixed."""
 
     memory_bytes: int = 4 * GIB
     #: Seconds for the start and the imports, and again for loading the model and the data, before the clock starts.

@@ -58,14 +58,14 @@ class Namespace:
         return None if self._root is None else f"/proc/self/fd/{self._root}"
 
     def entries(self) -> list[str]:
-        """Return the directories in the /proc of the namespace; empty until the namespace has its own root."""
+        """Return the directories of the processes in the inner /proc; empty until the namespace has its own root."""
         root = self.root()
         if root is None:
             return []
         return [f"{root}/proc/{entry.name}" for entry in os.scandir(f"{root}/proc") if entry.name.isdigit()]
 
     def numbers(self) -> dict[str, int]:
-        """Return directory -> process ID outside, found among all processes of the machine."""
+        """Return directory of a process in the inner /proc -> its process ID outside the namespace."""
         numbers: dict[str, int] = {}
         with suppress(OSError):
             namespace = Path(f"/proc/{self._first}/ns/pid").readlink()

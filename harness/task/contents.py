@@ -65,7 +65,7 @@ _REMEDY = "remove the file and fetch the task again"
 
 
 def origin_of(files: TaskFiles) -> Fetched | None:
-    """Return the origin of a fetched task; None for other tasks. Raises `UserError` if its description is invalid."""
+    """Return where a fetched task came from; None for other tasks. Raises `UserError` for an invalid description."""
     return None if files.reference is None else read_fetched(files.reference.parent / RECORD)
 
 

@@ -65,7 +65,10 @@ def _remedy(staged: Path, root: Path) -> str:
 
 
 def _arguments(content: Mapping[str, Any], task: str) -> list[str]:
-    """Return the arguments of a request. Raise `KeyError`, `TypeError` or `ValueError` if it is malformed."""
+    """Return the arguments of `pgdl task fetch` in a stored request, whose values may only be names and numbers.
+
+    Raise `KeyError`, `TypeError` or `ValueError` for any other request.
+    """
     corpus, models, whole, _ = (content[key] for key in ("corpus", "models", "whole", "catalogue"))
     if not all(_NAME.fullmatch(name) for name in (corpus, task, *(models if isinstance(models, list) else []))):
         raise ValueError

@@ -118,7 +118,7 @@ class TaskDirectory:
         return [task for task in tasks if not names or task.name in names]
 
     def present(self, names: Collection[str]) -> list[TaskFiles]:
-        """Return the tasks in `names` that exist. Raises `UserError` if `names` has a half-fetched task, or for no task."""
+        """Return the existing tasks in `names`. Raises `UserError` for a half-fetched task, or if no task exists."""
         return [task for task in self._whole(names) if task.name in names]
 
     def references(self, names: Sequence[str] = ()) -> dict[str, Path]:

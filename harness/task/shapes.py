@@ -18,7 +18,10 @@ SECONDS = 600.0
 
 
 def infer_shapes(architectures: Iterable[Architecture]) -> dict[str, ModelShapes | str]:
-    """Return digest of an architecture -> shapes, or Keras' error in one line. Raises `UserError` without Keras."""
+    """Return digest of an architecture -> shapes of its weights and output, or Keras' error in one line.
+
+    Raises `UserError` if Keras cannot be started.
+    """
     wanted = {architecture.digest: architecture.canonical for architecture in architectures}
     entries = {digest: _cache_entry(digest) for digest in wanted}
     known = {digest: shapes for digest in wanted if (shapes := _recall(entries[digest])) is not None}

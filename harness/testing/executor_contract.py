@@ -22,7 +22,7 @@ class ExecutorContract:
     """The tests of an executor for pytest. A subclass defines `executor`."""
 
     def executor(self, workers: int) -> Executor:
-        """Return an executor with the sandbox `STAGE` that makes `workers` calls at once. Do not enter its context."""
+        """Return a new executor with the sandbox `STAGE` and `workers` concurrent calls, not entered yet."""
         raise NotImplementedError
 
     def make(self, workers: int, parts: Parts, orders: Sequence[Order]) -> dict[int, FinishedCall[int]]:

@@ -14,7 +14,7 @@ class KindContract:
     runtime = DEFAULT  #: runtime in which the calls are made
 
     def kind(self) -> Kind:
-        """Return the kind. Do not enter its context."""
+        """Return the kind of sandbox under test, without entering its context."""
         raise NotImplementedError
 
     def test_limits_hold_and_nothing_else_can_be_seen(self) -> None:

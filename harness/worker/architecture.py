@@ -112,7 +112,7 @@ def _make(definition: dict[str, Any], keras: Any) -> Any:
 
 @functools.cache
 def _disabled(class_name: str, keras: Any) -> type:
-    """Return a class of layers that return their input, registered because Keras copies layers by their class name."""
+    """Return a class of layers that return their input. It is registered, because Keras copies layers by class name."""
     parent = getattr(keras.layers, class_name)
     members = {"call": _return_input, "__module__": parent.__module__}
     register = keras.utils.register_keras_serializable(package="disabled", name=class_name)

@@ -120,7 +120,7 @@ class Fleet:
             raise UserError("no machine of the cluster makes calls any more", remedy=remedy)
 
     def ask(self, member: ClusterMember, *arguments: object) -> None:
-        """Start the present step of a machine, a method of `Machine`, unless it owes an answer or must not be asked yet."""
+        """Start the present step of a machine, unless the machine owes an answer or must not be asked yet."""
         if member.future is None and time.monotonic() >= member.again_at:
             member.asked_at = time.monotonic()
             member.future = self._engine.ask(member.handle, member.step, *arguments)

@@ -28,7 +28,7 @@ class Machine:
     """
 
     def __init__(self, fetch: Callable[[Any], Sequence[bytes]]) -> None:
-        """`fetch` returns the bytes to which a reference of the engine points."""
+        """`fetch` returns the bytes behind a reference that the driver has sent."""
         self._fetch = fetch
         self._incarnation = ""
         self._local: Local | None = None
@@ -40,7 +40,7 @@ class Machine:
         )
 
     def begin(self, sandbox: SandboxChoice, memory_bytes: int, workers: int | None) -> ReadyMachine | str:
-        """Choose a sandbox and create the executor. Return the machine's properties."""
+        """Choose a sandbox and create the executor. Return the machine's properties, or why that failed."""
         self.end()  # ends calls of a driver that lost its connection to this process
         lacks: list[str] = []
         try:

@@ -27,7 +27,7 @@ class Store:
     """The inputs of calls on a machine: `supply` stores them, and the threads of a pool wait for them."""
 
     def __init__(self, cache: Cache, fetch: Callable[[Any], Sequence[bytes]]) -> None:
-        """`fetch` returns the bytes to which the reference in a bundle points."""
+        """`fetch` returns the bytes behind the reference in a bundle."""
         self._cache, self._fetch = cache, fetch
         self._submissions: dict[str, Mapping[str, bytes]] = {}
         self._bundles: dict[OrderNeed, Bundle] = {}
@@ -119,7 +119,7 @@ class Supply:
         self._bundles: OrderedDict[OrderNeed, tuple[Bundle, int]] = OrderedDict()  #: in the order of their last use
 
     def add(self, orders: Sequence[Order], inputs: Inputs) -> None:
-        """Note that `inputs` has the inputs of these orders."""
+        """Note where the inputs of these orders are: in `inputs`."""
         self._sources |= {need: inputs for order in orders for need in needs_of(order)}
 
     def answer(self, needs: Sequence[OrderNeed]) -> Supplies:

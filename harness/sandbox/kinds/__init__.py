@@ -26,7 +26,7 @@ class SandboxChoice:
     may_promise_less: bool = True  #: whether `auto` may choose weaker isolation
 
     def kind(self, warn: Warn) -> Kind:
-        """Return a kind that works on this machine. Raise `UserError` if the requested kind does not work."""
+        """Return a kind of sandbox that works here. Raise `UserError` if the requested kind does not work."""
         if (self.name == self.AUTO or KINDS[self.name].needs_linux) and (elsewhere := not_linux()) is not None:
             raise elsewhere
         if self.name == self.AUTO:

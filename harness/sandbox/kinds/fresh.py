@@ -110,7 +110,7 @@ class Fresh(Kind):
             self.groups = None
 
     def shown(self) -> frozenset[Path]:
-        """Return the system's directories and the Python environment."""
+        """Return the directories of the system and of the Python environment, which every worker can read."""
         options, _ = bubblewrap.trial()
         binds = ("--ro-bind", "--bind", "--dev-bind")
         sources = [Path(source) for word, source in pairwise(options) if word.startswith(binds)]

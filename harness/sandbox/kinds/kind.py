@@ -63,7 +63,7 @@ class Kind(ABC):
         return [trial_job(staging, CONTROL, runtime=runtime, threads=threads, gpu=gpu) for runtime in runtimes]
 
     def run_trial(self, trial: Job) -> CallResult:
-        """Return the result of a trial's call; the kind must be prepared for its runtime."""
+        """Make the call of a trial, and return its result. The kind must be prepared for the trial's runtime."""
         return run_trial(self.start, trial, 0, TRIAL_S)
 
     def run_traps(self, staging: Staging, workers: int, runtime: str) -> Iterator[tuple[Trap, CallResult]]:

@@ -118,7 +118,7 @@ class Landlock(Kind):
         self._zygotes.close()
 
     def shown(self) -> frozenset[Path]:
-        """Return the system's directories and the Python environment."""
+        """Return the directories of the system and of the Python environment, which every worker can read."""
         paths = [*map(Path, (*SYSTEM, *SETTINGS)), *bubblewrap.interpreter(), *search_path()]
         return frozenset(path.resolve() for path in paths if path.exists())
 
