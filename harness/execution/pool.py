@@ -49,7 +49,7 @@ class Pool(Executor):
 
     @property
     def workers(self) -> int:
-        """Number of calls whose clocks run at the same time."""
+        """Maximum number of calls whose clocks run at the same time."""
         return self._lanes.workers
 
     def add(self, orders: Sequence[Order], inputs: Inputs) -> None:
@@ -83,7 +83,7 @@ class Pool(Executor):
 
     @property
     def wanted(self) -> int:
-        """Number of sandboxes for which no batch waits."""
+        """Number of further batches for which the pool has sandboxes."""
         return max(self._lanes.sandboxes - len(self._waiting), 0)
 
     @property

@@ -45,7 +45,7 @@ class Plan:
 
     @property
     def missing(self) -> list[PlannedCall]:
-        """The calls that `recorded` lacks."""
+        """The calls that have to be made: `recorded` has no summary of them."""
         done = {row.call.key for row in self.recorded}
         return [call for call in self.calls if call.key not in done]
 
@@ -74,7 +74,7 @@ def make_plan(
 
 
 def requests_of(calls: Sequence[PlannedCall]) -> list[Request]:
-    """Return a request for each submission and task of these calls."""
+    """Return the requests to record for these calls: a request per submission and task."""
     now = datetime.now(UTC)
     distinct = {(call.submission.name, call.task.name): call for call in calls}
     return [

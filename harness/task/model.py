@@ -1,4 +1,4 @@
-"""A trained model of a task: its files are checked when the task is read, and read again to stage them for a worker."""
+"""A trained model of a task. Its files are checked when the task is read, and read again when a worker gets copies."""
 
 import hashlib
 import json

@@ -19,10 +19,10 @@ CALL_END_S = 60.0
 
 
 class ExecutorContract:
-    """The tests of an executor for pytest. A subclass defines `executor`."""
+    """Tests of an executor, for pytest. A subclass defines `executor`."""
 
     def executor(self, workers: int) -> Executor:
-        """Return a new executor with the sandbox `STAGE` and `workers` concurrent calls, not entered yet."""
+        """Return a new executor with the sandbox `STAGE` and `workers` concurrent calls, outside its context."""
         raise NotImplementedError
 
     def make(self, workers: int, parts: Parts, orders: Sequence[Order]) -> dict[int, FinishedCall[int]]:

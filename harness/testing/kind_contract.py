@@ -9,7 +9,7 @@ from harness.worker.runtimes import DEFAULT
 
 
 class KindContract:
-    """The tests of a kind of sandbox for pytest. A subclass defines `kind`; that kind has to work on the machine."""
+    """Tests of a kind of sandbox, for pytest. A subclass defines `kind`, which has to work on the machine."""
 
     runtime = DEFAULT  #: runtime in which the calls are made
 

@@ -55,9 +55,9 @@ class SandboxChoice:
 
     @staticmethod
     def options_for(isolation: str) -> dict[str, str | None]:
-        """Return command-line option -> value, to request the isolation that a configuration names.
+        """Return command-line options, as name -> value, that request the isolation of a configuration.
 
-        The value of a flag is None. An option with an empty value can be left out.
+        A flag has the value None. An option with an empty value can be left out.
         """
         kind, _, runtime = isolation.partition("/")
         if kind == "bubblewrap":  # of the kinds that `auto` prefers

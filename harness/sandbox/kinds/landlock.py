@@ -265,8 +265,8 @@ def _bytes_on_disk(entry: "os.DirEntry[str]") -> int:
 def nameless_bytes(processes: Processes, directory: str, lost: int) -> int:
     """Return the bytes on the disk of removed files that processes keep open.
 
-    Return `lost`, the bytes by which the free space of the disk has shrunk, if the size of a file is unknown: because
-    it is only mapped, or because a process denies access.
+    If the size of such a file is unknown, because it is only mapped, or because a process denies access, return `lost`
+    instead: the bytes by which the free space of the disk has shrunk.
     """
     sizes: dict[tuple[int, int], int] = {}
     try:
