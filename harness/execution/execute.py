@@ -22,7 +22,7 @@ WRITING_S = 0.1
 #: Seconds between two checks for calls that another run is making.
 POLL_S = 1.0
 
-TAKEN_OVER = "another run took over a call that this one had claimed; the other's record counts"
+TAKEN_OVER = "another run took over a call that this run had claimed; the record of the other run counts"
 
 
 def execute(

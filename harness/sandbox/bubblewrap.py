@@ -58,7 +58,7 @@ def worker(runtime: str) -> list[str]:
 
 
 def trial() -> tuple[list[str], list[str]]:
-    """Return what `sandbox` returns, but for no job. With it, a trial tests whether sandboxes work here."""
+    """Return the options and the prefix of a sandbox without a job, for a test whether sandboxes work here."""
     return [*_base_options(Limits(), gpu=None, worker=None), *_SEAL], _drop_root(slot=0)
 
 

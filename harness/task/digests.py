@@ -84,7 +84,7 @@ class Digests:
         """Store a finding under the name `about`.
 
         `subject` has everything that the finding depends on besides the code: digests, and values that the contents
-        were compared with. Each has the same `repr` in every process.
+        were compared with. Their `repr` must be the same in every process.
         """
         self._findings[about] = _key(subject), found
         self._changed = True

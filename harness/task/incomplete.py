@@ -60,7 +60,7 @@ def _remedy(staged: Path, root: Path) -> str:
         content = parse_json(read_regular(file, MOST, links=False), file)
         command = typed("pgdl", "task", "fetch", *_arguments(content, staged.name), "--tasks", str(root))
     except (UserError, KeyError, TypeError, ValueError):
-        return "give the command again that began to fetch it"
+        return "repeat the command that began to fetch it"
     return f"continue with: {command}{', and the same --catalogue as before' if content['catalogue'] else ''}"
 
 

@@ -25,7 +25,7 @@ class CommonSetup:
     def difference(self, ready: ReadyMachine, runtimes: Sequence[str]) -> str | None:
         """Return how a machine differs in isolation or in the versions of these runtimes; None if it does not."""
         if ready.isolation != self.isolation:
-            remedy = "name the same one by --sandbox, or mend what pgdl doctor shows there"
+            remedy = "request this kind by --sandbox, or mend what pgdl doctor shows there"
             return f"its sandbox: expected {self.isolation} as elsewhere, found {ready.isolation}; {remedy}"
         for name in runtimes:
             expected, found = self.versions[name], ready.versions[name]
@@ -50,7 +50,7 @@ def difference_from_here(found: MachineDescription) -> str | None:
         if found.installed.get(name) != digest:
             return f"the installed measure {name} is not there, or has other files than here; {_REMEDY}"
     if dict(found.loaders) != loader_digests():
-        return f"its pgdl-harness {found.harness} has other code than the one here; {_REMEDY}"
+        return f"its pgdl-harness {found.harness} has other code than here; {_REMEDY}"
     return None
 
 

@@ -35,7 +35,7 @@ class Ray(Cluster):
     name = "ray"
     summary = "on all machines of a Ray cluster"
     parameters = (
-        Parameter("address", "HOST:PORT", "the cluster, as `ray start` prints it. Default: the one of this machine."),
+        Parameter("address", "HOST:PORT", "the cluster, as `ray start` prints it. Default: this machine's cluster."),
         Parameter("machine_class", "TEXT", "only machines whose processor and GPUs contain this text."),
     )
 

@@ -63,7 +63,7 @@ class Fast(Fresh):
             self._zygotes.close()
             reason = f"fast starts do not work here: {error}"
             if not runs_programs():
-                reason += "; no program may run from the cache (noexec): name another by PGDL_CACHE"
+                reason += "; no program may run from the cache (noexec): name another cache by PGDL_CACHE"
             if self._instead is None:
                 raise UserError(reason, remedy="use --sandbox fresh") from error
             self._instead(f"{reason}; every call starts a new interpreter")

@@ -164,8 +164,8 @@ def _inaccessible() -> UserError | None:
     for path in sorted({*bubblewrap.interpreter(), cache_directory("staged")}):
         for directory in (path, *path.parents):
             if not directory.stat().st_mode & 0o001:
-                remedy = "run as an ordinary user, or have the Python environment and PGDL_CACHE where others may enter"
-                return UserError("workers of root are other users, who may not enter it", file=directory, remedy=remedy)
+                remedy = "run as an ordinary user, or move the Python environment and PGDL_CACHE where others may enter"
+                return UserError("root's workers are other users, which cannot enter it", file=directory, remedy=remedy)
     return None
 
 
