@@ -169,7 +169,7 @@ class _Hidden(MetaPathFinder, Loader):
         self._modules, self._reason = modules, reason
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """Find hidden modules, because libraries may ask whether a module exists without importing it."""
+        """Return a spec for a hidden module, because libraries may ask whether it exists without importing it."""
         return ModuleSpec(fullname, self) if fullname in self._modules else None
 
     def exec_module(self, module: ModuleType) -> NoReturn:
