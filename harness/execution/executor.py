@@ -59,7 +59,7 @@ class Executor(ABC):
         """Return the versions of the libraries that calls in a runtime use. Raise `UserError` if they are missing."""
 
     def expect(self, runtimes: Collection[str]) -> None:  # noqa: B027 - optional
-        """Begin the slow part of `prepare` for these runtimes in the background. Only `prepare` raises its errors."""
+        """Begin the slow part of `prepare` for these runtimes in the background, and leave errors to `prepare`."""
 
     @abstractmethod
     def prepare(self, runtimes: Collection[str]) -> None:
@@ -67,7 +67,7 @@ class Executor(ABC):
 
     @abstractmethod
     def add(self, orders: Sequence[Order], inputs: Inputs) -> None:
-        """Queue orders and return at once. Their calls are made roughly in this sequence."""
+        """Queue orders and return at once. Calls are made roughly in the sequence of the orders."""
 
     @abstractmethod
     def next(self, timeout_s: float) -> FinishedCall[int] | None:

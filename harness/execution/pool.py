@@ -83,7 +83,7 @@ class Pool(Executor):
 
     @property
     def wanted(self) -> int:
-        """Number of further batches for which the pool has sandboxes."""
+        """Number of further batches with which a batch would wait for every sandbox."""
         return max(self._lanes.sandboxes - len(self._waiting), 0)
 
     @property

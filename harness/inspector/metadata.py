@@ -100,7 +100,7 @@ def _pairs(events: Iterator[Any]) -> Iterator[tuple[Any, Any]]:
 
 
 def _skip_rest(first: Any, events: Iterator[Any]) -> None:
-    """Skip to the end of the list or mapping that `first` starts, if it starts one."""
+    """If the event `first` starts a list or mapping, skip to its end."""
     depth = int(isinstance(first, yaml.CollectionStartEvent))
     while depth:
         event = next(events)

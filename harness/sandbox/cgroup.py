@@ -78,7 +78,7 @@ class CallGroup:
         return int(events["oom"]) > 0 and int(events["oom_kill"]) > 0
 
     def close(self) -> None:
-        """Remove the group unless processes remain in it; `RunGroup.close` then kills them and removes the group."""
+        """Remove the group. If processes remain in it, leave it to `RunGroup.close`, which kills them."""
         with suppress(OSError):
             self._path.rmdir()
 

@@ -137,7 +137,7 @@ def _memory(entry: str) -> _Memory | None:
 
 
 def _proportional_size(memory: _Memory) -> int:
-    """Return the bytes of a process. A page that n processes share counts 1/n, or 1 if the kernel denies access."""
+    """Return the bytes of a process. A page that n processes share counts 1/n, or 1 if the kernel does not tell."""
     try:
         shares = _bytes(SHARES, _read(f"{memory.thread}/smaps_rollup"))
     except PermissionError:

@@ -74,7 +74,7 @@ class Kind(ABC):
         return run_traps(self.start, staging, workers, runtime)
 
     def expect(self, trials: Sequence[Job]) -> None:  # noqa: B027 - optional
-        """Begin the slow part of `prepare` for the same trials in the background. Only `prepare` raises its errors."""
+        """Begin the slow part of `prepare` for the same trials in the background, and leave errors to `prepare`."""
 
     @abstractmethod
     def prepare(self, trials: Sequence[Job]) -> None:
