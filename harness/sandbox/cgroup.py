@@ -78,7 +78,7 @@ class CallGroup:
         return int(events["oom"]) > 0 and int(events["oom_kill"]) > 0
 
     def close(self) -> None:
-        """Remove the group. If processes remain in it, leave it to `RunGroup.close`, which kills them."""
+        """Remove the group. If it still has processes, `RunGroup.close` kills the processes and removes it later."""
         with suppress(OSError):
             self._path.rmdir()
 
