@@ -51,10 +51,7 @@ OWN_GROUP: dict[str, Any] = {"start_new_session": True}
 
 
 def interpreter(program: str, *arguments: str, options: Sequence[str] = ()) -> list[str]:
-    """Return the command that runs the source code `program` in an isolated interpreter with further `options`.
-
-    The program finds the arguments in `sys.argv[1:]`.
-    """
+    """Return the command that runs the code `program` in an isolated interpreter; `sys.argv[1:]` are the arguments."""
     return [sys.executable, "-I", "-X", "utf8", *options, "-c", program, *arguments]
 
 

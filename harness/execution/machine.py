@@ -63,10 +63,7 @@ class Cores:
 
 
 def memory_for(memory_bytes: int | None, warn: Warn = lambda _: None) -> int:
-    """Return the memory limit of a call: the requested limit or, for None, the default of this machine.
-
-    Raise `UserError` if the requested limit is too small for a framework, or exceeds the memory of the machine.
-    """
+    """Return the requested memory limit of a call, or this machine's default. Raise `UserError` if it does not fit."""
     if memory_bytes is None:
         return Limits.default_memory_bytes(len(find_gpus()), warn)
     memory = usable_memory()
@@ -79,8 +76,8 @@ def memory_for(memory_bytes: int | None, warn: Warn = lambda _: None) -> int:
 def plan_lanes(workers: int | None, memory_bytes: int) -> Lanes:
     """Return the cores and GPUs of `workers` concurrent calls. Raise `UserError` for too many workers.
 
-    For None, the number of calls is the number of GPUs; without GPUs, it is the number of cores, or less if memory is
-    short.
+    For None, the number of calls is the number of GPUs; without GPUs, it is the number of cores, as far as memory
+    suffices.
     """
     cores, gpus = available_cores(), tuple(find_gpus())
     if workers is not None and not gpus and workers > PER_CORE * cores:

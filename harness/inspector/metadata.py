@@ -34,10 +34,7 @@ class _MalformedError(Exception):
 
 
 def read_metadata(files: Mapping[str, bytes]) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Return the values of known keys in a submission's metadata, and at most `MAX_KEYS` unknown keys.
-
-    Raise `SubmissionError` if a key of `DECIDING` is malformed.
-    """
+    """Return the values of known keys, and some unknown keys. Raise `SubmissionError` if `DECIDING` are malformed."""
     file = next((name for name in FILE_NAMES if name in files), None)
     if file is None:
         return {}, ()

@@ -68,8 +68,7 @@ class Call:
     ) -> "Self | CallResult":
         """Start a worker and wait for its imports. Return the call, or its result if the start failed.
 
-        The clock does not run yet, so another call may run meanwhile. Raise `StoppedError` once `stopping` returns
-        true.
+        The clock does not run yet, so another call may run meanwhile. Raise `StoppedError` once `stopping` is true.
         """
         started = time.monotonic()
         try:

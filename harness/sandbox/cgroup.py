@@ -171,10 +171,7 @@ def remove_abandoned(parent: Path) -> None:
 
 
 def remove_group(path: Path) -> None:
-    """Kill all processes in a group and its child groups, and remove these groups.
-
-    Raise `OSError` if a process does not leave within `LEAVING_S` seconds.
-    """
+    """Kill all processes in a group and its children, and remove these groups. Raise `OSError` after `LEAVING_S`."""
     if (path / "cgroup.kill").exists():
         (path / "cgroup.kill").write_text("1")
     deadline = time.monotonic() + LEAVING_S

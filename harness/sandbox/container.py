@@ -135,10 +135,9 @@ def new_name() -> str:
 
 
 def start_reaper() -> children.Child:
-    """Return a new process that removes the containers of this harness once its standard input ends.
+    """Return a process that removes this harness' containers when its input ends, even if the harness was killed.
 
-    Without this process, containers would outlive a killed harness. The function itself removes the containers of other
-    harnesses that have ended.
+    First remove the containers of other harnesses that have ended.
     """
     names = _ask_or_empty("ps", "--all", "--filter", f"name=pgdl-{process_scope()}-", "--format", "{{.Names}}")
     for name in names.split():

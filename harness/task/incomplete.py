@@ -43,10 +43,7 @@ class FetchRequest:
 
 
 def half_fetched(root: Path) -> dict[str, str]:
-    """Return name -> remedy of the half-fetched tasks in a directory.
-
-    The remedy is the command that continues the fetch. If the stored request is invalid, the remedy is a sentence.
-    """
+    """Return name -> how to complete the fetch, if possible by a command, for the half-fetched tasks in a directory."""
     return {
         staged.name: _remedy(staged, root)
         for staged in sorted((root / FETCHING).glob("*/"))
@@ -65,10 +62,7 @@ def _remedy(staged: Path, root: Path) -> str:
 
 
 def _arguments(content: Mapping[str, Any], task: str) -> list[str]:
-    """Return the arguments of `pgdl task fetch` in a stored request, whose values may only be names and numbers.
-
-    Raise `KeyError`, `TypeError` or `ValueError` for any other request.
-    """
+    """Return the arguments of a stored `pgdl task fetch`. Raise `KeyError`, `TypeError` or `ValueError` if invalid."""
     corpus, models, whole, _ = (content[key] for key in ("corpus", "models", "whole", "catalogue"))
     if not all(_NAME.fullmatch(name) for name in (corpus, task, *(models if isinstance(models, list) else []))):
         raise ValueError

@@ -38,7 +38,6 @@ def _is_confined() -> bool:
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """Yield an error, its cause, the cause of the cause, and so on."""
     seen, one = set[int](), error
     while one is not None and id(one) not in seen:
         seen.add(id(one))

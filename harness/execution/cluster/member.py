@@ -72,10 +72,7 @@ class ClusterMember:
         return [replace(one, machine=one.machine | {"machine": self.name}) for one in returned]
 
     def lose(self) -> tuple[list[Batch], set[int], dict[int, float]]:
-        """Forget the unfinished orders, because the machine's process has ended.
-
-        Return their batches, the numbers of the orders that had begun, and budget -> seconds spent on the machine.
-        """
+        """Take back all unfinished orders. Return batches, numbers of begun orders, and budget -> seconds spent."""
         now = time.monotonic()
         batches, begun, spent = [tuple(batch) for batch in self.batches], self.begun_at, dict(self.spent_s)
         for order in (order for batch in batches for order in batch if order.number in begun):

@@ -22,7 +22,6 @@ class Local(Pool):
         warn: Warn,
         **parameters: str | None,
     ) -> None:
-        """Choose the kind of sandbox and the lanes of concurrent calls."""
         self.limits = Limits(memory_bytes=memory_for(memory_bytes, warn))
         lanes, kind = plan_lanes(workers, self.limits.memory_bytes), sandbox.kind(warn)
         super().__init__(lanes, kind)

@@ -67,10 +67,7 @@ class Kind(ABC):
         return run_trial(self.start, trial, 0, TRIAL_S)
 
     def run_traps(self, staging: Staging, workers: int, runtime: str) -> Iterator[tuple[Trap, CallResult]]:
-        """Make calls that try to exceed limits, `workers` at a time; the kind must be prepared for the runtime.
-
-        Yield each trap with the result of its call; `Trap.caught` says whether the result is as expected.
-        """
+        """Call all traps in a prepared runtime, `workers` at a time. Yield each trap with the result of its call."""
         return run_traps(self.start, staging, workers, runtime)
 
     def expect(self, trials: Sequence[Job]) -> None:  # noqa: B027 - optional
