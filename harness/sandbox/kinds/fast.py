@@ -54,7 +54,7 @@ class Fast(Fresh):
     def prepare(self, trials: Sequence[Job]) -> None:
         """Start a zygote for each trial's runtime, and make the trial's call.
 
-        If that fails, call `instead` and fall back to fresh starts; raise `UserError` if `instead` is None.
+        If that fails, fall back to fresh starts with a warning, or raise `UserError` if the kind must not fall back.
         """
         super().prepare(trials)
         try:
