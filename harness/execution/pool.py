@@ -83,7 +83,7 @@ class Pool(Executor):
 
     @property
     def wanted(self) -> int:
-        """Number of further batches with which a batch would wait for every sandbox."""
+        """Number of batches to add, so that a batch waits for each sandbox."""
         return max(self._lanes.sandboxes - len(self._waiting), 0)
 
     @property

@@ -63,7 +63,7 @@ class Digests:
         return content, digest
 
     def of_model(self, files: Sequence[Path]) -> str:
-        """Return the digest over the names and contents of the existing files."""
+        """Return the digest over the names and contents of the files that exist."""
         return model_digest((file.name, self.of(file)) for file in files if file.exists())
 
     def of_data(self, shards: Sequence[Path]) -> str:

@@ -34,7 +34,7 @@ class Cluster(Executor):
 
     @abstractmethod
     def connect(self, **parameters: str | None) -> Engine:
-        """Return the connected engine. Raise `UserError` if it cannot be reached."""
+        """Connect to the cluster, and return its engine. Raise `UserError` if the cluster cannot be reached."""
 
     def __init__(
         self, sandbox: SandboxChoice, memory_bytes: int | None, workers: int | None, warn: Warn,
