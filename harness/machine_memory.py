@@ -91,7 +91,7 @@ def memory_kills() -> int:
 
 @functools.cache  # these groups limit the process even if it moves to a group inside of them
 def _groups(proc: Path = Path("/proc/self")) -> tuple[_Group, ...]:
-    """Return the visible control groups of a process that bound memory, the innermost first."""
+    """Return the visible control groups around a process that can limit memory, the innermost group first."""
     if sys.platform != "linux":
         return ()
     with suppress(OSError):

@@ -126,7 +126,7 @@ def call_on_parts(
 
 
 def _with_part_named(done: FinishedCall[PlannedCall]) -> FinishedCall[PlannedCall]:
-    """Return a finished call. If the call failed, the message names the part of the data."""
+    """Return a finished call, with the part of the data in the message if the call failed."""
     data, result = done.call.task.data, done.result
     if result.outcome is Outcome.OK or not isinstance(data, PartOfData):
         return done

@@ -135,9 +135,9 @@ def new_name() -> str:
 
 
 def start_reaper() -> children.Child:
-    """Return a process that removes this harness' containers when its input ends, even if the harness was killed.
+    """Remove containers of harnesses that have ended. Return a process that removes those of this harness.
 
-    First remove the containers of other harnesses that have ended.
+    The process waits for the end of its standard input, which comes even if the harness is killed.
     """
     names = _ask_or_empty("ps", "--all", "--filter", f"name=pgdl-{process_scope()}-", "--format", "{{.Names}}")
     for name in names.split():

@@ -73,7 +73,7 @@ class Queue:
         return mine
 
     def current(self, order: Order) -> Order:
-        """Return an order that states all seconds of its budget that were spent outside the order's machine."""
+        """Return an order with the seconds of its budget that were spent outside the order's machine."""
         budget = order.allowance.budget
         if budget is None:
             return order

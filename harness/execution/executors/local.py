@@ -43,7 +43,7 @@ class Local(Pool):
             self._prepared |= set(runtimes)
 
     def _trials(self, runtimes: Collection[str]) -> list[Job]:
-        """Return a call of known value for each runtime that is not prepared yet."""
+        """Return a job of known value for each runtime that is not prepared yet."""
         gpu = self._lanes.gpus[0] if self._lanes.gpus else None
         new = sorted(set(runtimes) - self._prepared)
         return self._kind.trials(self._staging, new, threads=self._lanes.threads, gpu=gpu)
