@@ -119,7 +119,7 @@ def _measure_elsewhere(pids: Iterable[int]) -> Usage:
 
 
 def _memory(entry: str) -> _Memory | None:
-    """Return the memory of a process, as another thread reports it if the first has ended; None for a zombie."""
+    """Return the memory of a process; None for a zombie. If the first thread has ended, another thread reports it."""
     status = _read(f"{entry}/status")
     thread, sizes = entry, _bytes(SIZES, status)
     if not sizes:

@@ -151,7 +151,7 @@ class Zygotes:
         self._are_given_up = False
 
     def begin(self, trials: Sequence[Job]) -> None:
-        """Start a zygote for each job's runtime without a zygote, and do not wait for the imports."""
+        """Start a zygote for each runtime of these jobs that lacks a zygote, without waiting for the imports."""
         for job in trials:
             if job.runtime not in self._by_runtime:
                 self._by_runtime[job.runtime] = Zygote(job)
