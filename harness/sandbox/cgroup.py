@@ -158,7 +158,7 @@ def _remove(parent: Path, path: Path) -> None:
 
 
 def remove_abandoned(parent: Path) -> None:
-    """Remove the groups of killed runs below `parent`, whose locks are free."""
+    """Remove the groups of killed runs below `parent`, which are the groups whose locks are free."""
     for path in parent.glob(f"{PREFIX}*"):
         descriptor = os.open(path, os.O_RDONLY)
         try:

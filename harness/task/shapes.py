@@ -18,7 +18,7 @@ SECONDS = 600.0
 
 
 def infer_shapes(architectures: Iterable[Architecture]) -> dict[str, ModelShapes | str]:
-    """Return architecture's digest -> weight and output shapes, or Keras' error. Raises `UserError` without Keras."""
+    """Return digest of an architecture -> weight and output shapes, or Keras' error; `UserError` without Keras."""
     wanted = {architecture.digest: architecture.canonical for architecture in architectures}
     entries = {digest: _cache_entry(digest) for digest in wanted}
     known = {digest: shapes for digest in wanted if (shapes := _recall(entries[digest])) is not None}
