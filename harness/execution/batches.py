@@ -14,7 +14,7 @@ Batch = tuple[Order, ...]
 
 
 def make_batches(orders: Sequence[Order]) -> list[Batch]:
-    """Return batches of all orders, in the sequence of their first orders."""
+    """Group orders into batches that each need one sandbox, in the sequence of the first orders."""
     return [batch for group in grouped(orders, lambda order: order.sandbox) for batch in _without_repeats(group)]
 
 
@@ -35,7 +35,7 @@ def _without_repeats(group: list[Order]) -> list[Batch]:
 
 
 def modules(batch: Batch) -> dict[int, str]:
-    """Return number of an order -> name of the order's module, as `write_batch` writes it.
+    """Return number of an order -> name of its module in the directory of the batch.
 
     A participant's module is called `complexity`, a baseline's module is not. From the name, the worker decides whether
     the code may date from 2020 (`harness.worker.runtimes.keras2`).
@@ -47,7 +47,7 @@ def modules(batch: Batch) -> dict[int, str]:
 
 
 def write_batch(batch: Batch, files: Callable[[str], Mapping[str, bytes]], directory: Path) -> None:
-    """Write the files of a batch's submissions into a directory; `modules` has the new name of each complexity.py."""
+    """Write the submissions of a batch into a directory. Each complexity.py gets its name from `modules`."""
     together: dict[str, bytes] = {}
     names = modules(batch)
     for order in batch:

@@ -33,7 +33,7 @@ Seen = Callable[[FinishedCall[PlannedCall]], None]
 
 @dataclass(frozen=True)
 class Trial:
-    """The calls of a trial and their results."""
+    """The calls that `pgdl check` makes, and their results."""
 
     calls: tuple[PlannedCall, ...]  #: the calls of the full run
     #: the trial's calls, task by task from the smallest to the largest model; only the first call if it does not end

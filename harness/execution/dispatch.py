@@ -18,7 +18,7 @@ _numbers = itertools.count(1)
 
 
 class Dispatch:
-    """Gives planned calls to an executor as orders, and returns the planned calls with their results."""
+    """Gives planned calls to an executor, each as an `Order`, and returns the planned calls with their results."""
 
     def __init__(self, executor: Executor) -> None:
         self._executor, self._inputs = executor, _OnDisk()

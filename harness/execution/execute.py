@@ -89,7 +89,7 @@ class _Execution:
         self._waiting.extend(grouped(calls, lambda call: call.order().sandbox))
 
     def _feed(self) -> Generator[CallSummary]:
-        """Claim and order calls while the executor has room. Yield calls that another run has recorded meanwhile."""
+        """Claim calls for the executor while it has room. Yield calls that another run has recorded meanwhile."""
         while self._waiting and (wanted := self._executor.wanted):
             window = [call for _ in range(min(wanted, len(self._waiting))) for call in self._waiting.popleft()]
             mine = self._claim(window)
@@ -103,7 +103,7 @@ class _Execution:
                 self._waiting.clear()
 
     def _claim(self, calls: Sequence[PlannedCall]) -> set[str]:
-        """Claim calls, and return the keys of the claimed calls; a run with --force claims none and makes all."""
+        """Claim calls for this run, and return their keys. With --force, claim no call and return all keys."""
         keys = [call.key for call in calls]
         return set(keys) if self._claims is None else self._claims.take(keys)
 
@@ -114,7 +114,7 @@ class _Execution:
         return self._records.patiently(lambda: recorded(calls, self._records, self._retry_timeouts))
 
     def _makes_again(self, done: FinishedCall[PlannedCall]) -> bool:
-        """Order an interrupted call again, at most once, with a warning. Return whether it was ordered."""
+        """Make an interrupted call again, at most once, with a warning. Return whether it is made again."""
         planned = done.call
         if not done.result.interrupted or planned.key in self._made_again:
             return False

@@ -55,7 +55,7 @@ class PlannedCall:
         return self.runtime == Keras2.name and not self.submission.is_baseline
 
     def order(self, number: int = 0) -> Order:
-        """Return the order of the call. An order that no executor gets has the number 0."""
+        """Return the call as an `Order`. The number 0 is for orders that no executor gets."""
         return Order(
             number=number,
             key=self.key,

@@ -83,7 +83,7 @@ class Pool(Executor):
 
     @property
     def wanted(self) -> int:
-        """Number of batches to add, so that a batch waits for each sandbox."""
+        """Number of further batches of calls, so that a batch waits for each sandbox."""
         return max(self._lanes.sandboxes - len(self._waiting), 0)
 
     @property
@@ -116,7 +116,7 @@ class Pool(Executor):
             return None if self._stopping.is_set() else self._waiting.popleft()
 
     def _run(self, batch: Batch, inputs: Inputs, slot: int) -> None:
-        """Make the calls of a batch in a sandbox. If the sandbox ends early, queue the remaining calls as a batch."""
+        """Make the calls of a batch in one sandbox. If the sandbox ends early, queue the remaining calls again."""
         waiting = deque(order for order in batch if not self._refuse(order))
         if not waiting:
             return
@@ -154,7 +154,7 @@ class Pool(Executor):
                 self._end(order, result, started_at, gpu)
 
     def _refuse(self, order: Order) -> bool:
-        """Return whether an order's clock has no time left. If so, the call ends with `TIMEOUT`, without a start."""
+        """Return whether a call's time budget is used up. If so, the call ends with `TIMEOUT`, without a start."""
         clock = self._clocks.of(order)
         if clock.left() > 0:
             return False
@@ -171,7 +171,7 @@ class Pool(Executor):
             self._stop()
 
     def _job(self, batch: Batch, inputs: Inputs, gpu: Gpu | None, held: ExitStack) -> Job:
-        """Return the job of a batch, whose inputs are staged until the stack `held` is closed."""
+        """Return the sandbox inputs of a batch. The copied files exist at least until the stack `held` is closed."""
         model, data = batch[0].model, batch[0].data
         # A participant may hand in a copy of a baseline: the digests are equal, but the modules have different names.
         files = " ".join(f"{modules(batch)[order.number]} {order.submission}" for order in batch)

@@ -67,7 +67,7 @@ class RunningContainer(RunningSandbox):
         )
 
     def kill(self) -> None:
-        """Let the engine kill and remove the container, without waiting for it."""
+        """Let the container engine kill and remove the container, without waiting for that."""
         nothing = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         command = [CLIENT, "rm", "--force", "--volumes", self._name]
         self._removal = children.popen(command, os.environ, **nothing, **children.OWN_GROUP)
@@ -104,11 +104,11 @@ def _is_local(pid: int, identity: str) -> bool:
 
 
 class EngineError(Exception):
-    """The engine's client failed; the message is what the client wrote to standard error."""
+    """The client of the container engine failed; the message is what it wrote to standard error."""
 
 
 def ask(*arguments: str) -> str:
-    """Return what the engine's client prints. Raise `EngineError` if the client fails or takes over `ANSWER_S` s."""
+    """Return what the container engine's client prints. Raise `EngineError` if it fails or takes over `ANSWER_S` s."""
     try:
         done = children.run([CLIENT, *arguments], os.environ, seconds=ANSWER_S)
     except subprocess.TimeoutExpired as error:

@@ -68,12 +68,12 @@ LOAD = f"import ctypes; ctypes.CDLL({LIBRARY!r}); print(*open('/proc/self/maps')
 
 
 def search_path() -> list[Path]:
-    """Return the directories of the driver's library outside the system's directories; empty without a GPU."""
+    """Return the directories of the GPU driver's library outside the system's directories; empty without a GPU."""
     return list(_search_path(os.environ.get("LD_LIBRARY_PATH", ""))) if find_gpus() else []
 
 
 def driver_library() -> Path | None:
-    """Return the path of the driver's library; None if it is not found."""
+    """Return the path of the GPU driver's library; None if it is not found."""
     known = _known_to_loader()
     found = [directory / LIBRARY for directory in search_path()]
     return found[0] if found else known

@@ -23,7 +23,7 @@ BOOTSTRAP = (
 
 @dataclass(frozen=True)
 class Job:
-    """The inputs of one call; every directory is a staged copy with a random name."""
+    """The inputs of one call; every directory is a copy (`Staging`) with a random name."""
 
     worker: Path  #: contains the package `harness.worker`
     submission: Path  #: contains complexity.py

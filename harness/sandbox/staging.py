@@ -35,7 +35,7 @@ KEPT_BYTES = 4 * GIB
 
 @dataclass
 class Copy:
-    """A staged directory, with its size and the number of its users."""
+    """A directory with copied files, its size, and the number of its users."""
 
     path: Path
     own_bytes: int  #: size of the files that have a single hard link
@@ -43,7 +43,7 @@ class Copy:
 
 
 class Staging:
-    """The directory with a run's staged copies. Each copy is made once, and kept while there is room.
+    """The directory with a run's copies of models, data and submissions, which are kept while there is room.
 
     A lock marks the directory as in use. The directory of a killed run is not locked, and the next run removes it.
     """
@@ -121,7 +121,7 @@ class Staging:
             shutil.rmtree(self._copies.pop(key).path, ignore_errors=True)
 
     def worker(self) -> Path:
-        """Return a staged directory with the worker's code, replacements of files in /proc, and the program `ECHO`."""
+        """Return a directory with the worker's code, replacements of files in /proc, and the program `ECHO`."""
         directory = self.stage("worker", _write_worker)
         if sys.platform == "linux":
             (directory / ECHO).chmod(UNREADABLE)

@@ -127,7 +127,7 @@ class Zygote:
         return f"the process from which workers are forked {how}"
 
     def order(self, order: dict[str, Any], descriptors: Sequence[int]) -> None:
-        """Order a fork; the fork gets copies of the descriptors. Raise `StartError` if the process has ended."""
+        """Ask for a fork, which gets copies of the descriptors. Raise `StartError` if the process has ended."""
         try:
             with self._lock:
                 socket.send_fds(self._orders, [json.dumps(order).encode()], descriptors)
@@ -142,7 +142,7 @@ class Zygote:
 
 
 class Zygotes:
-    """A zygote per runtime. A zygote that ends is started again once; if it ends again, all forking stops."""
+    """For each runtime, a process that forks workers. It is restarted once; after its second end, all forking stops."""
 
     def __init__(self) -> None:
         self._by_runtime: dict[str, Zygote] = {}
@@ -151,15 +151,16 @@ class Zygotes:
         self._are_given_up = False
 
     def begin(self, trials: Sequence[Job]) -> None:
-        """Start a zygote for each runtime of these jobs that lacks a zygote, without waiting for the imports."""
+        """Start a `Zygote` for each runtime of these jobs that lacks it, without waiting for the imports."""
         for job in trials:
             if job.runtime not in self._by_runtime:
                 self._by_runtime[job.runtime] = Zygote(job)
 
     def start(self, trials: Sequence[Job], start_worker: Starter) -> None:
-        """Start the zygotes for `trials`, wait for their imports, and make the call of each trial by `start_worker`.
+        """Start a `Zygote` for each runtime of `trials`, wait for the imports, and make the test calls.
 
-        Raise `StartError` if a zygote does not start, or if a call does not return the value of `CONTROL`.
+        Raise `StartError` if a zygote does not start, or if a call by `start_worker` does not return the value of
+        `CONTROL`.
         """
         self.begin(trials)
         for job in trials:
@@ -168,7 +169,7 @@ class Zygotes:
             require_value(start_worker, job)
 
     def fork(self, job: Job, start: Callable[[Zygote], T]) -> T | None:
-        """Return the result of `start` for the zygote of a job; None if no zygote is left for its runtime.
+        """Call `start` with the `Zygote` for a job, and return the result; None if no `Zygote` is left.
 
         If the zygote ends meanwhile, `start` is called again with the next zygote. Raise `StartError` if `start` fails
         although the zygote lives.
@@ -202,7 +203,7 @@ class Zygotes:
         return bool(self._by_runtime) and not self._are_given_up
 
     def close(self) -> None:
-        """End all zygotes."""
+        """End all processes."""
         for zygote in self._by_runtime.values():
             zygote.close()
         self._by_runtime = {}

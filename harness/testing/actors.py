@@ -176,7 +176,7 @@ class Parts:
         self, text: str, *, model: str = "model", is_baseline: bool = False, allowance: Allowance | None = None,
         repeat: int = 0,
     ) -> Order:  # fmt: skip
-        """Return the order of a call that plays the part `text`, by default with a limit of 60 s."""
+        """Return an order for a call that plays the part `text`, by default with a time limit of 60 s."""
         digest = hashlib.sha256(text.encode()).hexdigest()
         self._texts[digest] = text.encode()
         number = next(_numbers)

@@ -26,7 +26,7 @@ class ExecutorContract:
         raise NotImplementedError
 
     def make(self, workers: int, parts: Parts, orders: Sequence[Order]) -> dict[int, FinishedCall[int]]:
-        """Make the calls of orders by a new executor, and return number of an order -> finished call."""
+        """Make calls in a new executor, and return number of an order -> finished call."""
         with self.executor(workers) as executor:
             executor.prepare(["tensorflow"])
             return made(executor, parts, orders)
@@ -138,7 +138,7 @@ class ExecutorContract:
 
 
 def made(executor: Executor, parts: Parts, orders: Sequence[Order]) -> dict[int, FinishedCall[int]]:
-    """Make the calls of orders, and return number of an order -> finished call."""
+    """Make calls in an executor, and return number of an order -> finished call."""
     executor.add(orders, parts)
     done: dict[int, FinishedCall[int]] = {}
     until = time.monotonic() + CALL_END_S

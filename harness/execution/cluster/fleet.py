@@ -43,7 +43,7 @@ class Fleet:
         self, engine: Engine, sandbox: SandboxChoice, memory_bytes: int | None, workers: int | None,
         machine_class: str, warn: Warn, lose: Callable[[ClusterMember, str], None],
     ) -> None:  # fmt: skip
-        """`lose` receives every machine whose process has lost its orders, and the reason."""
+        """`lose` is called with a machine whose process has lost its calls, and with the reason."""
         self._engine, self._sandbox, self._workers, self._machine_class = engine, sandbox, workers, machine_class
         self._warn, self._lose = warn, lose
         self.memory_bytes = memory_bytes or 0  #: memory limit of a call; 0 until the memory of every machine is known
@@ -168,7 +168,7 @@ class Fleet:
         self._looked_at = time.monotonic()
 
     def _gather(self, step: str, patience_s: float) -> None:
-        """Wait until every machine has completed a step. Warn of machines that have not answered in time."""
+        """Wait until every machine has completed the step. Warn of machines that have not answered in time."""
         until = time.monotonic() + patience_s
         while waiting := [member for member in self.members if member.step == step]:
             if time.monotonic() > until:

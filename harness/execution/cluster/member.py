@@ -1,4 +1,4 @@
-"""What the driver of a cluster knows about a machine: its step, its answers and its unfinished orders."""
+"""What the planning process knows about a machine of a cluster: its step, its answers and its unfinished orders."""
 
 import time
 from dataclasses import dataclass, field, replace
@@ -17,7 +17,7 @@ DESCRIBE, BEGIN, PREPARE, EXCHANGE = "describe", "begin", "prepare", "exchange"
 
 @dataclass(eq=False)
 class ClusterMember:
-    """A machine, the newest question to it, and its unfinished orders."""
+    """A machine of a cluster, the newest question to it, and its unfinished orders."""
 
     node: str
     name: str
@@ -40,18 +40,18 @@ class ClusterMember:
 
     @property
     def makes_calls(self) -> bool:
-        """Whether the machine accepts orders, because it is prepared and not dismissed."""
+        """Whether the machine accepts calls, because it is prepared and not dismissed."""
         return self.step == EXCHANGE and not self.why_out
 
     @property
     def room(self) -> int:
-        """Number of further batches that the machine can take."""
+        """Number of further batches of calls that the machine can take."""
         if not self.makes_calls or self.ready is None:
             return 0
         return max(DEPTH * self.ready.workers - len(self.batches), 0)
 
     def give(self, batch: Batch) -> None:
-        """Put the orders of a batch into the outbox."""
+        """Put the orders of a batch into the outbox, whose content is sent to the machine."""
         self.batches.append(list(batch))
         self.outbox += batch
         self.held |= {batch[0].model, batch[0].data}

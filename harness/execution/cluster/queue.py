@@ -22,7 +22,7 @@ BEST_RANK = 3
 
 
 class Queue:
-    """Waiting batches. All calls of a budget go to the same machine, because the clock of the budget runs there."""
+    """Batches of calls that wait for machines. Calls that share a time budget go to the machine with its clock."""
 
     def __init__(self) -> None:
         self._waiting: deque[Batch] = deque()
@@ -32,7 +32,7 @@ class Queue:
         self._elsewhere_s: dict[int, float] = {}  #: by budget: seconds on lost machines
 
     def add(self, batches: Iterable[Batch]) -> None:
-        """Queue batches, after cutting batches that may take longer than `BATCH_S` seconds."""
+        """Queue batches of calls, after cutting batches that may take longer than `BATCH_S` seconds."""
         for batch in batches:
             for allowance in (order.allowance for order in batch):
                 if allowance.budget is not None:
@@ -40,7 +40,7 @@ class Queue:
             self._waiting.extend(self._cut(batch))
 
     def put_back(self, batches: Sequence[Batch], spent_s: dict[int, float], owner: ClusterMember) -> None:
-        """Queue the batches of a lost machine before all others, and free its budgets for other machines."""
+        """Queue the batches of a lost machine before all others, and let other machines take its time budgets."""
         self._waiting.extendleft(reversed(batches))
         for budget, seconds in spent_s.items():
             self._elsewhere_s[budget] = self._elsewhere_s.get(budget, 0.0) + seconds
@@ -73,7 +73,7 @@ class Queue:
         return mine
 
     def current(self, order: Order) -> Order:
-        """Return an order with the seconds of its budget that were spent outside the order's machine."""
+        """Return an order with the seconds of its time budget that were spent outside the order's machine."""
         budget = order.allowance.budget
         if budget is None:
             return order

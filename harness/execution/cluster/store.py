@@ -1,4 +1,4 @@
-"""Moves the inputs of calls to the machines of a cluster: `Supply` on the driver, `Store` on a machine."""
+"""Moves the inputs of calls to the machines of a cluster: `Supply` in the planning process, `Store` on a machine."""
 
 import threading
 from collections import OrderedDict
@@ -59,7 +59,7 @@ class Store:
         return need in self._bundles or self._cache.entry(need.kind, need.digest) is not None
 
     def supply(self, supplies: Supplies) -> None:
-        """Store inputs from the driver."""
+        """Store inputs that the planning process has sent."""
         with self._changed:
             for need, content in supplies.items():
                 if isinstance(content, Bundle):
@@ -109,10 +109,10 @@ class Store:
 
 
 class Supply:
-    """Sends the inputs that machines need, after writing their files into the driver's cache."""
+    """Sends the inputs that machines need, after writing their files into the cache of this machine."""
 
     def __init__(self, put: Callable[[Sequence[Any]], Any], kept_bytes: int = KEPT_BYTES) -> None:
-        """`put` stores bytes in the engine, and returns the engine's reference."""
+        """`put` stores bytes in the engine of the cluster, and returns a reference to them."""
         self._put, self._kept_bytes = put, kept_bytes
         self._cache = Cache()
         self._sources: dict[OrderNeed, Inputs] = {}

@@ -9,7 +9,7 @@ from harness.sandbox import Job, Limits, SandboxChoice
 
 
 class Local(Pool):
-    """Makes calls in sandboxes of one kind on this machine. All calls share a pool and its staged copies."""
+    """Makes calls in sandboxes of one kind on this machine. All calls share threads and copies of inputs."""
 
     name = "local"
     summary = "on this machine"

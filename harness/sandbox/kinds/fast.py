@@ -47,12 +47,12 @@ class Fast(Fresh):
         return cls(instead=warn)
 
     def expect(self, trials: Sequence[Job]) -> None:
-        """Start a zygote, which imports a framework, for each trial's runtime. Do not wait for the imports."""
+        """For each runtime, start the process from which workers are forked, and do not wait for its imports."""
         super().prepare(trials)
         self._zygotes.begin(trials)
 
     def prepare(self, trials: Sequence[Job]) -> None:
-        """Start a zygote for each trial's runtime, and make the trial's call.
+        """For each runtime, start the process from which workers are forked, and make a test call.
 
         If that fails, fall back to fresh starts with a warning, or raise `UserError` if the kind must not fall back.
         """
@@ -69,14 +69,14 @@ class Fast(Fresh):
             self._instead(f"{reason}; every call starts a new interpreter")
 
     def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> RunningSandbox:
-        """Fork a worker into a new sandbox; if no zygote lives, start a new interpreter there, as `Fresh` does."""
+        """Fork a worker into a new sandbox. If forks no longer work, start a new interpreter there, as `Fresh` does."""
         forked = self._zygotes.fork(
             job, lambda zygote: ForkedSandbox(zygote, job, limits, slot, control, sink, self.groups)
         )
         return super().start(job, limits, slot, control, sink) if forked is None else forked
 
     def close(self) -> None:
-        """End the zygotes, and remove the run's control group."""
+        """End the processes from which workers are forked, and remove the run's control group."""
         self._zygotes.close()
         super().close()
 
@@ -114,7 +114,7 @@ class Placeholder(Enclosure):
 
 
 class ForkedSandbox(Placeholder):
-    """A placeholder's sandbox with a worker that a zygote has forked into it."""
+    """A sandbox that a placeholder process keeps open, with a worker that was forked into it."""
 
     def __init__(
         self, zygote: Zygote, job: Job, limits: Limits, slot: int, control: int, sink: int, groups: RunGroup | None

@@ -59,19 +59,19 @@ class Kind(ABC):
     def trials(
         self, staging: Staging, runtimes: Iterable[str], *, threads: int = 1, gpu: Gpu | None = None
     ) -> list[Job]:
-        """Stage a measure of known value for each runtime. Return the jobs, the trials of `expect` and `prepare`."""
+        """Return a job for a test call of known value in each runtime, for `expect` and `prepare`."""
         return [trial_job(staging, CONTROL, runtime=runtime, threads=threads, gpu=gpu) for runtime in runtimes]
 
     def run_trial(self, trial: Job) -> CallResult:
-        """Make the call of a trial, and return its result. The kind must be prepared for the trial's runtime."""
+        """Make a test call, and return its result. The kind must be prepared for the runtime of the call."""
         return run_trial(self.start, trial, 0, TRIAL_S)
 
     def run_traps(self, staging: Staging, workers: int, runtime: str) -> Iterator[tuple[Trap, CallResult]]:
-        """Call all traps in a prepared runtime, `workers` at a time. Yield each trap with the result of its call."""
+        """Run all test submissions in a prepared runtime, `workers` at a time. Yield each with its result."""
         return run_traps(self.start, staging, workers, runtime)
 
     def expect(self, trials: Sequence[Job]) -> None:  # noqa: B027 - optional
-        """Begin the slow part of `prepare` for the same trials in the background, and leave errors to `prepare`."""
+        """Begin the slow part of `prepare` for the same jobs in the background, and leave errors to `prepare`."""
 
     @abstractmethod
     def prepare(self, trials: Sequence[Job]) -> None:

@@ -96,11 +96,11 @@ class Landlock(Kind):
         return _inaccessible() if becomes_others() else None
 
     def expect(self, trials: Sequence[Job]) -> None:
-        """Start a zygote, which imports a framework, for each trial's runtime. Do not wait for the imports."""
+        """For each runtime, start the process from which workers are forked, and do not wait for its imports."""
         self._zygotes.begin(trials)
 
     def prepare(self, trials: Sequence[Job]) -> None:
-        """Start a zygote for each trial's runtime, and make the trial's call. Raise `UserError` if that fails."""
+        """For each runtime, start the process that forks workers, and make a test call, or raise `UserError`."""
         try:
             self._zygotes.start(trials, self.start)
         except StartError as error:
@@ -114,7 +114,7 @@ class Landlock(Kind):
         return sandbox
 
     def close(self) -> None:
-        """End the zygotes."""
+        """End the processes from which workers are forked."""
         self._zygotes.close()
 
     def shown(self) -> frozenset[Path]:
@@ -170,7 +170,7 @@ def _inaccessible() -> UserError | None:
 
 
 class SupervisedSandbox(RunningSandbox):
-    """A worker, its supervisor, and the scratch directory of the call."""
+    """A worker under Landlock, its parent, which supervises the call, and the call's scratch directory."""
 
     def __init__(self, zygote: Zygote, job: Job, limits: Limits, slot: int, control: int, sink: int) -> None:
         """Let the zygote fork the worker, and wait for the supervisor. Raise `StartError` if that fails."""
