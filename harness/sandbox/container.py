@@ -135,7 +135,7 @@ def new_name() -> str:
 
 
 def start_reaper() -> children.Child:
-    """Remove containers of harnesses that have ended. Return a process that removes those of this harness.
+    """Remove containers of ended harnesses, and return a process that will remove the containers of this harness.
 
     The process waits for the end of its standard input, which comes even if the harness is killed.
     """

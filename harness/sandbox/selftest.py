@@ -66,7 +66,7 @@ TRAPS = (
 def run_traps(
     start: Starter, staging: Staging, workers: int, runtime: str = DEFAULT
 ) -> Iterator[tuple[Trap, CallResult]]:
-    """Run all test submissions in a runtime, `workers` at a time. Yield each in the order of `TRAPS`, with its result."""
+    """Run all test submissions in a runtime, `workers` at a time. Yield `TRAPS` in their order, with their results."""
     with tempfile.NamedTemporaryFile(prefix="pgdl-canary-") as canary, ThreadPoolExecutor(workers) as threads:
         jobs = [trial_job(staging, trap, canary=canary.name, runtime=runtime) for trap in TRAPS]
         slots = range(len(jobs))

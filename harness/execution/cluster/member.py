@@ -1,4 +1,4 @@
-"""What the planning process knows about a machine of a cluster: its step, its answers and its unfinished orders."""
+"""The planning process' view of a machine of a cluster: its step, its answers and its unfinished orders."""
 
 import time
 from dataclasses import dataclass, field, replace

@@ -43,7 +43,7 @@ class Fast(Fresh):
 
     @classmethod
     def for_auto(cls, warn: Warn) -> Self:
-        """Return a kind that falls back to fresh starts with a warning."""
+        """Return a `Fast` that falls back to fresh starts, with a warning, if forks do not work."""
         return cls(instead=warn)
 
     def expect(self, trials: Sequence[Job]) -> None:

@@ -23,7 +23,7 @@ TRIAL_S = 60.0
 
 
 class Kind(ABC):
-    """Starts sandboxes of one kind; leaving its context ends its helper processes.
+    """Starts sandboxes of one kind, such as containers; leaving its context ends its helper processes.
 
     Subclasses in modules of this package are registered by their `name`. The thread that enters the context must
     outlive all workers.
@@ -40,7 +40,7 @@ class Kind(ABC):
     @property
     @abstractmethod
     def isolation(self) -> str:
-        """The name of the isolation in a configuration, equal for kinds that differ only in the start of workers."""
+        """The name of the isolation in a configuration, equal for kinds of sandbox that only start workers otherwise."""
 
     @property
     def name_in_records(self) -> str:
@@ -49,12 +49,12 @@ class Kind(ABC):
 
     @classmethod
     def for_auto(cls, warn: Warn) -> Self:  # noqa: ARG003 - for kinds with a fallback
-        """Return the kind as `auto` uses it: with a warning instead of an error where the kind has a fallback."""
+        """Return this kind of sandbox for `--sandbox auto`. If it has a fallback, it warns instead of failing."""
         return cls()
 
     @abstractmethod
     def problem(self) -> UserError | None:
-        """Return why the kind does not work on this machine, with a remedy; None if a trial succeeds."""
+        """Return why this kind of sandbox does not work here, with a remedy; None if a trial succeeds."""
 
     def trials(
         self, staging: Staging, runtimes: Iterable[str], *, threads: int = 1, gpu: Gpu | None = None
@@ -63,11 +63,11 @@ class Kind(ABC):
         return [trial_job(staging, CONTROL, runtime=runtime, threads=threads, gpu=gpu) for runtime in runtimes]
 
     def run_trial(self, trial: Job) -> CallResult:
-        """Make a test call, and return its result. The kind must be prepared for the runtime of the call."""
+        """Make a test call, and return its result. `prepare` must have been called for its runtime."""
         return run_trial(self.start, trial, 0, TRIAL_S)
 
     def run_traps(self, staging: Staging, workers: int, runtime: str) -> Iterator[tuple[Trap, CallResult]]:
-        """Run all test submissions in a prepared runtime, `workers` at a time. Yield each with its result."""
+        """Run all test submissions in a prepared runtime, `workers` at a time. Yield them with their results."""
         return run_traps(self.start, staging, workers, runtime)
 
     def expect(self, trials: Sequence[Job]) -> None:  # noqa: B027 - optional
@@ -75,7 +75,7 @@ class Kind(ABC):
 
     @abstractmethod
     def prepare(self, trials: Sequence[Job]) -> None:
-        """Get ready for calls in the runtimes of `trials`. Raise `UserError` if the kind does not work after all."""
+        """Get ready for calls in the runtimes of `trials`. Raise `UserError` if this kind of sandbox does not work."""
 
     @abstractmethod
     def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> RunningSandbox:
