@@ -31,7 +31,7 @@ class MachineFacts:
 
     @cached_property
     def driver_library(self) -> Path | None:
-        """Library of the GPUs' driver; None if it is not found."""
+        """Path of the GPU driver's library; None if it is not found."""
         return driver_library()
 
     @cached_property

@@ -1,6 +1,6 @@
 """The supervisor of a call without a PID namespace: reports the worker's exit status and kills the call's processes.
 
-The supervisor is a program of its own, to drop the memory of the zygote that it was forked from. It adopts every
+The supervisor is a program of its own, without the memory of the zygote (`harness.worker.zygote`). It adopts every
 orphaned process of the call, and can signal only processes of the call (`harness.worker.landlock`). If the harness
 ends, the supervisor ends the call.
 """

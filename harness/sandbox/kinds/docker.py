@@ -106,7 +106,7 @@ class Docker(Kind):
 
     @property
     def isolation(self) -> str:
-        """The name in a configuration: `docker`, or `docker/RUNTIME` if the user named a runtime."""
+        """The isolation's name in a configuration: `docker`, or `docker/RUNTIME` if the user named a runtime."""
         return f"docker/{self.runtime}" if self.runtime else "docker"
 
     def versions(self, runtime: str) -> str:

@@ -40,7 +40,7 @@ class Kind(ABC):
     @property
     @abstractmethod
     def isolation(self) -> str:
-        """The name of the isolation in a configuration, equal for kinds of sandbox that only start workers otherwise."""
+        """The name of the isolation in a configuration, equal for kinds of sandbox that start workers differently."""
 
     @property
     def name_in_records(self) -> str:
@@ -67,7 +67,7 @@ class Kind(ABC):
         return run_trial(self.start, trial, 0, TRIAL_S)
 
     def run_traps(self, staging: Staging, workers: int, runtime: str) -> Iterator[tuple[Trap, CallResult]]:
-        """Run all test submissions in a prepared runtime, `workers` at a time. Yield them with their results."""
+        """Run all test submissions in a prepared runtime, `workers` at a time. Yield the submissions with results."""
         return run_traps(self.start, staging, workers, runtime)
 
     def expect(self, trials: Sequence[Job]) -> None:  # noqa: B027 - optional
