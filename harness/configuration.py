@@ -52,7 +52,7 @@ class Configuration:
 
     @property
     def software(self) -> str:
-        """The versions of harness and libraries, for readers."""
+        """The versions of the harness and of libraries, as text for readers."""
         return f"pgdl-harness {self.harness_version} ({self.loader[:8]}), {self.versions}"
 
     def to_json(self) -> str:

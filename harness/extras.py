@@ -61,7 +61,7 @@ def _install(modules: Sequence[str]) -> str:
 
 
 def install(extra: str) -> str:
-    """Return the command that adds an extra, or several extras separated by commas, to this installation."""
+    """Return the command that installs an extra of this package, or several extras separated by commas."""
     url, editable = _origin()
     parts = urlsplit(url)
     path = url2pathname(parts.path) if parts.scheme == "file" else ""

@@ -18,7 +18,7 @@ ENDLESS = 10_000
 
 
 class SafeConsole(Console):
-    """A console that removes control characters from content; only rich's own styles and moves reach the terminal."""
+    """A console that removes control characters from content; only rich's own styles and cursor moves get through."""
 
     def print(self, *objects: Any, **options: Any) -> None:
         """Print texts, each on a line that a terminal breaks between words, or other objects that rich can render."""

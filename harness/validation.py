@@ -21,7 +21,7 @@ LONGEST = 80
 
 
 class Problem(NamedTuple):
-    """A problem in the words of `UserError`."""
+    """A problem that pydantic found, in the words of `UserError`."""
 
     key: str  #: keys joined by dots; empty for the whole content
     expected: str
@@ -29,7 +29,7 @@ class Problem(NamedTuple):
 
 
 def first_problem(error: ValidationError) -> Problem:
-    """Return the first problem of a validation in words."""
+    """Return the first problem that pydantic found, in words."""
     return in_words(error.errors()[0])
 
 

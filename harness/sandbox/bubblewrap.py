@@ -58,7 +58,7 @@ def worker(runtime: str) -> list[str]:
 
 
 def trial() -> tuple[list[str], list[str]]:
-    """Return the options and the prefix of a sandbox without a job, for a test whether sandboxes work here."""
+    """Return what `sandbox` returns, but without the files of a job, to test whether sandboxes work here."""
     return [*_base_options(Limits(), gpu=None, worker=None), *_SEAL], _drop_root(slot=0)
 
 

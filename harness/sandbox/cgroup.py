@@ -65,7 +65,7 @@ class CallGroup:
 
     @property
     def entrance(self) -> list[str]:
-        """The words that, put before a command, make it run in the group."""
+        """Words to put before a command, so that the command runs in the group."""
         return ["/bin/sh", "-c", ENTER, str(self._path / "cgroup.procs")]
 
     def open_entrance(self) -> int:

@@ -43,7 +43,7 @@ FILES = {
 
 
 def gpu_nodes(gpu: Gpu) -> list[str]:
-    """Return the paths of `NODES` for a GPU, whether or not they exist."""
+    """Return the paths of the device nodes `NODES` for a GPU, even if they do not exist."""
     return [_fill(node, gpu) for node in NODES]
 
 

@@ -219,7 +219,7 @@ def is_exhausted() -> bool:
 
 
 def end_and_measure(end: Callable[[], object]) -> int | None:
-    """Call `end`, which ends a call, and return the freed bytes. If the machine has free memory, only return None."""
+    """End a call by `end`, and return the freed bytes. If memory is free again, do nothing and return None."""
     with ENDING:
         if not is_exhausted():
             return None

@@ -99,7 +99,7 @@ OWN_ONLY = {
 
 @cache
 def filter_program(gpu: bool, namespaces: bool = True) -> bytes:
-    """Return the filter as a BPF program for `bwrap --seccomp`. With a `gpu`, it allows the calls that CUDA needs.
+    """Return the system-call filter as a BPF program for bubblewrap. `gpu` allows the calls that CUDA needs.
 
     Without `namespaces`, the filter also denies operations that namespaces would confine. Raise `UserError` if
     libseccomp is missing.

@@ -203,7 +203,7 @@ class Zygotes:
         return bool(self._by_runtime) and not self._are_given_up
 
     def close(self) -> None:
-        """End all processes."""
+        """End the processes from which workers are forked."""
         for zygote in self._by_runtime.values():
             zygote.close()
         self._by_runtime = {}

@@ -65,7 +65,7 @@ _REMEDY = "remove the file and fetch the task again"
 
 
 def origin_of(files: TaskFiles) -> Fetched | None:
-    """Return where a fetched task came from; None for other tasks. Raises `UserError` if that record is invalid."""
+    """Return the record of a fetched task's origin; None for other tasks. Raises `UserError` for an invalid record."""
     return None if files.reference is None else read_fetched(files.reference.parent / RECORD)
 
 

@@ -21,7 +21,7 @@ KEPT_BYTES = 32 * GIB
 
 
 class Cache:
-    """Directories of files by kind and digest. Beyond the maximum size, the least recently used entries are removed.
+    """Directories with models or training data, by digest. Beyond a maximum size, the least recently used are removed.
 
     Several processes may use the cache concurrently. An entry is complete, or does not exist.
     """

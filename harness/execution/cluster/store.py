@@ -48,7 +48,7 @@ class Store:
             return tuple(self._lacking)
 
     def announce(self, orders: Sequence[Order]) -> None:
-        """Add the inputs of orders to `needs`, before calls wait for them."""
+        """Add the inputs that orders need and the machine lacks to `needs`."""
         wanted = {need for order in orders for need in needs_of(order)}
         with self._changed:
             self._lacking |= {need for need in wanted if not self._has(need)}
@@ -123,7 +123,7 @@ class Supply:
         self._sources |= {need: inputs for order in orders for need in needs_of(order)}
 
     def answer(self, needs: Sequence[OrderNeed]) -> Supplies:
-        """Return the needed inputs. Raise `UserError` if they cannot be read or kept."""
+        """Return the inputs that a machine needs. Raise `UserError` if they cannot be read or kept."""
         return {
             need: dict(self._sources[need].files(need.digest)) if need.kind == "submission" else self._bundle(need)
             for need in needs

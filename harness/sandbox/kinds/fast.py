@@ -38,7 +38,7 @@ class Fast(Fresh):
 
     @property
     def name_in_records(self) -> str:
-        """The isolation and the start of workers: `bubblewrap/fast`, or `bubblewrap/fresh` without working forks."""
+        """The sandbox's name in records: `bubblewrap/fast`, or `bubblewrap/fresh` if forks do not work."""
         return f"{self.isolation}/{self.name if self._zygotes else Fresh.name}"
 
     @classmethod

@@ -65,7 +65,7 @@ class Fresh(Kind):
 
     @property
     def name_in_records(self) -> str:
-        """The isolation and the start of workers, `bubblewrap/fresh`. No value depends on the start."""
+        """The sandbox's name in records, `bubblewrap/fresh`."""
         return f"{self.isolation}/{self.name}"
 
     def problem(self) -> UserError | None:

@@ -44,7 +44,7 @@ class Kind(ABC):
 
     @property
     def name_in_records(self) -> str:
-        """The isolation, followed by the kind's name if several kinds share the isolation."""
+        """The sandbox's name in records: the isolation, and the kind's name if several kinds share the isolation."""
         return self.isolation
 
     @classmethod

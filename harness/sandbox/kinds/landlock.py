@@ -107,7 +107,7 @@ class Landlock(Kind):
             raise UserError(f"the sandbox does not work here: {error}", remedy="see pgdl help sandbox") from error
 
     def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> "SupervisedSandbox":
-        """Fork a worker that confines itself. Raise `StartError` if that fails."""
+        """Fork a worker that confines itself by Landlock. Raise `StartError` if that fails."""
         sandbox = self._zygotes.fork(job, lambda zygote: SupervisedSandbox(zygote, job, limits, slot, control, sink))
         if sandbox is None:
             raise StartError("the process from which workers are forked was ended twice")

@@ -28,7 +28,7 @@ class Plain(Kind):
         """Do nothing: plain processes need no preparation."""
 
     def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> "UnsandboxedWorker":
-        """Start a new interpreter."""
+        """Start a new interpreter without isolation."""
         return UnsandboxedWorker(job, control, sink)
 
 
