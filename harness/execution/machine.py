@@ -98,7 +98,7 @@ def machine_class() -> str:
 
 
 def describe_machine() -> dict[str, str]:
-    """Return the properties of this machine for the environment of records."""
+    """Return the properties of this machine that records store."""
     return {"kernel": platform.release(), "processor": _processor(), "machine_class": machine_class()}
 
 

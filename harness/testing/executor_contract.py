@@ -99,7 +99,7 @@ class ExecutorContract:
             assert result.message.startswith(message), result.message
 
     def test_calls_of_one_budget_share_its_seconds(self) -> None:
-        """Calls share a budget with calls of other executors. If it is used up, a call is not started."""
+        """Calls share a budget with calls of other executors. A call starts only if the budget has seconds left."""
         parts, meaning = Parts(), "the budget"
         spent = Allowance(1, 5.0, 5.0, meaning)
         shared = [Allowance(2, 0.4, 0.0, meaning)] * 6

@@ -107,5 +107,5 @@ def _of_files(file: Path, submission: Path) -> str:
 
 
 def _scratch() -> str:
-    """Return the directory for files, without `tempfile`, which fails if the disk is full."""
+    """Return the directory to which submissions may write, without `tempfile`, which fails if the disk is full."""
     return os.environ["TMPDIR"]
