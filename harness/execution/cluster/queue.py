@@ -22,7 +22,7 @@ BEST_RANK = 3
 
 
 class Queue:
-    """Batches of calls that wait for machines. Calls that share a time budget go to the machine with its clock."""
+    """Batches of calls that wait for machines. All calls of a time budget go to the machine where its clock runs."""
 
     def __init__(self) -> None:
         self._waiting: deque[Batch] = deque()

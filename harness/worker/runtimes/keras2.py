@@ -28,7 +28,7 @@ class Keras2(TensorFlow):
         ingestion_program.import_modules()
 
     def admit(self, module: str) -> None:
-        """Restore the names that libraries had in 2020 for a participant's submission, but not for the harness' measures."""
+        """Restore names of 2020 for a participant's submission, but not for a measure of the harness."""
         if module == SUBMISSION:
             from harness.worker import legacy
 
