@@ -83,7 +83,7 @@ class Fleet:
         classes = Counter(one.machine_class for one in described)
         if len(classes) > 1:
             found = "; ".join(f"{count} of {kind}" for kind, count in classes.most_common())
-            self._warn(f"machines differ, and values may in their last digits: {found}")
+            self._warn(f"machines differ, so values may differ in their last digits: {found}")
         self._gather(BEGIN, START_S)
         if not self.ready:
             raise UserError("no machine of the cluster makes calls", remedy=_SEE)
