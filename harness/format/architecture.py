@@ -1,7 +1,8 @@
 """Reads a model's config.json into the canonical form from which a worker builds the model, and writes config.json.
 
 Keras 2 and Keras 3 build the same model from the canonical form. It has the settings that decide the computation of a
-trained layer, but not names, initializers, regularizers and dropout rates: they would reveal the training. Its forms:
+trained layer, but not names, initializers, regularizers and dropout rates: they would reveal the training. There are
+two canonical forms:
 
 * `{"format": "layers", "input_shape": [...], "layers": [{"class_name", "config"}, ...]}` is a Sequential model;
 * `{"format": "graph", "input_shape": [...], "layers": [{"class_name", "config", "inputs"}, ...]}` is a functional
@@ -40,7 +41,7 @@ class Architecture:
     """The architecture of a model, without its weights."""
 
     file: Path  #: the file with the architecture
-    canonical: dict[str, Any]  #: the canonical form; the order of its layers, without further calls, numbers them
+    canonical: dict[str, Any]  #: the canonical form; layers are numbered in its order, without further calls
     names: tuple[str | None, ...]  #: number of a layer -> its name in the file; None for a layer without a name
     file_order: tuple[int, ...]  #: numbers of layers in the order of the file; weight files have the same order
     groups: tuple[str, ...] = ()  #: number of a layer -> the group of its weights in a weight file of Keras 3
@@ -132,7 +133,7 @@ def _from_layer_list(file: Path, content: Mapping[str, Any]) -> Architecture:
 
 
 def _canonical_layers(layer: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the layers that replace a layer with the channels first; for any other layer, a list of itself."""
+    """Return the layers that replace a layer with the channels first; `[layer]` for any other layer."""
     spatial = channels_last(layer)
     if spatial is None:
         return [layer]

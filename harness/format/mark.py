@@ -15,7 +15,7 @@ _EXPECTED = "one line, `hidden: true` or `hidden: false`"
 
 
 def find_marks(directories: Iterable[Path]) -> tuple[Path, ...]:
-    """Return the marks that exist in directories; broken links are included, so that `is_hidden` refuses them.
+    """Return the paths of all marks in directories, and of broken links with a mark's name, which `is_hidden` refuses.
 
     Raises `UserError` if a mark is inaccessible, since the task may be hidden.
     """
@@ -23,9 +23,9 @@ def find_marks(directories: Iterable[Path]) -> tuple[Path, ...]:
 
 
 def is_hidden(marks: Iterable[Path]) -> bool:
-    """Whether a mark says that the task is hidden; False without marks.
+    """Whether any of the marks says that the task is hidden; False without marks.
 
-    Raises `UserError` if a file contains anything other than `hidden: true` or `hidden: false`.
+    Raises `UserError` if a mark contains anything other than `hidden: true` or `hidden: false`.
     """
     values = [_read(path) for path in marks]  # read all: a mistake in any mark must not be ignored
     return True in values
@@ -50,7 +50,6 @@ def _is_there(path: Path) -> bool:
 
 
 def _read(path: Path) -> bool:
-    """Return whether a mark says that the task is hidden; raises `UserError` for any other content."""
     try:
         content = parse_yaml(read_regular(path, MAX_BYTES, links=True))
     except ValueError as error:  # the message does not quote the file, which may be private

@@ -101,7 +101,10 @@ def count_samples(shard: Path) -> int:
 
 
 def expected_samples(shard: Path) -> int:
-    """Return the number of records; if the first record's size divides the shard's size, without reading the others."""
+    """Return the number of records in a shard, quickly if possible.
+
+    If the first record's size divides the shard's size, all records are assumed to have that size.
+    """
     with mapped(shard) as data:
         _, length = next(payloads(data, shard))
         number, rest = divmod(len(data), length + FRAMING)
@@ -144,7 +147,7 @@ def mapped(shard: Path) -> Iterator[mmap.mmap]:
 
 
 def payloads(data: mmap.mmap, shard: Path) -> Iterator[tuple[int, int]]:
-    """Yield start and length of each record's payload; raises `UserError` for damage outside of payloads."""
+    """Yield (start, length) of each record's payload in bytes; raises `UserError` for damage outside of payloads."""
     start, number = 0, 0
     while start < len(data):
         header = data[start : start + 12]
@@ -171,7 +174,6 @@ def require_checksum(content: bytes, stored: bytes) -> None:
 
 
 def _checksum(content: bytes) -> int:
-    """Return the masked CRC-32C."""
     crc = google_crc32c.value(content)
     return int(((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF)
 
@@ -231,7 +233,7 @@ def _require_plain(sample: Sample, shape: tuple[int, ...]) -> None:
 
 
 def write_shards(directory: Path, inputs: NDArray[Any], labels: NDArray[Any], n_shards: int = 2) -> None:
-    """Write inputs (n, ...) and labels (n,) as float32 and int32 to shards of consecutive samples."""
+    """Write inputs (n, ...) as float32 and labels (n,) as int32 to `n_shards` files of consecutive samples."""
     directory.mkdir(parents=True, exist_ok=True)
     inputs, labels = np.asarray(inputs, np.float32), np.asarray(labels, np.int32)
     for number, part in enumerate(np.array_split(np.arange(len(inputs)), n_shards)):
