@@ -42,7 +42,7 @@ class Flat:
     """A model without nested models."""
 
     layers: Sequence[FlatLayer]  #: in the order of the JSON
-    calls: Sequence[LayerCall]  #: each call follows the calls whose outputs it takes; its layer: position in `layers`
+    calls: Sequence[LayerCall]  #: a call of a layer, by its position in `layers`, follows the calls that feed it
     output: int  #: number of the call that computes the output of the model; `INPUT` without calls
     is_chain: bool  #: whether the model is a Sequential model without nested models
 
@@ -186,7 +186,7 @@ class _Flattener:
     def _call_idle(self, layer: int, source: int) -> list[int]:
         """Call a layer without effect outside training; swap it with a permutation to channels first before it.
 
-        Otherwise it would separate two permutations that undo each other, and `_call_between` could not skip them.
+        Otherwise the layer would separate two permutations that undo each other, and neither would be skipped.
         """
         found = [(before, n_axes) for (permuted, n_axes), before in self._undone.items() if permuted == source]
         if not found:

@@ -99,7 +99,10 @@ _UNLIKE = {"GroupNormalization", "Identity", "Rescaling"}
 
 
 def require_same_masks(layers: Sequence[Mapping[str, Any]], writer: Writer) -> None:
-    """Raise `UserError` if a mask reaches a layer of a canonical form, and versions of Keras treat it differently there."""
+    """Raise `UserError` if a mask reaches a layer that treats it differently in some version of Keras.
+
+    `layers` are the layers of a canonical form.
+    """
     masked: dict[int, bool] = {-1: False}
     for position, entry in enumerate(layers):
         definition = layers[entry.get("layer", position)]

@@ -26,9 +26,10 @@ def can_run_torch() -> bool:
 
 
 class OutputComparison(AbstractContextManager["OutputComparison"]):
-    """Compares translated networks with the originals; leaving the context ends the process that runs the originals.
+    """Compares the outputs of translated networks with the outputs of the originals in PyTorch.
 
-    The process `keras`, of the program `harness.processes.accuracies`, runs the translations.
+    The process `keras` (program `harness.processes.accuracies`) runs the translations. Another process, which ends with
+    the context, runs the originals.
     """
 
     def __init__(self, keras: Process) -> None:
@@ -38,12 +39,12 @@ class OutputComparison(AbstractContextManager["OutputComparison"]):
         self._stack.close()
 
     def require_same(self, file: Path, model: Path, inputs: Array, expected: Array | None) -> float:
-        """Return the largest difference of outputs, as a share of the outputs' range of values.
+        """Return the largest difference between the networks' outputs, as a share of the range of PyTorch's outputs.
 
         `file` is the `.pt2` file, `model` the directory of its translation in canonical form, and `inputs` are examples
-        (n, ...) with the channels last. `expected` are PyTorch's outputs (n, classes) for them; None computes these
-        outputs. Raises `UserError` if they are not finite, or if the difference exceeds `TOLERANCE`: then the message
-        names the first operation whose result differs.
+        (n, ...) with the channels last. `expected` are PyTorch's outputs (n, classes); None computes them. Raises
+        `UserError` if PyTorch's outputs are not finite, or if the difference exceeds `TOLERANCE`. In the second case,
+        the message names the first operation whose result differs.
         """
         if expected is None:
             (expected,) = self._of_torch(file, inputs, None)
@@ -94,7 +95,7 @@ class OutputComparison(AbstractContextManager["OutputComparison"]):
 
 
 def _asked(process: Process, inputs: Array, question: Question) -> list[Array]:
-    """Ask a process a question about `inputs`, and return the arrays of its answer; both are exchanged as files."""
+    """Ask a process a question about `inputs`, and return the arrays of its answer; arrays are exchanged as files."""
     with tempfile.TemporaryDirectory() as directory:
         given, made = Path(directory, "inputs.npy"), Path(directory, "outputs.npz")
         np.save(given, inputs)

@@ -1,4 +1,4 @@
-"""Makes the configuration of a functional Keras model from translated layers."""
+"""Makes a functional Keras model, as JSON and arrays, from the layers into which a network of PyTorch was translated."""
 
 import json
 from collections import Counter

@@ -1,7 +1,7 @@
-"""Values of a graph: the axes that PyTorch sees, and the axes in which a layer of Keras stores the value.
+"""Values of a graph: the axes that PyTorch sees, and the axes of the output of the Keras layer that stores the value.
 
-Both are lists of groups of the same elementary axes; an axis of PyTorch, or of a layer's output, is the product of a
-group. Layers store the channels last, and their outputs are described without the batch. Views, permutations and slices
+Both are built from the same elementary axes: an axis of PyTorch, or of a layer's output, is the product of a group of
+them. Layers store the channels last, and their outputs are described without the batch. Views, permutations and slices
 change only PyTorch's axes. A layer is added when an operation needs the stored axes in another order.
 """
 
@@ -47,7 +47,7 @@ class Value:
         return sizes_of(self.view)
 
     def reshaped(self, shape: Sequence[int]) -> "Value":
-        """Return the value with another shape, in which -1 stands for the rest.
+        """Return the value with another shape; -1 is a size that follows from the others.
 
         Raises `UntranslatableError` if the shape divides an axis into unequal parts.
         """
@@ -60,7 +60,7 @@ class Value:
             return joined._regrouped(shape)
 
     def _joined(self) -> "Value":
-        """Return the value with a single axis for every two axes that are neighbours in both `view` and `stored`."""
+        """Return the value with every two axes that are neighbours in both `view` and `stored` joined to a single axis."""
         for group in self.view:
             for pair in itertools.pairwise(group):
                 if any(pair in itertools.pairwise(stored) for stored in self.stored):
@@ -94,9 +94,9 @@ class Value:
         return replace(value, view=tuple(groups))
 
     def split(self, axis: ValueAxis, outer: int) -> tuple["Value", tuple[ValueAxis, ValueAxis]]:
-        """Divide an axis into an axis of size `outer` and an axis that varies faster.
+        """Divide an axis into an axis of size `outer` and an axis that varies faster; return the value and both axes.
 
-        Return the value and the two axes; raises `UntranslatableError` for the batch, or unequal parts.
+        Raises `UntranslatableError` for the batch axis, or if `outer` does not divide the axis.
         """
         if axis.is_batch or axis.size % outer:
             raise UntranslatableError(
@@ -110,7 +110,7 @@ class Value:
         return self._with_groups(divided), parts
 
     def permuted(self, order: Sequence[int]) -> "Value":
-        """Return the value with PyTorch's axes in another order, given by their present positions."""
+        """Return the value with PyTorch's axes in another order, a list of their old positions."""
         return replace(self, view=tuple(self.view[axis] for axis in order))
 
     def with_axis(self, place: int) -> "Value":
@@ -151,7 +151,7 @@ class Value:
 
 
 def _with_one(pair: tuple[ValueAxis, ValueAxis], axis: ValueAxis, group: Group) -> Group:
-    """Return `group` with `axis` in place of the neighbours `pair`; unchanged if they are not neighbours in it."""
+    """Return `group` with `axis` in place of the neighbours `pair`; unchanged if `pair` is not in it."""
     if pair not in itertools.pairwise(group):
         return group
     place = group.index(pair[0])
@@ -163,7 +163,7 @@ def _cut(have: Sequence[int], wanted: Sequence[int]) -> UntranslatableError:
 
 
 def with_group(groups: Groups, place: int, group: Group) -> Groups:
-    """Return the groups with `group` at the position `place`."""
+    """Return the groups with `group` in place of the group at position `place`."""
     return (*groups[:place], group, *groups[place + 1 :])
 
 
@@ -193,9 +193,10 @@ def group_of(size: int) -> Group:
 
 
 def aligned(one: Value, other: Value) -> tuple[Value, Value]:
-    """Return two values with the same elementary axes, so that they can be combined number by number.
+    """Return two values that share their elementary axes, so that they can be combined number by number.
 
-    Where a value has size 1, PyTorch broadcasts, and the other value keeps its axes. Raises `UntranslatableError`.
+    Axes along which a value has size 1 stay as they are, since PyTorch broadcasts. Raises `UntranslatableError` if the
+    shapes do not fit.
     """
     rank = max(len(one.view), len(other.view))
     one, other = (replace(v, view=((),) * (rank - len(v.view)) + v.view) for v in (one, other))
@@ -206,7 +207,7 @@ def aligned(one: Value, other: Value) -> tuple[Value, Value]:
 
 
 def _with_same_axes(one: Value, other: Value, place: int) -> tuple[Value, Value]:
-    """Divide the axes of the groups at `place` until their sizes agree; then give `other` the axes of `one` there."""
+    """Divide the axes of both groups at `place` until the sizes agree; then `other` gets the axes of `one` there."""
     if one.shape[place] != other.shape[place]:
         raise UntranslatableError(f"combines shapes {one.shape} and {other.shape}")
     number = 0
@@ -231,9 +232,6 @@ def renamed(value: Value, names: dict[ValueAxis, ValueAxis]) -> Value:
 
 
 def arranged(array: Array, have: Group, wanted: Group) -> Array:
-    """Return an array with the axes of `have` in the order `wanted`, an axis for each.
-
-    An axis of `array` is one of the axes `have`, or a product of several.
-    """
+    """Return `array`, whose axes are products of the axes `have`, with the single axes `wanted`, a permutation."""
     places = [have.index(axis) for axis in wanted]
     return np.asarray(array).reshape([axis.size for axis in have]).transpose(places)

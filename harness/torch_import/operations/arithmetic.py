@@ -34,7 +34,7 @@ for _name, _keras in _ACTIVATIONS.items():
 
 @translates("gelu")
 def _gelu(network: TranslatedNetwork, x: Value, approximate: str = "none") -> Value:
-    """Translate a GELU: Keras 2 and Keras 3 share only the exact form, so the approximate form is built of layers."""
+    """Translate a GELU; several layers compute the approximate form, since Keras 2 and Keras 3 share the exact form only."""
     if approximate == "none":
         return _activated(network, x, "gelu")
     factor = 2 * math.sqrt(2 / math.pi)  # x sigmoid(2u) equals x (1 + tanh(u)) / 2, the approximate form
@@ -90,7 +90,7 @@ def _log_softmax(network: TranslatedNetwork, x: Value, dim: int, **_: Any) -> Va
 
 @translates("softmax")
 def _softmax(network: TranslatedNetwork, x: Value, dim: int, **_: Any) -> Value:
-    """Translate a softmax along the axis `dim`; for the scores of an attention, only mark the scores as normalized."""
+    """Translate a softmax; for the scores of an attention, only mark them as normalized."""
     if isinstance(x.source, Scores):
         return x.source.normalized(x, dim)
     value = network.with_last(x, x.view[dim])
@@ -183,7 +183,7 @@ def _multiplied(network: TranslatedNetwork, one: Value, other: Value) -> Value:
 
 
 def _merged(network: TranslatedNetwork, kind: str, one: Value, other: Value) -> Value:
-    """Return the output of a layer such as `Add` on two values; it is stored as the larger value is."""
+    """Return the output of a layer such as `Add` on two values, stored with the axes of the larger value."""
     if math.prod(one.shape) < math.prod(other.shape) and kind != "Subtract":
         one, other = other, one
     if any(isinstance(value.source, Scores) for value in (one, other)):
@@ -201,7 +201,7 @@ def _merged(network: TranslatedNetwork, kind: str, one: Value, other: Value) -> 
 
 
 def _repeated(network: TranslatedNetwork, kind: str, one: Value, other: Value) -> Value:
-    """Return the output of a layer on two maps, each of size 1 along an axis where the other map is larger."""
+    """Return the output of a layer on two maps that broadcast to each other along different axes."""
     if len(one.view) != 4:
         raise UntranslatableError(f"repeats both of the shapes {one.shape} and {other.shape}")
     placed = [network.stored_as(value, (*value.view[2:], value.view[1])) for value in (one, other)]
