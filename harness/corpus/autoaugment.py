@@ -65,7 +65,6 @@ def cifar10_policy(images: Any, seed: Any) -> Any:
 
 
 def _at(positions: Any, operation: Callable[..., Any], images: Any, levels: Any, signs: Any) -> Any:
-    """Return the images, changed by `operation` at `positions` only."""
     changed = operation(*(tf.gather(values, positions) for values in (images, levels, signs)))
     return tf.tensor_scatter_nd_update(images, positions[:, None], changed)
 
@@ -124,14 +123,14 @@ def _smooth(images: Any) -> Any:
 
 
 def _auto_contrast(images: Any) -> Any:
-    """Stretch the channels of images to [0, 1]. Constant channels stay unchanged."""
+    """Stretch each channel of each image to [0, 1]. Constant channels stay unchanged."""
     low = tf.reduce_min(images, axis=[1, 2], keepdims=True)
     high = tf.reduce_max(images, axis=[1, 2], keepdims=True)
     return tf.where(high > low, tf.math.divide_no_nan(images - low, high - low), images)
 
 
 def _equalize(images: Any) -> Any:
-    """Equalize the histograms of the channels of images, in 256 levels."""
+    """Equalize the histogram of each channel of each image, in 256 levels of brightness."""
     shape = tf.shape(images)
     levels = tf.reshape(tf.transpose(_to_levels(images), [0, 3, 1, 2]), [-1, shape[1] * shape[2]])
     counts = tf.math.bincount(levels, minlength=256, maxlength=256, axis=-1)

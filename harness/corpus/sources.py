@@ -1,6 +1,6 @@
 """Sources of images: libraries of datasets, a directory of images, or the user's own arrays.
 
-A source imports the library that it needs, TensorFlow included, so only the trainer's process may read sources.
+Reading a source imports the library that it needs, such as TensorFlow, so it happens in a process of its own.
 """
 
 import gzip
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 #: Maximum size in bytes of an array in the format of MNIST; the images of Fashion-MNIST have 47 MB.
 MAX_ARRAY = 1024**3
 
-#: First bytes of an array in that format: the third says that numbers are bytes; the number of axes follows.
+#: First bytes of an array in the format of MNIST; the third says that numbers are bytes. The number of axes follows.
 _BYTES = b"\0\0\x08"
 
-#: Part of a dataset -> its name in the names of files of MNIST.
+#: Part of a dataset -> its name in MNIST's file names.
 PARTS = {"train": "train", "test": "t10k"}
 
 Array = NDArray[Any]
@@ -98,7 +98,7 @@ class EncodedImages:
         return len(self._items)
 
     def at(self, positions: Sequence[int]) -> "EncodedImages":
-        """Return the images at `positions`, still encoded."""
+        """Return the images at `positions` without decoding them."""
         return EncodedImages([self._items[position] for position in positions])
 
     def __getitem__(self, position: int) -> Array:

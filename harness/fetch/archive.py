@@ -36,7 +36,7 @@ from harness.format.archive import DAMAGE, file_infos, open_info, open_zip, requ
 from harness.format.files import lasting_if_filled
 from harness.reading import open_regular, read_text
 
-#: Bytes read at once.
+#: Number of bytes per read.
 CHUNK = 1024**2
 
 SCHEMES = ("https", "http", "file")
@@ -89,7 +89,7 @@ def fetch_tasks(url: Address, sha256: str, directory: Path) -> bool:
 
 
 def require_digest(sha256: str) -> None:
-    """Raise `UserError` unless the text is a SHA-256."""
+    """Raise `UserError` unless the text is a SHA-256 in hexadecimal."""
     if not re.fullmatch(r"[0-9a-f]{64}", sha256):
         raise UserError("--sha256", expected="64 hexadecimal digits in lower case", found=repr(sha256))
 
@@ -148,7 +148,7 @@ def _unpack(archive: Path, target: Path) -> None:
 
 
 def _members(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
-    """Yield name and content of each file in a zip or tar; raises `BadArchiveError` for links and devices."""
+    """Yield (name, content) of each file in a zip or tar; raises `BadArchiveError` for links and devices."""
     if zipfile.is_zipfile(archive):
         with open_regular(archive, links=True) as packed, open_zip(packed, MAX_LIST) as members:
             for entry in members.infolist():
@@ -179,7 +179,6 @@ class _Tar:
         self._stream, self._seen, self.allowed = stream, 0, MAX_BESIDE
 
     def read(self, size: int) -> bytes:
-        """Return up to `size` bytes; raises `BadArchiveError` for damaged bytes, and beyond the limit."""
         try:
             part = self._stream.read(size)
         except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:

@@ -22,7 +22,7 @@ from harness.toml import Section, checked, read_toml
 _NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
 _DIGEST = r"^[0-9a-f]{64}$"
 
-#: Words for a field that the catalogue does not have.
+#: Text in place of a value that the catalogue does not have.
 UNKNOWN = "not yet known"
 
 
@@ -155,7 +155,7 @@ class KnownHere:
 
 
 def known_here(known: Iterable[Corpus], root: Path) -> Iterator[KnownHere]:
-    """Yield all tasks of corpora with their state in `root`; raises `UserError` for an invalid record of a fetch."""
+    """Yield each task of corpora with its state in the directory `root`; raises `UserError` for an invalid record."""
     half = half_fetched(root)
     for corpus in known:
         for archive, task in corpus.entries():

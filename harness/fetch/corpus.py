@@ -1,4 +1,4 @@
-"""Fetches tasks of a known corpus: downloads only the files that are requested and not here yet."""
+"""Downloads tasks of a known corpus, without the files that are in the directory of tasks already."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,7 +48,7 @@ def fetch_corpus(
     Args:
         name: CORPUS, CORPUS/TASK or CORPUS/PHASE.
         tasks_dir: directory of the tasks.
-        models: number or names of the models of each task; None: all. A number selects models evenly by file size.
+        models: number or names of the models of each task; None: all. A number selects models of evenly spread sizes.
         catalogue: as for `corpora`.
         sha256: as for `corpora`.
         whole: whether to download whole archives, from servers that send no parts.
@@ -72,7 +72,6 @@ def fetch_corpus(
             return [_known(task, root) for one in wanted for task in one.tasks]
 
         def begin() -> None:
-            """Mark the tasks of all archives as half-fetched before the first download."""
             for task in lacking:
                 _begin(StagedTask(root, task.name), request)
 
@@ -113,7 +112,6 @@ def _begin(staging: StagedTask, request: FetchRequest) -> None:
 
 
 def _fetch(source: ArchiveSource, task: KnownTask, plan: TaskPlan, watcher: Watcher) -> FetchedTask:
-    """Fetch the missing files of a task, and move the complete task to its place."""
     staging = plan.staging
     if not plan.is_done:
         with writing(staging.inputs, remedy=_KEPT):

@@ -40,21 +40,21 @@ class RemoteFile:
     length: int  #: size in bytes
     etag: str | None  #: the server's tag of this version; None if the server sends no tag
     tail: bytes  #: the last bytes
-    boundaries: Sequence[int] = ()  #: positions, ascending; a request ends at a boundary, so it asks for no surplus
+    boundaries: Sequence[int] = ()  #: ascending positions at which members begin; a request ends at one of them
 
     def within(self, boundaries: Sequence[int]) -> "RemoteFile":
-        """Return the file with these boundaries, and with a tail that contains all bytes from the last boundary on."""
+        """Return the file with these boundaries, and with a tail that begins at the last boundary or before."""
         with self.open() as reader:
             reader.seek(min(boundaries[-1], self.length - len(self.tail)))
             return replace(self, boundaries=boundaries, tail=reader.read())
 
     def open(self, seen: Callable[[int], None] = lambda _: None) -> "RangeReader":
-        """Return a reader with its own connection; it calls `seen` with the number of bytes that have just arrived."""
+        """Return a reader with its own connection; the reader passes the number of bytes of each arrival to `seen`."""
         return RangeReader(self, seen)
 
 
 def find_remote(url: Address) -> RemoteFile:
-    """Return a file on a server, after reading its last bytes.
+    """Ask a server for the size of a file and for its last bytes, and return the file.
 
     Raises:
         NoRangesError: the server sends whole files only.
@@ -157,7 +157,7 @@ class RangeReader(io.RawIOBase):
 
 
 class Version(NamedTuple):
-    """The ETag of a file on a server, and the time when the file was written; None for what the server does not say."""
+    """The ETag of a file on a server, and the time when the file was written; None if the server does not say it."""
 
     etag: str | None
     written: datetime | None

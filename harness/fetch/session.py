@@ -1,4 +1,4 @@
-"""Sends requests to servers, checks redirections and headers, repeats failed requests, and words their errors."""
+"""Sends requests to servers, checks redirections and headers, repeats failed requests, and makes error messages."""
 
 import os
 import re
@@ -21,13 +21,13 @@ CONTINUE, ADDRESS = "the same command continues", "check the address"
 #: Time limits in seconds: for a connection, and between two bytes.
 TIMEOUTS_S = (20, 60)
 
-#: Pauses in seconds before a failed request is repeated; arriving bytes restart the series.
+#: Pauses in seconds before the repetitions of a failed request.
 PAUSES_S = (1, 3, 10, 30)
 
 #: Remedy for an archive that is not at the address of the catalogue.
 MOVED = "the archive has moved: --catalogue names a catalogue with the new address"
 
-#: Statuses of temporary failures; permanent errors whose base class, in the library requests, is in `PASSING`.
+#: HTTP statuses of temporary failures; permanent errors that are subclasses of an error in `PASSING`.
 _PASSING = (408, 425, 429, 500, 502, 503, 504)
 _LASTING = (requests.exceptions.SSLError, requests.exceptions.ProxyError)
 
@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 
 def origin(url: str) -> str:
-    """Return scheme and host of an address for messages, since its other parts may give access to a file."""
+    """Return scheme and host of an address for messages, since its other parts may be secret."""
     try:
         address = urlsplit(url)
     except ValueError:
@@ -44,7 +44,7 @@ def origin(url: str) -> str:
 
 
 def proxies_of(url: Address) -> dict[str, Address]:
-    """Return scheme -> proxy for an address, from environment variables; raises `UserError` for an ambiguous proxy."""
+    """Return scheme -> proxy for an address, from environment variables; raises `UserError` for an invalid proxy."""
     found = requests.utils.get_environ_proxies(url.reveal(), no_proxy=os.environ.get("NO_PROXY"))
     return {
         scheme: Address(proxy if "://" in proxy else f"http://{proxy}", f"{scheme.upper()}_PROXY")
@@ -54,7 +54,7 @@ def proxies_of(url: Address) -> dict[str, Address]:
 
 
 def connection_error(url: Address, error: Exception) -> UserError:
-    """Return the `UserError` about a request that was not answered."""
+    """Return the error about a request that the server did not answer."""
     cause = url.scrub(_cause(error))
     if isinstance(error, requests.exceptions.InvalidURL):
         return UserError("not an address to download from", file=url, found=cause, remedy=ADDRESS)
@@ -76,7 +76,7 @@ def connection_error(url: Address, error: Exception) -> UserError:
 
 
 def response_error(url: Address, response: requests.Response, expected: str, moved: str) -> UserError:
-    """Return the error about an answer with an unexpected status; `moved` is the remedy if there is no such file."""
+    """Return the error about an answer with an unexpected status; `moved` is the remedy for a missing file."""
     found = printable(f"{response.status_code} {response.reason}")
     remedies = {404: moved, 410: moved, 407: "name user and password of the proxy in HTTPS_PROXY"}
     remedies |= dict.fromkeys((401, 403), f"the server refuses access: {ADDRESS}, and who may read the file")
@@ -85,7 +85,7 @@ def response_error(url: Address, response: requests.Response, expected: str, mov
 
 
 def _cause(error: BaseException) -> str:
-    """Return the innermost reason of an error of requests, in one line."""
+    """Return the innermost reason of an error of the library requests, in one line."""
     cause: object = error
     while isinstance(cause, BaseException):
         inner = getattr(cause, "reason", None) or next((a for a in cause.args if isinstance(a, Exception)), None)
@@ -113,7 +113,7 @@ class Session(requests.Session):  # type: ignore[misc]  # requests has no types
     """
 
     def resolve_redirects(self, *_: Any, **__: Any) -> Iterator[Any]:
-        """Return an empty iterator, which keeps the library from following redirections."""
+        """Return an empty iterator, so that the library follows no redirection."""
         return iter(())
 
 
@@ -214,7 +214,10 @@ def persistently(attempt: Callable[[], T], url: Address, *passing: type[Exceptio
 
 
 def get_part(session: Session, url: Address, wanted: str) -> requests.Response:
-    """Return the answer with a part of a file: `wanted`, such as `bytes=0-99`. Raises `UserError` without a part."""
+    """Return the answer with the part `wanted` of a file, such as `bytes=0-99`.
+
+    Raises `UserError` if the server answers otherwise: `NoRangesError` if it sends whole files only.
+    """
     response = ask(session, url, Range=wanted)
     require_ready(response)
     if response.status_code == requests.codes.ok:

@@ -1,4 +1,4 @@
-"""A task while it is fetched: plans the missing files, keeps the finished files, and moves the complete task.
+"""A task during its download: plans the missing files, keeps the finished files, and moves the complete task.
 
 After an interruption, the same command continues with the finished files.
 """
@@ -29,7 +29,7 @@ FILES, JOURNAL, CHOSEN = "files", "journal", "chosen_" + REFERENCE
 
 
 class StagedTask:
-    """A task during its fetch and afterwards. `name` is the task's name, and `source` is CORPUS/TASK.
+    """A task during its download and afterwards. `name` is the task's name, and `source` is CORPUS/TASK.
 
     The task's place is in input_data/ and reference_data/ below `root`; its staging directory is in `FETCHING`.
     """
@@ -64,7 +64,7 @@ class StagedTask:
         return [path for path in self.finished if path != REFERENCE and self.staged_path(path).is_file()]
 
     def begin(self, request: FetchRequest) -> None:
-        """Create the staging directory with the request: from now on the task is half-fetched."""
+        """Create the staging directory and write the request into it, which marks the task as half-fetched."""
         (self._directory / FILES).mkdir(parents=True, exist_ok=True)
         request.write(self._directory)
 
@@ -85,7 +85,7 @@ class StagedTask:
             journal.write(json.dumps({"path": path, **asdict(file)}) + "\n")
 
     def choose(self, models: Collection[str]) -> str:
-        """Write the reference data of the given models to the file `CHOSEN`, and return the file's SHA-256."""
+        """Write the reference data of `models` to the file `CHOSEN`, and return the file's SHA-256."""
         source, chosen = self.staged_path(REFERENCE), self._directory / CHOSEN
         content = read_json(source)
         some = {model: entry for model, entry in content.items() if model_name(model) in models}
@@ -156,7 +156,7 @@ def require_space(root: Path, needed: int) -> None:
 
 @dataclass(frozen=True)
 class TaskPlan:
-    """The plan to fetch a task."""
+    """The files that a complete task will have, and the files to download for it."""
 
     staging: StagedTask
     chosen: Sequence[str]  #: ids of the models of the complete task
@@ -173,10 +173,10 @@ class TaskPlan:
 
 
 def plan_task(members: Mapping[str, ListedFile], staging: StagedTask, wanted: ModelSelection, url: Address) -> TaskPlan:
-    """Return the plan to fetch a task; `members` are its files in the archive, by path.
+    """Return the plan to download a task; `members` are its files in the archive, by path.
 
-    Raises:
-        UserError: a model is unknown, or files at the task's place have another origin or differ from the archive.
+    Raises `UserError` if a model is unknown, or if files at the task's place have another origin or differ from the
+    archive.
     """
     record = staging.record
     if record is None and staging.inputs.exists():

@@ -1,4 +1,4 @@
-"""Fetches members of an archive over several connections; a file appears only when it is complete and checked."""
+"""Downloads members of an archive over several connections; a file appears only when it is complete and checked."""
 
 import hashlib
 import os
@@ -34,7 +34,7 @@ _Outcome = tuple[ListedFile, FetchedFile] | Exception
 def transfer(
     open_archive: Callable[[], IO[bytes]], members: Sequence[ListedFile], staging: StagedTask, url: Address
 ) -> None:
-    """Fetch members into a staging directory; finished members are kept even if another member fails.
+    """Download members into a staging directory; finished members stay there even if another member fails.
 
     Raises:
         DamagedError: a member does not match the directory of the archive.
@@ -47,7 +47,6 @@ def transfer(
     stop = threading.Event()
 
     def work() -> None:
-        """Fetch members until the queue is empty, and report the outcome of each."""
         try:
             with open_archive() as file, zipfile.ZipFile(file) as archive:
                 while not stop.is_set():
@@ -69,7 +68,7 @@ def transfer(
         stop.set()
         for thread in threads:
             thread.join(END_S)
-        with suppress(Empty, UserError):  # members that have been finished since then
+        with suppress(Empty, UserError):  # members that threads finished after the failure
             while True:
                 _take(outcomes.get_nowait(), staging, url)
 

@@ -1,7 +1,4 @@
-"""Reads training and test data in common forms, and writes them as float32 inputs and int32 labels.
-
-The forms are arrays, shards, folders of images, and datasets of Keras.
-"""
+"""Reads data from arrays, shards, folders of images or datasets of Keras; writes float32 inputs and int32 labels."""
 
 import itertools
 import math
@@ -124,8 +121,9 @@ def _classes(examples: Examples) -> NDArray[Any]:
 def read_examples(source: str, part: str, input_shape: tuple[int, ...]) -> Examples:
     """Read examples from `source`, a path or the name of a dataset of Keras.
 
-    If the source has training and test data, `part` (`train` or `test`) decides. Images are converted to `input_shape`,
-    the shape of one input of the models. Raises `UserError` if the data are missing, damaged or of an unknown kind.
+    If the source has training and test data, `part` (`train` or `test`) decides. Images get the number of channels of
+    `input_shape`, the shape of one input of the models. Raises `UserError` if the data are missing, damaged or of an
+    unknown kind.
     """
     path = Path(source)
     if path.is_dir():
@@ -193,7 +191,7 @@ def _stacked(inputs: Iterator[NDArray[Any]], shape: tuple[int, ...], path: Path,
 
 
 def _of_keras(name: str, part: str) -> Examples:
-    """Read a dataset of Keras; a process takes the dataset from Keras' cache, or downloads it."""
+    """Read a dataset of Keras in a process that may import Keras; it downloads a missing dataset."""
     runtime = installed_runtime(QUICKEST)
     with tempfile.TemporaryDirectory() as directory:
         file = Path(directory, f"{name}.npz")

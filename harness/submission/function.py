@@ -1,4 +1,4 @@
-"""Makes a submission of a Python function: of its source, and the source of the global objects that it uses."""
+"""Makes a submission from a Python function: from its source, and the source of the global objects that it uses."""
 
 import ast
 import builtins
@@ -46,8 +46,8 @@ def from_function(
     """Return the submission of a function `complexity(model, dataset)`, for instance of a notebook.
 
     The submission contains the source of the function, and of the functions, classes and plain values that the function
-    reads as global names. Installed modules are imported. The default of `name` is the function's name, and `note`
-    receives a line with the plain values.
+    reads as global names. Installed modules are imported. The default of `name` is the function's name; `note` receives
+    a line that lists the copied values.
 
     Raises `UserError` if the function has no source, if it reads a value that cannot be copied or may be a secret, or
     if the name is taken.
@@ -86,7 +86,7 @@ class _Source:
         return "\n\n".join(self.parts)
 
     def add(self, name: str, value: Any) -> None:
-        """Add the definition or import of a name's object, unless the module has it already."""
+        """Add the definition or import of the object `value` under its name, unless the module has it already."""
         if name in self._known:
             if self._known[name] is not value:
                 raise UserError(f"{name}: stands for two things in the functions that are used", remedy="rename one")

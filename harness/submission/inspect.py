@@ -126,15 +126,14 @@ def _ask(kind: str, path: Path) -> Answer:
 
 
 def _environment() -> dict[str, str]:
-    """Return the environment of the process: empty, except for a variable that Python needs on Windows."""
     return {"SYSTEMROOT": os.environ["SYSTEMROOT"]} if os.name == "nt" else {}
 
 
 def _receive(process: children.Child) -> bytes:
     """Return the output of the process; raises `AnswerError` if the output takes too long or is too large.
 
-    A thread reads, since Windows cannot wait for a pipe. So the time limit holds even if a child of the process keeps
-    the pipe open.
+    A thread reads, since Windows cannot wait for a pipe. The time limit holds even if a child process keeps the pipe
+    open.
     """
     assert process.stdout is not None
     source, content = os.dup(process.stdout.fileno()), bytearray()  # a copy that the thread closes

@@ -31,7 +31,7 @@ def clean(text: str) -> str:
 
 
 def taken(name: str) -> str | None:
-    """Return what owns a reserved name, as a clause for messages; None for a name that is free.
+    """Return the reason why a name is reserved, a clause for messages; None for a free name.
 
     A name is reserved if it could be mistaken for that of a measure or a reference row: `VC-dim` for `vc_dim`.
     """

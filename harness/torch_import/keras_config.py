@@ -1,4 +1,4 @@
-"""Makes a functional Keras model, as JSON and arrays, from the layers into which a network of PyTorch was translated."""
+"""Makes a functional Keras model, as JSON and arrays, from the layers that replace a network of PyTorch."""
 
 import json
 from collections import Counter

@@ -98,7 +98,7 @@ class TranslatedNetwork:
         return Value(found.source, stored, (value.view[0], stored[-1], *stored[:-1]))
 
     def source(self, value: Value) -> int:
-        """Return the number of the layer that computes a value; raises `UntranslatableError` if no layer computes it."""
+        """Return the number of the layer that computes a value; raises `UntranslatableError` if no layer does."""
         if not isinstance(value.source, int):
             raise UntranslatableError("uses scores of an attention, or lengths of vectors, in a way that no layer does")
         return value.source

@@ -65,7 +65,7 @@ class GraphOperation:
         return {name: _resolved(argument, values) for name, argument in self.arguments.items()}
 
     def named(self, found: Any) -> Iterator[tuple[str, Any]]:
-        """Yield (name, value) of each result that is used later; `found` is the operation's result or list of results."""
+        """Yield (name, value) of each result that is used later; `found` is the operation's result or list."""
         results: Iterable[Any] = found if self.is_list else [found]
         yield from ((name, one) for name, one in zip(self.outputs, results, strict=False) if name is not None)
 

@@ -60,7 +60,7 @@ class Value:
             return joined._regrouped(shape)
 
     def _joined(self) -> "Value":
-        """Return the value with every two axes that are neighbours in both `view` and `stored` joined to a single axis."""
+        """Return the value with a single axis for each run of axes that both `view` and `stored` contain."""
         for group in self.view:
             for pair in itertools.pairwise(group):
                 if any(pair in itertools.pairwise(stored) for stored in self.stored):

@@ -34,7 +34,7 @@ for _name, _keras in _ACTIVATIONS.items():
 
 @translates("gelu")
 def _gelu(network: TranslatedNetwork, x: Value, approximate: str = "none") -> Value:
-    """Translate a GELU; several layers compute the approximate form, since Keras 2 and Keras 3 share the exact form only."""
+    """Translate a GELU; several layers compute the approximate form, which Keras 2 and Keras 3 do not share."""
     if approximate == "none":
         return _activated(network, x, "gelu")
     factor = 2 * math.sqrt(2 / math.pi)  # x sigmoid(2u) equals x (1 + tanh(u)) / 2, the approximate form
