@@ -6,10 +6,10 @@ import pytest
 
 
 def full(*values: object) -> Any:
-    """A set of parameters that repeats what another one of the same test tries."""
+    """Return a case for `make test-all`: it repeats another case of the same test in another form."""
     return pytest.param(*values, marks=pytest.mark.full)
 
 
 def rest(*values: object) -> Any:
-    """A set of parameters that `make test-rest` tries."""
+    """Return a case for `make test-rest`."""
     return pytest.param(*values, marks=pytest.mark.rest)

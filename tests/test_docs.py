@@ -1,4 +1,4 @@
-"""The documents agree with the code."""
+"""The documentation agrees with the code."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ def test_every_column_of_the_records_is_explained(table):
 
 
 def row_of(column):
-    """The row of a column in docs/records.md."""
+    """Return the row of a column in docs/records.md."""
     kind = str(column.type).lower() + (", may be empty" if column.nullable else "")
     return f"| `{column.name}` | {kind} | {column.comment} |"
 

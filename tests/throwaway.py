@@ -77,13 +77,13 @@ def make_task(
 
 
 def dense_layers(activation: str, depth: int, width: int) -> list[Layer]:
-    """`depth` hidden layers and a layer of logits; units are written as floats, as the competition does."""
+    """Return `depth` hidden layers and a layer of logits; units are floats, as in the competition's files."""
     hidden = {"layer_name": "Dense", "units": float(width), "activation": activation}
     return [dict(hidden) for _ in range(depth)] + [{"layer_name": "Dense", "units": float(N_CLASSES)}]
 
 
 def model_configs(cells: Sequence[Mapping[str, Any]], gaps: Sequence[float] = GAPS) -> dict[str, Any]:
-    """The content of model_configs.json, ids without `model_`."""
+    """Return the content of model_configs.json; its keys are `0`, `1`, ..., without `model_`."""
     return {
         str(number): reference_entry(HYPERPARAMETERS, cell, {"train_acc": 1.0, "test_acc": 1.0 - gap})
         for number, (cell, gap) in enumerate(zip(cells, gaps, strict=True))
@@ -101,7 +101,7 @@ def write_model(
 
 
 def dense_weights(layers: Sequence[Layer], random: np.random.Generator, n_inputs: int = INPUT_SHAPE[0]) -> Weights:
-    """Random kernel and bias of each layer."""
+    """Return a random kernel and bias for each layer."""
     sizes = [n_inputs, *(int(layer["units"]) for layer in layers)]
     return [
         [random.normal(size=shape).astype(np.float32) for shape in ((n_in, n_out), (n_out,))]
