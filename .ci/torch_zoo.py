@@ -51,17 +51,11 @@ TIMM = [
 
 @dataclass
 class Row:
-    """The result for an architecture.
+    """The result for an architecture."""
 
-    Attributes:
-        name: library and name, separated by a space.
-        refused: reason why the architecture is not translated; empty if it is translated or left out.
-        difference: largest difference of the outputs, as a share of their range; None if it is not translated.
-    """
-
-    name: str
-    refused: str = ""
-    difference: float | None = None
+    name: str  #: library and name, separated by a space
+    refused: str = ""  #: reason why the architecture is not translated; empty if it is translated or left out
+    difference: float | None = None  #: largest difference of the outputs, as a share of their range
 
 
 def libraries() -> tuple[Any, Any]:
@@ -170,7 +164,7 @@ PAGE = """\
 # Which architectures of PyTorch are translated
 
 For whoever imports networks of PyTorch. The page shows which architectures for classification `pgdl.import_torch`
-translates: all of torchvision's were tried, and the smallest of each family in timm.
+translates, of torchvision's architectures and of the smallest of each family in timm:
 
 ```sh
 make torch-zoo        # tries them with random weights and small images, and prints this page

@@ -106,13 +106,7 @@ def read(path: Path) -> list[dict[str, str]]:
 
 
 def table_of(comparison: list[dict[str, str]], values: Values, there: Column) -> list[list[str]]:
-    """Return the rows of the table as cells: the headings, then the measures, best first.
-
-    Args:
-        comparison: rows of the measures, best first.
-        values: the values of all measures, including measures with other seeds.
-        there: the scores on real images.
-    """
+    """Return the headings, then the cells of each measure in `comparison`; `there` has the scores on real images."""
     tasks = tasks_of(comparison)
     columns = ["rank", "measure", "score", "Kendall", "real images: score", "real images: Kendall", "family", "own"]
     columns += [task.removeprefix("digits_") for task in tasks]
@@ -131,14 +125,7 @@ def page(
     oracle: Oracle,
     corpora: Mapping[str, Mapping[str, Scores]],
 ) -> str:
-    """Return the text of docs/results.md.
-
-    Args:
-        comparison: rows of the measures, best first.
-        lines: the rows of the table as cells.
-        oracle: the noisy oracle on the tasks.
-        corpora: the scores on each corpus of real images.
-    """
+    """Return the text of docs/results.md; `comparison` has the measures, best first, and `lines` the cells of the table."""
     here = {row["measure"]: Scores(float(row["score"]), float(row["kendall"])) for row in comparison if row["kendall"]}
     columns, *rows = lines
     names = {name.strip("`") for cells in rows for name in cells[1].split(", ")}
@@ -219,10 +206,7 @@ def figure(text: str, digits: int) -> str:
 
 
 def own_share(measure: str, tasks: Sequence[str], values: Values) -> str:
-    """Return the share of the variance of ranks that is due to the seed, in percent, mean over tasks.
-
-    Empty if the measure was called with one seed only.
-    """
+    """Return the share of the variance of ranks due to the seed, in percent, mean over tasks; empty for a single seed."""
     runs = [of_run for name, of_run in values.items() if name == measure or name.startswith(f"{measure}:{SEED}=")]
     shares = []
     for task in tasks:

@@ -13,7 +13,6 @@ SECRET = "canary4711"
 
 
 def require_hidden(*ended: Ended) -> None:
-    """Assert that commands have not printed the secret."""
     for one in ended:
         assert SECRET not in one.out + one.err
 

@@ -1,4 +1,4 @@
-"""Imitates, by bubblewrap, containers that an engine such as Docker starts for root without capabilities.
+"""Imitates containers of engines such as Docker by bubblewrap, for root without capabilities.
 
 A container has its own root file system and process IDs, `no-new-privileges`, the machine's network, and the
 system-call filter of the engine's default profile.
@@ -39,7 +39,6 @@ NAMESPACES = (0x20000, 0x2000000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 
 
 
 def engines_profile() -> int:
-    """Return a file descriptor of the system-call filter."""
     rules = pyseccomp.SyscallFilter(pyseccomp.ALLOW)
     for name in REFUSED:
         rules.add_rule(pyseccomp.ERRNO(errno.EPERM), name)
@@ -59,7 +58,6 @@ class Container:
     log: Path
 
     def end(self) -> int:
-        """Wait until the container ends, and return its exit status."""
         return self.process.wait()
 
 

@@ -25,7 +25,6 @@ LEAST_S = 2
 
 
 def longest_first(items: list[pytest.Item]) -> None:
-    """Sort tests so that the slowest files come first."""
     seconds = json.loads(RECORDED.read_text())
     items.sort(key=lambda item: -seconds.get(_command_of(item), {}).get(item.path.relative_to(TESTS).as_posix(), 0))
 
@@ -59,7 +58,6 @@ class Costs:
         self._rooms[file.rpartition("/")[0] or "tests"][report.floor] += report.processor_s
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Write `RECORDED` and the table in `PAGE` if `RECORD` is set."""
         if os.environ.get(RECORD) and not hasattr(session.config, "workerinput"):
             kept = {
                 floor: {file: round(wall_s) for file, wall_s in sorted(files.items()) if wall_s >= LEAST_S}
@@ -70,7 +68,6 @@ class Costs:
             PAGE.write_text("\n".join([before.rstrip("\n"), "", *self._table(), "", after.split("\n\n", 1)[1]]))
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Print the costs of each room, unless few tests ran."""
         if sum(map(len, self._wall_s.values())) >= 50:
             terminalreporter.section("processor seconds")
             for line in self._table():

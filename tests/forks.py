@@ -64,8 +64,6 @@ class Fork:
 
 
 class Forks:
-    """The server processes; `end` ends them."""
-
     def __init__(self) -> None:
         self._starting = threading.Lock()
         self._servers: dict[str, tuple[subprocess.Popen[bytes], socket.socket]] = {}
@@ -91,7 +89,6 @@ class Forks:
     def run(
         self, runtime: str, command: Sequence[object], environment: Mapping[str, str]
     ) -> "subprocess.CompletedProcess[str]":
-        """Run a Python command line to its end."""
         with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err, Path(os.devnull).open() as none:
             fork = self.start(runtime, [*map(str, command)], environment, [one.fileno() for one in (none, out, err)])
             status = fork.wait()

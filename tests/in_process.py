@@ -33,7 +33,6 @@ Record = Callable[..., Path]
 
 
 def in_process(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Pgdl:
-    """Return a function that runs `pgdl ARGUMENTS`."""
     from harness.cli.main import main
 
     def run(*arguments: object) -> Ended:

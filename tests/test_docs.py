@@ -23,7 +23,6 @@ def test_every_column_of_the_records_is_explained(table):
 
 
 def row_of(column):
-    """Return the row of a column in docs/records.md."""
     kind = str(column.type).lower() + (", may be empty" if column.nullable else "")
     return f"| `{column.name}` | {kind} | {column.comment} |"
 

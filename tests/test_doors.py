@@ -63,7 +63,6 @@ def _settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shared_cache: Pat
 
 @pytest.fixture
 def read(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[[Reader], str]:
-    """Return a function that runs a reader and returns its output or error."""
     pgdl = in_process(monkeypatch, capsys)
 
     def run(reader: Reader) -> str:
@@ -79,7 +78,6 @@ def read(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) ->
 
 
 def require_safe(said: str) -> None:
-    """Assert that text says something, quotes no secret, and cannot control a terminal."""
     assert said.strip()
     assert all(SECRET[start : start + 5] not in said for start in range(len(SECRET) - 4))
     assert all(line.isprintable() for line in said.splitlines())

@@ -59,7 +59,6 @@ def imports(file: Path) -> frozenset[str]:
 
 @functools.cache
 def is_module(name: str) -> bool:
-    """Whether a module or package of the project has this name."""
     path = ROOT / name.replace(".", "/")
     return path.with_suffix(".py").is_file() or path.is_dir()
 
@@ -143,7 +142,6 @@ def test_who_reads_records_imports_neither_measures_nor_sandbox_nor_an_extra() -
 
 
 def calls(file: Path) -> set[str]:
-    """Return the functions that a file calls, such as `subprocess.run`."""
     return {ast.unparse(node.func) for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Call)}
 
 

@@ -1,7 +1,6 @@
 """Random changes of images: of training batches, and of the test set if a recipe requests it.
 
-Batches are float32, (N, H, W, C) in [0, 1]; a fourth channel stays unchanged. This module imports TensorFlow, so only
-the trainer's process may import it.
+Batches are float32, (N, H, W, C) in [0, 1]; a fourth channel stays unchanged.
 """
 
 from collections.abc import Callable

@@ -1,8 +1,7 @@
 """The policy that AutoAugment found for CIFAR-10 (Cubuk et al. 2019, table 7 of the appendix).
 
 Magnitudes are those of Cubuk et al.'s code for CIFAR-10, where level 10 is the maximum. Pixels from outside an image
-are mid-grey. Their code also crops, mirrors and cuts out; these steps are no part of the policy. This module imports
-TensorFlow, so only the trainer's process may import it.
+are mid-grey. Their code also crops, mirrors and cuts out; these steps are no part of the policy.
 """
 
 from collections.abc import Callable
@@ -130,7 +129,6 @@ def _auto_contrast(images: Any) -> Any:
 
 
 def _equalize(images: Any) -> Any:
-    """Equalize the histogram of each channel of each image, in 256 levels of brightness."""
     shape = tf.shape(images)
     levels = tf.reshape(tf.transpose(_to_levels(images), [0, 3, 1, 2]), [-1, shape[1] * shape[2]])
     counts = tf.math.bincount(levels, minlength=256, maxlength=256, axis=-1)

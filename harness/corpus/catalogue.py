@@ -18,10 +18,7 @@ def recipes() -> dict[str, Path]:
 
 
 def find_recipe(argument: str) -> Path:
-    """Return the file of a recipe. `argument` is a path, or the name of a recipe in the package.
-
-    Raise `UserError` if there is neither a file nor a recipe of that name.
-    """
+    """Return the file of a recipe: the path `argument`, or the recipe of that name in the package; otherwise `UserError`."""
     path = Path(argument)
     if path.is_file():
         return path

@@ -1,7 +1,4 @@
-"""Recipes: TOML files that describe the models to train. Every key is explained at its definition.
-
-An invalid file is refused with all its problems, each in one line.
-"""
+"""Recipes: TOML files that describe the models to train. Every key is explained at its definition."""
 
 import hashlib
 import inspect
@@ -157,8 +154,6 @@ class Recipe:
 
 
 class _File(Section):
-    """The sections of the file, before the grid is checked against the family."""
-
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$", description="Name of the task: letters, digits, _ and -.")
     description: str = Field("", description="One line about the task.")
     hidden: bool = Field(False, description="Whether the task is marked as hidden.")

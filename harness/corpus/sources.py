@@ -1,7 +1,4 @@
-"""Sources of images: libraries of datasets, a directory of images, or the user's own arrays.
-
-Reading a source imports the library that it needs, such as TensorFlow, so it happens in a process of its own.
-"""
+"""Sources of images: libraries of datasets, a directory of images, or the user's own arrays."""
 
 import gzip
 import math
@@ -102,7 +99,6 @@ class EncodedImages:
         return EncodedImages([self._items[position] for position in positions])
 
     def __getitem__(self, position: int) -> Array:
-        """Return the decoded image at `position`. Raise `UserError` if the content is not an image."""
         import tensorflow as tf
 
         item = self._items[position]
@@ -138,10 +134,7 @@ class DistributedDataset:
 
 
 def read_source(recipe: "DataRecipe", base: Path) -> DistributedDataset:
-    """Read the dataset that a recipe names. A relative path in the recipe starts at `base`.
-
-    Raise `UserError` if the dataset cannot be found or downloaded, a library is missing, or files are damaged.
-    """
+    """Read a recipe's dataset; relative paths start at `base`. Raise `UserError` if it is missing, damaged or not available."""
     if recipe.source in KERAS:
         return read_keras(recipe.source)
     if recipe.source in TENSORFLOW_DATASETS:
@@ -234,7 +227,6 @@ def _directory(path: Path, seed: int) -> DistributedDataset:
 
 
 def _npz(path: Path) -> DistributedDataset:
-    """Read x_train, y_train, x_test and y_test from a file of `numpy.savez`. Raise `UserError` for other arrays."""
     with open_npz(path) as stored:
         if not all(name in stored for name in _NPZ):
             found = printable(", ".join(list(stored)[:10])) or "none"

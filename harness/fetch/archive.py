@@ -104,10 +104,7 @@ def _require_same(directory: Path, sha256: str) -> bool:
 
 
 def download(url: Address, target: Path) -> str:
-    """Write the content of an address (`SCHEMES`) to a file, and return its SHA-256 (hex).
-
-    Raises `UserError` if the content cannot be fetched, is cut off or too large, or the disk is full.
-    """
+    """Write the content of an address to a file, and return its SHA-256 (hex); raises `UserError` if that fails."""
     scheme = url.reveal().partition(":")[0].lower()
     if scheme not in SCHEMES:
         expected = ", ".join(SCHEMES)
@@ -124,7 +121,6 @@ def download(url: Address, target: Path) -> str:
 
 
 def _unpack(archive: Path, target: Path) -> None:
-    """Write the files of an archive below `target`; raises `BadArchiveError` for a damaged or too large archive."""
     written, size = 0, archive.stat().st_size
     try:
         for number, (name, stream) in enumerate(_members(archive), start=1):

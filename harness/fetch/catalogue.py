@@ -80,14 +80,10 @@ class WantedTasks:
 
 
 def corpora(catalogue: Address | None = None, sha256: str | None = None) -> dict[str, Corpus]:
-    """Return the corpora that `fetch_corpus` can download: name -> corpus.
+    """Return name -> corpus, for the corpora that `fetch_corpus` can download.
 
-    Args:
-        catalogue: a file or URL that describes a corpus; None: the package's own catalogues.
-        sha256: digest of a catalogue that is a URL, in hexadecimal.
-
-    Raises:
-        UserError: the catalogue cannot be read, or its digest is not `sha256`.
+    `catalogue` is a file or URL that describes a corpus; None means the package's own catalogues. `sha256` is the digest
+    of a catalogue that is a URL. Raises `UserError` if the catalogue cannot be read or has another digest.
     """
     if catalogue is not None and catalogue.is_url:
         corpus = _download(catalogue, sha256)
@@ -123,10 +119,7 @@ def read_corpus(file: Path) -> Corpus:
 
 
 def find_wanted(text: str, known: dict[str, Corpus]) -> list[WantedTasks]:
-    """Return the tasks that `CORPUS`, `CORPUS/TASK` or `CORPUS/PHASE` names: a `WantedTasks` for each archive.
-
-    Raises `UserError` for an unknown name.
-    """
+    """Return a `WantedTasks` for each archive with tasks of CORPUS, CORPUS/TASK or CORPUS/PHASE; `UserError` if unknown."""
     name, _, part = text.partition("/")
     if name not in known:
         hint = did_you_mean(name, known) or "pgdl task known lists the corpora"

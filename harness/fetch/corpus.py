@@ -45,6 +45,8 @@ def fetch_corpus(
 ) -> list[FetchedTask]:
     """Download the tasks that `name` requests, and return them. The same call continues an interrupted download.
 
+    Raises `UserError` if there is no such corpus or task, or a task cannot be fetched; finished files are kept.
+
     Args:
         name: CORPUS, CORPUS/TASK or CORPUS/PHASE.
         tasks_dir: directory of the tasks.
@@ -53,9 +55,6 @@ def fetch_corpus(
         sha256: as for `corpora`.
         whole: whether to download whole archives, from servers that send no parts.
         watcher: receives the progress.
-
-    Raises:
-        UserError: there is no such corpus or task, or a task cannot be fetched; finished files are kept.
     """
     wanted, root = find_wanted(name, corpora(catalogue, sha256)), Path(tasks_dir)
     request = FetchRequest(wanted[0].corpus.name, models, whole, catalogue is not None)

@@ -135,7 +135,6 @@ def read_listing(file: IO[bytes], tasks: Iterable[str], url: Address) -> Listing
 
 
 def _add(members: dict[str, ListedFile], entry: ZipInfo, part: str, path: str) -> None:
-    """Add a member to `members` if it is a file of a task; raises `BadArchiveError` for links and devices."""
     checked_path(entry.filename)
     require_regular(entry)
     if not (path == REFERENCE if part == REFERENCES else _FILE.fullmatch(path)):

@@ -54,11 +54,9 @@ class RemoteFile:
 
 
 def find_remote(url: Address) -> RemoteFile:
-    """Ask a server for the size of a file and for its last bytes, and return the file.
+    """Ask a server for the size and the last bytes of a file, and return the file.
 
-    Raises:
-        NoRangesError: the server sends whole files only.
-        UserError: the server cannot be reached, or has no such file.
+    Raises `NoRangesError` if the server sends whole files only, or `UserError` if it has no such file or does not answer.
     """
     with Session() as session:
         length, etag = persistently(lambda: _ask(session, url), url, LostConnectionError)
@@ -118,7 +116,6 @@ class RangeReader(io.RawIOBase):
         super().close()
 
     def _read_some(self, size: int) -> bytes:
-        """Return 1 to `size` bytes from the position."""
         inside = self._position - (self._file.length - len(self._file.tail))
         if inside >= 0:
             return self._file.tail[inside : inside + size]
@@ -138,7 +135,6 @@ class RangeReader(io.RawIOBase):
         return part
 
     def _request(self) -> None:
-        """Request the bytes from the position to the next boundary; raises `UserError` if the file has changed."""
         ends = [*self._file.boundaries, self._file.length - len(self._file.tail)]
         end = ends[min(bisect_right(ends, self._position), len(ends) - 1)]
         response = get_part(self._session, self._file.url, f"bytes={self._position}-{end - 1}")
@@ -169,6 +165,8 @@ def fetch_file(
 ) -> Version:  # fmt: skip
     """Download the content of an address, and return its version on the server.
 
+    Raises `UserError` if the content cannot be fetched, is cut off or too large, or the disk is full.
+
     Args:
         url: the address.
         target: the file to write; it appears only when it is complete.
@@ -176,9 +174,6 @@ def fetch_file(
         moved: the remedy in the error if the server has no such file.
         begin: receives the size in bytes before the download, 0 if the server does not send it.
         seen: receives the size of each arriving piece in bytes.
-
-    Raises:
-        UserError: the content cannot be fetched, is cut off or too large, or the disk is full.
     """
     partial = target.with_name(f"{target.name}.partial")
 

@@ -120,9 +120,8 @@ class Session(requests.Session):  # type: ignore[misc]  # requests has no types
 def ask(session: Session, url: Address, **headers: str) -> requests.Response:
     """Return the answer to a request after all redirections; its content has not been read.
 
-    Raises:
-        UserError: a redirection leads to an invalid address, or from an encrypted to an unencrypted address.
-        requests.RequestException: the server does not answer, or there are too many redirections.
+    Raises `UserError` if a redirection leads to an invalid address or loses the encryption, and
+    `requests.RequestException` if the server does not answer or redirects too often.
     """
     headers, address = {"Accept-Encoding": "identity"} | headers, url.reveal()
     for _ in range(session.max_redirects + 1):

@@ -1,7 +1,4 @@
-"""A task during its download: plans the missing files, keeps the finished files, and moves the complete task.
-
-After an interruption, the same command continues with the finished files.
-"""
+"""A task during its download: plans missing files, keeps finished files for the next command, and moves the whole task."""
 
 import json
 import os
@@ -211,7 +208,6 @@ def _choose(
 
 
 def _require_same(record: Fetched | None, members: Mapping[str, ListedFile], url: Address) -> None:
-    """Raise `UserError` if a file of the record differs from the file in the archive."""
     for path, file in record.files.items() if record else ():
         entry = members[path].entry if path in members else None
         if entry is None or (entry.file_size, entry.CRC) != (file.size, file.crc32):

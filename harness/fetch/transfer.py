@@ -36,9 +36,7 @@ def transfer(
 ) -> None:
     """Download members into a staging directory; finished members stay there even if another member fails.
 
-    Raises:
-        DamagedError: a member does not match the directory of the archive.
-        UserError: the server fails, or the disk is full.
+    Raises `DamagedError` if a member does not match the archive's directory, or `UserError` if server or disk fail.
     """
     waiting: SimpleQueue[ListedFile] = SimpleQueue()
     for member in sorted(members, key=lambda member: -member.entry.compress_size):  # largest first
@@ -104,7 +102,6 @@ def _extract(archive: zipfile.ZipFile, member: ListedFile, staging: StagedTask, 
 
 
 def _as_user_error(error: Exception, staging: StagedTask, url: Address) -> Exception:
-    """Return the `UserError` for damage or an error of the system; any other exception unchanged."""
     if isinstance(error, (BadArchiveError, *DAMAGE)):
         remedy = "the same command fetches this file again; if that does not help, the archive is damaged"
         return DamagedError("damaged", file=url, found=printable(str(error))[:200], remedy=remedy)

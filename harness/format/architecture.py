@@ -86,10 +86,7 @@ class ModelShapes:
 
 
 def read_architecture(model: Path) -> Architecture:
-    """Return the architecture in a model's config.json: the competition's list of layers, or Keras' own JSON.
-
-    Raises `UserError` if the file is missing or malformed, or a layer is not supported.
-    """
+    """Read a model's config.json; raises `UserError` if it is missing or malformed, or if a layer is not supported."""
     return parse_architecture(read_json(model / CONFIG), model / CONFIG)
 
 
@@ -141,7 +138,6 @@ def _canonical_layers(layer: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _from_keras(file: Path, content: Mapping[str, Any]) -> Architecture:
-    """Return the architecture in the output of Keras' to_json()."""
     writer = writer_of(content)
     flat = flatten(content, writer)
     if flat.output == INPUT:
@@ -204,7 +200,6 @@ def _shape_of_input(content: Mapping[str, Any]) -> Any:
 
 
 def _batch_shape(layer: Mapping[str, Any]) -> Any:
-    """Return the shape of the layer's input with the batch axis; None if the file does not have it."""
     config = settings_of(layer)
     return config.get("batch_shape") or config.get("batch_input_shape")
 

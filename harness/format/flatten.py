@@ -1,7 +1,4 @@
-"""Flattens a model in Keras' own JSON: each call of a nested model becomes calls of the nested model's layers.
-
-The result is a single graph of calls. A layer that is called several times stays one layer.
-"""
+"""Turns a model in Keras' own JSON, which may contain nested models, into a single graph of calls of layers."""
 
 import re
 from collections import Counter

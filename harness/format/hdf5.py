@@ -153,10 +153,7 @@ def _next_data(content: IO[bytes], position: int, size: int) -> int:
 
 
 def _objects(content: IO[bytes], start: int, size: int, most: int) -> int:
-    """Return the number of objects in the heap at `start`; 0 if the heap exceeds the file, since HDF5 refuses it.
-
-    Raises `ValueError` for a heap without end, or with more than `most` objects.
-    """
+    """Return the number of objects in the heap at `start`; 0 if it exceeds the file; `ValueError` if it has no end."""
     content.seek(start + 8)
     end = start + int.from_bytes(content.read(8), "little")
     place, n = start + _HEADER, 0

@@ -170,7 +170,6 @@ def _flatten(arguments: list[Any]) -> list[Any]:
 
 
 def _output(argument: Any) -> LayerOutput:
-    """Return the layer's output to which an argument refers; raises `UserError` if it refers to none."""
     if isinstance(argument, LayerOutput):
         return argument
     if not isinstance(argument, dict) or argument.get("class_name") != "__keras_tensor__":

@@ -1,7 +1,4 @@
-"""Converts a layer to canonical form, `{"class_name": NAME, "config": {SETTING: VALUE}}`.
-
-Keras 2 and Keras 3 build the same layer from this form. The form reveals nothing about the training of the model.
-"""
+"""Converts a layer to canonical form, `{"class_name": NAME, "config": {SETTING: VALUE}}`, for Keras 2 and Keras 3."""
 
 import json
 import math
@@ -107,10 +104,7 @@ def _unified(class_name: str, settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def _without_virtual_batches(config: dict[str, Any]) -> dict[str, Any]:
-    """Return a batch normalization's settings without `virtual_batch_size`, which has no effect after training.
-
-    With virtual batches, Keras 2 stores axes that are too large by 1. The function subtracts this 1.
-    """
+    """Return a batch normalization's settings without virtual batches; with them, Keras 2 stores axes too large by 1."""
     if config.get("virtual_batch_size") is None:
         return config
     left = {name: value for name, value in config.items() if name != "virtual_batch_size"}
@@ -144,10 +138,7 @@ def _plain(name: str, value: Any) -> Any:
 
 
 def require_float32(dtype: Any) -> None:
-    """Raise `UserError` if `dtype`, the name of a type or a dtype policy of Keras, is not float32.
-
-    None counts as float32. A policy without a name is that of a quantized layer, and is refused.
-    """
+    """Raise `UserError` unless `dtype`, the name of a type or a dtype policy of Keras, is float32 or None."""
     name = dtype.get("config", {}).get("name", dtype.get("class_name", "")) if isinstance(dtype, dict) else dtype
     if name not in (None, "float32"):
         raise UserError("dtype", expected="float32", found=repr(name))

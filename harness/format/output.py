@@ -1,8 +1,4 @@
-"""Determines the kind of a network's outputs (logits, probabilities, ...) and the shapes of layers' outputs.
-
-It reads a canonical form (`harness.format.architecture`), without Keras. `baselines/network/output.py` determines the
-same kind for a loaded model.
-"""
+"""Determines, without Keras, the kind of a network's outputs (logits, probabilities, ...) and the layers' output shapes."""
 
 import math
 import re
@@ -234,7 +230,6 @@ def _list(value: Any) -> list[Any]:
 
 
 def _each(value: Any, places: Shape) -> list[int]:
-    """Return a setting as a list with a number for each spatial axis."""
     return _list(value) * len(places) if len(_list(value)) == 1 else [*value]
 
 

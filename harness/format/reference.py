@@ -44,11 +44,7 @@ def read_reference(path: Path | str) -> Reference:
 
 
 def parse_reference(content: dict[str, Any], path: Path) -> Reference:
-    """Return the reference data in the content of the model_configs.json at a path.
-
-    Raises `UserError`, with all problems, if the content is malformed, the models do not form a grid, or an accuracy is
-    not a number in [0, 1].
-    """
+    """Return the reference data in the content of the model_configs.json at `path`; raises `UserError` with all problems."""
     entries = _by_directory(content, path)
     problems = Problems()
     hyperparameters = {
@@ -116,7 +112,6 @@ def _accuracy(path: Path, model: str, entry: Any, name: str) -> float:
 
 
 def _member(path: Path, where: str, container: Any, key: str, expected: type) -> Any:
-    """Return `container[key]`; raises `UserError` unless the value has the expected type."""
     if not isinstance(container, dict):
         raise UserError(where, file=path, expected="an object", found=kind(container))
     value = container.get(key)

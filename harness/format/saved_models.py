@@ -108,10 +108,7 @@ def is_keras_file(path: Path) -> bool:
 
 
 def read_keras_config(path: Path) -> dict[str, Any]:
-    """Return the architecture in a `.keras` file: Keras' own JSON, with `keras_version` if the file states the version.
-
-    Raises `UserError` if the file is damaged or no `.keras` file.
-    """
+    """Return Keras' own JSON in a `.keras` file, with `keras_version` if it is stated; raises `UserError` for other files."""
     with open_archive(path) as archive:
         _require_plain(archive)
         content = parse_json(read_member(archive, _CONFIG, MAX_CONFIG_BYTES), path)
@@ -141,10 +138,7 @@ def _require_plain(archive: ZipFile) -> None:
 
 
 def read_whole_model_config(path: Path) -> dict[str, Any]:
-    """Return the architecture in an HDF5 file: Keras' own JSON, with `keras_version` if the file states the version.
-
-    Raises `UserError` if the file has no architecture or is damaged.
-    """
+    """Return Keras' own JSON in an HDF5 file, with `keras_version` if it is stated; raises `UserError` if there is none."""
     with open_regular(path, links=True) as stream, open_hdf5(stream, path) as file:
         if _ATTRIBUTE not in file.attrs:
             remedy = "name the architecture in the column `file` and these weights in `weights`"
@@ -162,10 +156,7 @@ def read_whole_model_config(path: Path) -> dict[str, Any]:
 
 
 def read_listed_weights(path: Path, architecture: Architecture, shapes: ModelShapes) -> list[Array]:
-    """Return the weights in an `.npz` file in the order of `get_weights()` of the canonical form.
-
-    Raises `UserError` if the file is damaged or of another model, or if a number is not finite.
-    """
+    """Return the weights in an `.npz` file in the order of `get_weights()`; raises errors as `read_variables`."""
     places = [(i, k) for i in architecture.file_order for k in range(len(shapes.layers[i].weights))]
     with open_npz(path) as arrays:
         wanted = [f"arr_{number}" for number in range(len(places))]

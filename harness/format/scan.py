@@ -59,7 +59,6 @@ class _Scan:
         self._digest, self._n_digested, self._n_waiting = hashlib.sha256(), 0, 0
 
     def add(self, start: int, end: int) -> None:
-        """Read the record whose payload is from `start` to `end`; raises `UserError` if the record is damaged."""
         payload, waiting = self._data[start:end], self._n_waiting
         try:
             require_checksum(payload, self._data[end : end + 4])

@@ -39,10 +39,7 @@ UNKNOWN = Writer()
 
 
 def writer_of(content: Mapping[str, Any]) -> Writer:
-    """Return the version of Keras that wrote a config.json.
-
-    If the file states no version, the key of the input shape tells Keras 2 from Keras 3.
-    """
+    """Return the version of Keras that wrote a config.json: as stated, or else by the key of the input shape."""
     text = content.get(VERSION)
     if isinstance(text, str) and (match := re.match(r"(\d+)\.(\d+)", text)):
         return Writer(3 if int(match[1]) >= 3 else 2, int(match[2]), text)

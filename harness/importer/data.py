@@ -182,7 +182,6 @@ def _of_directory(path: Path, input_shape: tuple[int, ...]) -> Examples:
 
 
 def _stacked(inputs: Iterator[NDArray[Any]], shape: tuple[int, ...], path: Path, size: int) -> Iterator[NDArray[Any]]:
-    """Yield arrays of up to `size` inputs; raises `UserError` if an input has another shape."""
     while batch := list(itertools.islice(inputs, size)):
         for one in batch:
             if one.shape != shape:

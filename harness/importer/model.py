@@ -31,14 +31,9 @@ _ZIP = b"PK"
 
 
 class StoredModel:
-    """A model of a table. The first bytes of a file, not its name, determine its kind.
+    """A model of a table; the constructor raises `UserError` for a missing or unsuitable file.
 
-    The constructor reads the architecture, and raises `UserError` for a missing or unsuitable file.
-
-    Attributes:
-        row: the model's row of the table.
-        config: the content for the task's config.json.
-        architecture: the model's layers.
+    The first bytes of a file, not its name, determine its kind. `config` is the content for the task's config.json.
     """
 
     def __init__(self, row: ImportedRow) -> None:

@@ -71,9 +71,7 @@ def from_function(
 class _Source:
     """The source of a module, in which every name is defined before it is used.
 
-    Attributes:
-        parts: the module's imports and definitions, in their order.
-        values: the plain values in the module, for notes: `name = value`.
+    `parts` are its imports and definitions, and `values` its plain values as `name = value`, for notes.
     """
 
     def __init__(self) -> None:

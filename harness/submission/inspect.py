@@ -132,8 +132,7 @@ def _environment() -> dict[str, str]:
 def _receive(process: children.Child) -> bytes:
     """Return the output of the process; raises `AnswerError` if the output takes too long or is too large.
 
-    A thread reads, since Windows cannot wait for a pipe. The time limit holds even if a child process keeps the pipe
-    open.
+    A thread reads it, so that the time limit holds even on Windows, and if a child process keeps the pipe open.
     """
     assert process.stdout is not None
     source, content = os.dup(process.stdout.fileno()), bytearray()  # a copy that the thread closes

@@ -47,10 +47,7 @@ def installed_measures() -> tuple[InstalledMeasure, ...]:
 
 
 def find_installed(name: str) -> Submission | None:
-    """Return the installed measure `name` as a submission; None if there is no such measure.
-
-    Raises `UserError` if the measure cannot be run.
-    """
+    """Return the installed measure `name` as a submission, or None; raises `UserError` if the measure cannot be run."""
     measure = next((one for one in installed_measures() if one.name == name), None)
     if measure is None:
         return None

@@ -45,10 +45,7 @@ class KerasModel:
 
 
 def keras_model(layers: Sequence[TranslatedLayer], output: int, input_shape: Sequence[int], file: Path) -> KerasModel:
-    """Return the model of the layers that lead to the layer with number `output`.
-
-    `input_shape` is (batch, channels, *places), as in PyTorch.
-    """
+    """Return the model of the layers that lead to layer `output`; `input_shape` is (batch, channels, *places)."""
     if output == INPUT:
         raise UserError("layers", file=file, expected="at least one", found="none")
     needed = _leading_to(output, layers)

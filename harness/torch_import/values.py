@@ -1,8 +1,8 @@
 """Values of a graph: the axes that PyTorch sees, and the axes of the output of the Keras layer that stores the value.
 
-Both are built from the same elementary axes: an axis of PyTorch, or of a layer's output, is the product of a group of
-them. Layers store the channels last, and their outputs are described without the batch. Views, permutations and slices
-change only PyTorch's axes. A layer is added when an operation needs the stored axes in another order.
+Both are products of the same elementary axes. Layers store the channels last, and their outputs are described without
+the batch. Views, permutations and slices change only PyTorch's axes. A layer is added when an operation needs the
+stored axes in another order.
 """
 
 import functools

@@ -58,10 +58,7 @@ class _Pool:
         return self._pooled(pad_places(self._network, self._value, self.pads), self._size, self._strides, "valid")
 
     def without_padding(self) -> Value:
-        """Return the pooled map; means and maxima ignore padding, as in Keras with padding "same".
-
-        Raises `UntranslatableError` if Keras would place the windows differently.
-        """
+        """Return the pooled map; means and maxima ignore padding, as in Keras with padding "same"."""
         if not any(map(any, self.pads)):
             return self.with_zeros()
         places = sizes_of(self._value.stored)
