@@ -125,7 +125,7 @@ def page(
     oracle: Oracle,
     corpora: Mapping[str, Mapping[str, Scores]],
 ) -> str:
-    """Return the text of docs/results.md; `comparison` has the measures, best first, and `lines` the cells of the table."""
+    """Return the text of docs/results.md; `comparison` has the measures, best first, and `lines` the table's cells."""
     here = {row["measure"]: Scores(float(row["score"]), float(row["kendall"])) for row in comparison if row["kendall"]}
     columns, *rows = lines
     names = {name.strip("`") for cells in rows for name in cells[1].split(", ")}

@@ -51,7 +51,10 @@ class Event:
 
 
 class Build:
-    """The directories of a task that is or was built; raises `UserError` if another recipe has finished models there."""
+    """The directories of a task that is or was built from a recipe.
+
+    The constructor raises `UserError` if the directories have finished models of another recipe.
+    """
 
     def __init__(self, recipe: Recipe, out: Path) -> None:
         require_no_flat_tasks(out)
@@ -80,7 +83,10 @@ class Build:
         shutil.rmtree(self.reference, ignore_errors=True)
 
     def begin(self) -> None:
-        """Create the directory of the build, or keep it with its finished models; raises `UserError` without TensorFlow."""
+        """Create the directory of the build, or keep an existing directory with its finished models.
+
+        Raise `UserError` if TensorFlow is missing, or if the finished models are those of another recipe.
+        """
         require_runtime("tensorflow", "models are trained in TensorFlow")
         if self._has_finished:  # another command has built models since this object was made
             self._require_own(self.building)

@@ -18,7 +18,10 @@ def recipes() -> dict[str, Path]:
 
 
 def find_recipe(argument: str) -> Path:
-    """Return the file of a recipe: the path `argument`, or the recipe of that name in the package; otherwise `UserError`."""
+    """Return the file of a recipe: the path `argument`, or the recipe in the package with that name.
+
+    Raise `UserError` if there is neither.
+    """
     path = Path(argument)
     if path.is_file():
         return path

@@ -12,7 +12,10 @@ from harness.format.layer_settings import TRAINING_ONLY
 
 
 def training_network(layers: Sequence[Layer], input_shape: Sequence[int], weight_decay: float, initializer: str) -> Any:
-    """Return a Keras network with an L2 penalty on kernels, which `initializer` draws; other weights have Keras' defaults."""
+    """Return a Keras network with dropout layers and an L2 penalty on every kernel.
+
+    `initializer` names the Keras initializer of kernels. Other weights have Keras' default initial values.
+    """
     model = _build(layers, input_shape)
     draw = tf.keras.initializers.get(initializer)
     for layer in model.layers:
@@ -24,7 +27,10 @@ def training_network(layers: Sequence[Layer], input_shape: Sequence[int], weight
 
 
 def saved_config(layers: Sequence[Layer], input_shape: Sequence[int]) -> dict[str, Any]:
-    """Return the content of config.json, without dropout: a list of layers, or Keras' own JSON if layers have `inputs`."""
+    """Return the content of config.json: the competition's list of layers, or Keras' own JSON if layers have `inputs`.
+
+    Layers without effect outside training are left out.
+    """
     kept = _without_training(layers)
     if any("inputs" in layer for layer in kept):
         config: dict[str, Any] = json.loads(_build(kept, input_shape).to_json())

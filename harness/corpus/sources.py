@@ -134,7 +134,10 @@ class DistributedDataset:
 
 
 def read_source(recipe: "DataRecipe", base: Path) -> DistributedDataset:
-    """Read a recipe's dataset; relative paths start at `base`. Raise `UserError` if it is missing, damaged or not available."""
+    """Read the dataset that a recipe names. A relative path in the recipe starts at `base`.
+
+    Raise `UserError` if the dataset cannot be found or downloaded, a library is missing, or files are damaged.
+    """
     if recipe.source in KERAS:
         return read_keras(recipe.source)
     if recipe.source in TENSORFLOW_DATASETS:

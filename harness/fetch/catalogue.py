@@ -119,7 +119,10 @@ def read_corpus(file: Path) -> Corpus:
 
 
 def find_wanted(text: str, known: dict[str, Corpus]) -> list[WantedTasks]:
-    """Return a `WantedTasks` for each archive with tasks of CORPUS, CORPUS/TASK or CORPUS/PHASE; `UserError` if unknown."""
+    """Return a `WantedTasks` for each archive with tasks that `text`, CORPUS, CORPUS/TASK or CORPUS/PHASE, names.
+
+    Raises `UserError` for an unknown name.
+    """
     name, _, part = text.partition("/")
     if name not in known:
         hint = did_you_mean(name, known) or "pgdl task known lists the corpora"

@@ -56,7 +56,7 @@ class RemoteFile:
 def find_remote(url: Address) -> RemoteFile:
     """Ask a server for the size and the last bytes of a file, and return the file.
 
-    Raises `NoRangesError` if the server sends whole files only, or `UserError` if it has no such file or does not answer.
+    Raises `NoRangesError` if the server sends whole files only, and `UserError` if it has no such file or is silent.
     """
     with Session() as session:
         length, etag = persistently(lambda: _ask(session, url), url, LostConnectionError)

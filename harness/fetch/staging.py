@@ -1,4 +1,4 @@
-"""A task during its download: plans missing files, keeps finished files for the next command, and moves the whole task."""
+"""A task during its download: plans missing files, keeps finished files for the next command, and moves the task."""
 
 import json
 import os

@@ -92,12 +92,18 @@ def lasting_if_filled(directory: Path) -> Iterator[None]:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """Return the object in a JSON file; raises `UserError` if it is missing, too large, other text, or repeats a key."""
+    """Return the object in a JSON file.
+
+    Raises `UserError` if the file is missing, too large, no JSON, no object, or repeats a key.
+    """
     return parse_json(read_regular(require_file(path), MAX_JSON, links=True), path)
 
 
 def parse_json(text: str | bytes, path: Path) -> dict[str, Any]:
-    """Return the object in a JSON text from the file at `path`; raises `UserError` for other text, or a repeated key."""
+    """Return the object in a JSON text from the file at `path`.
+
+    Raises `UserError` if the text is no JSON, no object, or repeats a key.
+    """
     try:
         content = parsing.parse_json(text, object_pairs_hook=_distinct_keys, parse_int=_number)
     except _RepeatedKeyError as error:
@@ -147,7 +153,7 @@ def _distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def kind_of(start: bytes) -> tuple[str, str] | None:
-    """Return (kind, remedy) if the first bytes `start` show a known wrong kind of file, such as a web page; otherwise None."""
+    """Return (kind, remedy) if a file's first bytes `start` show a wrong kind, such as a web page; otherwise None."""
     begins = start.removeprefix(BOM_UTF8).lstrip().lower()
     return next((said for beginning, said in _KINDS.items() if begins.startswith(beginning.lower())), None)
 

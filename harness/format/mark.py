@@ -23,7 +23,10 @@ def find_marks(directories: Iterable[Path]) -> tuple[Path, ...]:
 
 
 def is_hidden(marks: Iterable[Path]) -> bool:
-    """Whether a mark says that the task is hidden; raises `UserError` unless all say `hidden: true` or `hidden: false`."""
+    """Whether any of the marks says that the task is hidden; False without marks.
+
+    Raises `UserError` if a mark contains anything other than `hidden: true` or `hidden: false`.
+    """
     values = [_read(path) for path in marks]  # read all: a mistake in any mark must not be ignored
     return True in values
 

@@ -1,4 +1,4 @@
-"""Determines, without Keras, the kind of a network's outputs (logits, probabilities, ...) and the layers' output shapes."""
+"""Determines, without Keras, the kind of a network's outputs (logits, ...) and the shapes of all layers' outputs."""
 
 import math
 import re

@@ -44,7 +44,11 @@ def read_reference(path: Path | str) -> Reference:
 
 
 def parse_reference(content: dict[str, Any], path: Path) -> Reference:
-    """Return the reference data in the content of the model_configs.json at `path`; raises `UserError` with all problems."""
+    """Return the reference data in the content of the model_configs.json at `path`.
+
+    Raises `UserError`, with all problems, if the content is malformed, the models do not form a grid, or an accuracy is
+    not a number in [0, 1].
+    """
     entries = _by_directory(content, path)
     problems = Problems()
     hyperparameters = {

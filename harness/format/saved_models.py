@@ -108,7 +108,10 @@ def is_keras_file(path: Path) -> bool:
 
 
 def read_keras_config(path: Path) -> dict[str, Any]:
-    """Return Keras' own JSON in a `.keras` file, with `keras_version` if it is stated; raises `UserError` for other files."""
+    """Return the architecture in a `.keras` file: Keras' own JSON, with `keras_version` if the file states the version.
+
+    Raises `UserError` if the file is damaged or no `.keras` file.
+    """
     with open_archive(path) as archive:
         _require_plain(archive)
         content = parse_json(read_member(archive, _CONFIG, MAX_CONFIG_BYTES), path)
@@ -138,7 +141,10 @@ def _require_plain(archive: ZipFile) -> None:
 
 
 def read_whole_model_config(path: Path) -> dict[str, Any]:
-    """Return Keras' own JSON in an HDF5 file, with `keras_version` if it is stated; raises `UserError` if there is none."""
+    """Return the architecture in an HDF5 file: Keras' own JSON, with `keras_version` if the file states the version.
+
+    Raises `UserError` if the file has no architecture or is damaged.
+    """
     with open_regular(path, links=True) as stream, open_hdf5(stream, path) as file:
         if _ATTRIBUTE not in file.attrs:
             remedy = "name the architecture in the column `file` and these weights in `weights`"
