@@ -206,7 +206,7 @@ def figure(text: str, digits: int) -> str:
 
 
 def own_share(measure: str, tasks: Sequence[str], values: Values) -> str:
-    """Return the share of the variance of ranks due to the seed, in percent, mean over tasks; empty for a single seed."""
+    """Return the share of the variance of ranks due to the seed, in percent, mean over tasks; empty for one seed."""
     runs = [of_run for name, of_run in values.items() if name == measure or name.startswith(f"{measure}:{SEED}=")]
     shares = []
     for task in tasks:

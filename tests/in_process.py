@@ -37,7 +37,9 @@ def in_process(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[st
 
     def run(*arguments: object) -> Ended:
         monkeypatch.setattr(sys, "argv", ["pgdl", *map(str, arguments)])
-        monkeypatch.setattr(threading, "excepthook", threading.excepthook)  # it is pytest's again afterwards
+        monkeypatch.setattr(
+            threading, "excepthook", threading.excepthook
+        )  # so that pytest's own hook returns after the test
         with pytest.raises(SystemExit) as ended:
             main()
         printed = capsys.readouterr()

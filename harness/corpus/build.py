@@ -28,13 +28,12 @@ from harness.task.layout import TaskFiles, require_no_flat_tasks
 from harness.worker.runtimes import RUNTIMES
 from scoring import Grid
 
-#: The program that trains models.
 PROGRAM = "harness.corpus.trainer"
 
 #: Directories of an unfinished task, and suffix of a directory that is being written.
 DATA, CELLS, RECORDS, UNFINISHED = "data", "cell_{}", "records", ".unfinished"
 
-#: Files of a finished or unfinished task with the recipe, and with the recipe's digest.
+#: Files of a finished or unfinished task: the recipe, and the recipe's digest.
 RECIPE, MARK = "recipe.toml", "recipe.sha256"
 
 #: File next to the reference data with the training records of a finished task's models.
@@ -88,7 +87,7 @@ class Build:
         Raise `UserError` if TensorFlow is missing, or if the finished models are those of another recipe.
         """
         require_runtime("tensorflow", "models are trained in TensorFlow")
-        if self._has_finished:  # another command has built models since this object was made
+        if self._has_finished:  # another command may have trained models since the constructor
             self._require_own(self.building)
         with self._writing():
             if not self._is_own(self.building):

@@ -57,7 +57,6 @@ TENSORFLOW_DATASETS = {
     "oxford_iiit_pet": ("oxford_iiit_pet", 37),
 }
 
-#: Required arrays of an `.npz` file.
 _NPZ = ("x_train", "y_train", "x_test", "y_test")
 
 

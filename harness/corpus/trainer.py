@@ -51,7 +51,7 @@ class Trainer:
     """Does the jobs that questions name. The constructor loads the data of the recipe."""
 
     def __init__(self, recipe: Recipe, directory: Path) -> None:
-        for name, value in KERAS_DEFAULTS.items():  # Keras has read its user's settings
+        for name, value in KERAS_DEFAULTS.items():  # in place of the user's own settings, which Keras has read
             getattr(tf.keras.backend, f"set_{name}")(value)
         self.recipe, self.directory = recipe, directory
         self._threads = int(os.environ["TF_NUM_INTRAOP_THREADS"])

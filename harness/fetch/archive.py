@@ -44,7 +44,7 @@ SCHEMES = ("https", "http", "file")
 #: Name of the file, in the unpacked directory, with the digest of the archive.
 MARK = ".archive-sha256"
 
-#: Maximum size of that file in bytes.
+#: Maximum size of the file `MARK` in bytes.
 MAX_MARK = 1024
 
 #: First bytes of a compressed tar -> the function that opens it.

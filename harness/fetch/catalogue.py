@@ -82,8 +82,8 @@ class WantedTasks:
 def corpora(catalogue: Address | None = None, sha256: str | None = None) -> dict[str, Corpus]:
     """Return name -> corpus, for the corpora that `fetch_corpus` can download.
 
-    `catalogue` is a file or URL that describes a corpus; None means the package's own catalogues. `sha256` is the digest
-    of a catalogue that is a URL. Raises `UserError` if the catalogue cannot be read or has another digest.
+    `catalogue` is a file or URL that describes a corpus; None means the package's own catalogues. `sha256` is the
+    digest of a catalogue that is a URL. Raises `UserError` if the catalogue cannot be read or has another digest.
     """
     if catalogue is not None and catalogue.is_url:
         corpus = _download(catalogue, sha256)

@@ -39,7 +39,7 @@ class RemoteFile:
     url: Address
     length: int  #: size in bytes
     etag: str | None  #: the server's tag of this version; None if the server sends no tag
-    tail: bytes  #: the last bytes
+    tail: bytes
     boundaries: Sequence[int] = ()  #: ascending positions at which members begin; a request ends at one of them
 
     def within(self, boundaries: Sequence[int]) -> "RemoteFile":

@@ -107,7 +107,7 @@ class StagedTask:
         record = read_fetched(self._directory / RECORD)
         assert record is not None
         self.references.mkdir(parents=True, exist_ok=True)
-        for path in record.files:  # other fetched files, perhaps of an earlier archive, do not belong to the task
+        for path in record.files:  # other downloaded files, perhaps of an earlier archive, do not belong to the task
             if self.staged_path(path).is_file():
                 (self.inputs / path).parent.mkdir(parents=True, exist_ok=True)
                 self.staged_path(path).replace(self.inputs / path)
@@ -160,7 +160,7 @@ class TaskPlan:
     models_in_archive: int  #: number of the task's models in the archive
     members: Sequence[ListedFile]  #: all files of the complete task
     present: Mapping[str, FetchedFile]  #: path -> file that is at the task's place already
-    missing: Sequence[ListedFile]  #: files to fetch
+    missing: Sequence[ListedFile]  #: files to download
     is_done: bool  #: whether the task is at its place with all wanted models
 
     @property

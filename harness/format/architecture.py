@@ -40,8 +40,8 @@ MAX_CONFIG_BYTES = 16 * 1024**2
 class Architecture:
     """The architecture of a model, without its weights."""
 
-    file: Path  #: the file with the architecture
-    canonical: dict[str, Any]  #: the canonical form; layers are numbered in its order, without further calls
+    file: Path
+    canonical: dict[str, Any]  #: the canonical form; its order numbers the layers, without further calls
     names: tuple[str | None, ...]  #: number of a layer -> its name in the file; None for a layer without a name
     file_order: tuple[int, ...]  #: numbers of layers in the order of the file; weight files have the same order
     groups: tuple[str, ...] = ()  #: number of a layer -> the group of its weights in a weight file of Keras 3

@@ -46,7 +46,7 @@ class Fetched:
     """The archive from which a task was downloaded, and the downloaded files."""
 
     source: str  #: the requested task, e.g. `pgdl2020/task8`
-    url: str  #: address of the archive
+    url: str
     length: int  #: size of the archive in bytes
     etag: str | None  #: the server's tag of the archive's version; None if the server sent no tag
     directory_sha256: str  #: digest of the archive's list of members

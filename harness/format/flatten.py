@@ -39,7 +39,7 @@ class Flat:
     """A model without nested models."""
 
     layers: Sequence[FlatLayer]  #: in the order of the JSON
-    calls: Sequence[LayerCall]  #: a call of a layer, by its position in `layers`, follows the calls that feed it
+    calls: Sequence[LayerCall]  #: calls of layers (positions in `layers`), each after the calls that feed it
     output: int  #: number of the call that computes the output of the model; `INPUT` without calls
     is_chain: bool  #: whether the model is a Sequential model without nested models
 

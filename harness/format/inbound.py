@@ -23,7 +23,7 @@ _EXPECTED = "other layers' outputs only"
 class LayerCall:
     """A call of a layer; a shared layer has several calls."""
 
-    layer: int  #: number of the layer
+    layer: int
     inputs: tuple[int, ...]  #: numbers of the calls whose outputs are the inputs, or `INPUT`
     keywords: Mapping[str, int | bool] = field(default_factory=dict)  #: further arguments: number of a call, or bool
 

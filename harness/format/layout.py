@@ -5,19 +5,17 @@ from pathlib import Path
 from harness.errors import UserError
 from harness.format.files import natural
 
-#: Directories beside each other with a subdirectory per task: models and data; reference data.
+#: Directories with a subdirectory per task: the first for models and data, the second for reference data.
 INPUTS, REFERENCES = "input_data", "reference_data"
 
 #: Directory of the tasks whose models are still being trained.
 BUILDING = "building"
 
-#: Directories of a task's training and test data.
 TRAIN, TEST = Path("dataset_1", "train"), Path("dataset_1", "test")
 
-#: The files of a model's directory.
 CONFIG, WEIGHTS, INITIAL_WEIGHTS = "config.json", "weights.hdf5", "weights_init.hdf5"
 
-#: The files of a model, in the order in which they are digested.
+#: The files of a model, in the order in which the model's digest covers them.
 MODEL_FILES = (CONFIG, WEIGHTS, INITIAL_WEIGHTS)
 
 #: The file with hyperparameters and accuracies of a task's models.

@@ -56,11 +56,11 @@ Say = Callable[[str], None]
 class ImportOrder:
     """The files to import, and the place of the new task."""
 
-    table: Path  #: the table of models
+    table: Path
     data: str | Examples  #: training data, see `read_examples`
     test: str | Examples | None  #: test data; None without test data
     out: Path  #: directory of tasks, in which the new task is created
-    name: str  #: name of the task
+    name: str
     divisor: float = 1.0  #: number by which all inputs are divided
 
     @property

@@ -123,9 +123,9 @@ class ImportedRow:
 class Table:
     """The models to import."""
 
-    rows: tuple[ImportedRow, ...]  #: in the order of the table
+    rows: tuple[ImportedRow, ...]
     grid: Grid  #: the grid of hyperparameters that the models form
-    text: str  #: text of the table
+    text: str
 
     @property
     def notes(self) -> list[str]:

@@ -21,7 +21,7 @@ WALL_S = 60.0
 #: Number of the signal that ends a process at its limit on processor time; Windows has no such signal.
 SIGXCPU = 24
 
-#: Program of the process that reads a submission; arguments: the directory of YAML, the kind of submission, its path.
+#: Program of the process that reads a submission; arguments: directory of PyYAML, kind of submission, path.
 READ = (
     "yaml, kind, path = sys.argv[1:]; sys.path.append(yaml); from harness.inspector.main import main; main(kind, path)"
 )

@@ -31,7 +31,7 @@ class InstalledMeasure:
     name: str
     value: str  #: package.module:function
     origin: str  #: name and version of the distribution
-    summary: str  #: the summary of the distribution, one line
+    summary: str
     distribution: metadata.Distribution = field(repr=False, compare=False)
     problem: str | None = None  #: reason why the measure cannot be run
 

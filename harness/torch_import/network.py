@@ -37,7 +37,7 @@ _KEEPING_SIGNS = {
 class TranslatedLayer:
     """A layer of the model, called once."""
 
-    class_name: str  #: name of the class in Keras
+    class_name: str
     config: dict[str, Any]  #: the layer's settings, without a name
     weights: tuple[Array, ...]  #: the layer's weights in the order of `get_weights()`
     inputs: tuple[int, ...]  #: numbers of the layers before this layer; `INPUT` for the model's input

@@ -38,7 +38,7 @@ _WITH_WEIGHTS = {"conv1d", "conv2d", "conv3d", "linear", "batch_norm", "layer_no
 class Translation:
     """A network as a Keras model."""
 
-    model: KerasModel  #: the Keras model
+    model: KerasModel
     values: Mapping[str, Value]  #: name of a result in the graph -> the layer that computes the result, and its axes
     paths: Mapping[str, str]  #: name of a result in the graph -> its module and operation, for messages
 

@@ -16,7 +16,6 @@ from harness.torch_import.keras_config import KerasModel
 from harness.torch_import.pt2 import read_pt2
 from harness.torch_import.translate import translate
 
-#: Names of the written files.
 MODEL, WEIGHTS, INITIAL = "model.json", "weights.npz", "initial.npz"
 
 
