@@ -52,7 +52,7 @@ def draw(table: TextIO) -> str:
 
 
 def _page(figure: Figure) -> Any:
-    """Return axes in inches from the upper left corner."""
+    """Return Matplotlib axes in inches, with the origin in the upper left corner."""
     figure.set_layout_engine("none")
     width, height = figure.get_size_inches()
     axes = figure.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(height, 0))

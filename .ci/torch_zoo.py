@@ -129,7 +129,7 @@ def attempt(name: str, make: Any, side: int, process: Process) -> Row:
 
 
 def main() -> None:
-    """Print the page."""
+    """Print docs/torch-zoo.md."""
     wanted = sys.argv[1:]
     rows = []
     with Process("harness.processes.accuracies", RUNTIMES["tensorflow"], own_data=True) as process:

@@ -50,7 +50,7 @@ def main(scores: Path, results: Path) -> None:
 
 
 def short(corpus: str) -> str:
-    """Return a corpus' name without that of its images."""
+    """Return the last part of a corpus' name: `vgg` for `fashion_vgg`."""
     return corpus.rpartition("_")[2]
 
 

@@ -1,7 +1,7 @@
-"""Fails a test run if no test of a family compares the value of some measure.
+"""Fails a test run if the tests of measures leave the value of a measure uncompared.
 
-In tests of families, a measure returns a float that remembers the measure, and so do results of arithmetic with it. A
-comparison of such a float, directly or in `pytest.approx`, counts as a test of the measure's value.
+In tests of the families of measures, a measure returns a float that remembers the measure, and so do results of
+arithmetic with it. A comparison of such a float, directly or in `pytest.approx`, counts as a test of the value.
 """
 
 from pathlib import Path

@@ -32,7 +32,7 @@ def alone(*others: str) -> Iterator[None]:
 
 
 def serve() -> NoReturn:
-    """Fork for each order, until the test process ends."""
+    """Fork for each order to run a program, until the test process ends."""
     orders = socket.socket(fileno=take_input())
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while True:

@@ -6,10 +6,10 @@ import pytest
 
 
 def full(*values: object) -> Any:
-    """Return a case for `make test-all`: it repeats another case of the same test in another form."""
+    """Return a test case that only `make test-all` runs: it repeats another case of the same test in another form."""
     return pytest.param(*values, marks=pytest.mark.full)
 
 
 def rest(*values: object) -> Any:
-    """Return a case for `make test-rest`."""
+    """Return a test case that `make test` leaves to `make test-rest`."""
     return pytest.param(*values, marks=pytest.mark.rest)

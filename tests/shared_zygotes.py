@@ -1,4 +1,4 @@
-"""Zygotes that all commands of a test process share, since most commands take less time than a zygote's imports."""
+"""Zygotes, which fork workers, for all commands of a test process: most commands take less time than their imports."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -63,7 +63,7 @@ def test_the_rule_is_quoted_to_the_letter():
 
 
 def test_every_promise_names_what_shows_it():
-    """Each row of the table of promises ends in tests and letters of attacks, and all of these exist."""
+    """Each row of the table of promises names tests, or letters of attacks, and all of them exist."""
     text = (DOCS / "security.md").read_text()
     table = text.split("| shown by |")[1].split("\n\n")[0]
     rows = [line.strip("| ").split("|")[-1].strip() for line in table.splitlines()[2:]]

@@ -17,7 +17,7 @@ FILES = {
 
 
 class Kernel:
-    """A hierarchy of control groups around this process."""
+    """Files that imitate the control groups around this process."""
 
     def __init__(self, directory: Path, version: str) -> None:
         self.directory, self.version = directory, version

@@ -1,4 +1,4 @@
-"""Each room imports only rooms that the table in docs/architecture.md allows, and only names in their `__init__`."""
+"""Each room imports only rooms that the table in docs/architecture.md allows, and only what their `__init__` lists."""
 
 import ast
 import functools

@@ -82,9 +82,9 @@ class Build:
         shutil.rmtree(self.reference, ignore_errors=True)
 
     def begin(self) -> None:
-        """Create the directory of the build, or keep an existing directory with its finished models.
+        """Create the directory of the build; keep an existing directory of the same recipe with its finished models.
 
-        Raise `UserError` if TensorFlow is missing, or if the finished models are those of another recipe.
+        Raise `UserError` if TensorFlow is missing, or if the directory has finished models of another recipe.
         """
         require_runtime("tensorflow", "models are trained in TensorFlow")
         if self._has_finished:  # another command may have trained models since the constructor
@@ -98,7 +98,7 @@ class Build:
             (self.building / RECIPE_ARGUMENT).write_bytes(argument_of(self.recipe.file).encode())
 
     def records(self) -> dict[int, dict[str, Any]]:
-        """Return number of a cell -> training record, for the finished cells."""
+        """Return number of a cell of the grid -> training record, for the cells whose models are finished."""
         if (self.reference / TRAINING).exists():  # exists once all cells are finished
             return {record["cell"]: record for record in json.loads((self.reference / TRAINING).read_bytes())}
         numbers = [cell.number for cell in self.recipe.cells]

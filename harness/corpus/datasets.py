@@ -88,8 +88,8 @@ def with_label_noise(labels: Labels, n_classes: int, share: float, seed: int) ->
 def _first_classes(source: DistributedDataset, number: int, seed: int) -> DistributedDataset:
     """Return the first `number` classes of a dataset.
 
-    If the source has no test images, all classes are divided first: so whether an image is a training image does not
-    depend on `number`.
+    If the source has no test images, all classes are divided into training and test images before. So `number` does not
+    decide whether an image is a training image.
     """
     if number > source.n_classes:
         raise UserError("data.classes", expected=f"at most {source.n_classes}, as the source has", found=number)

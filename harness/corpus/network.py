@@ -1,4 +1,4 @@
-"""The Keras network of a cell, for training and for saving."""
+"""The Keras network of a cell of a recipe's grid, for training and for saving."""
 
 import json
 from collections.abc import Sequence

@@ -35,7 +35,7 @@ _NOT_SETTINGS = {"n_classes", "dropout"}
 
 
 class DataRecipe(Section):
-    """`[data]`: the training and test data."""
+    """Section `[data]` of a recipe: the training and test data."""
 
     source: Literal[
         "digits", "mnist", "fashion_mnist", "cifar10", "cifar100", "svhn", "cinic10", "oxford_flowers102",
@@ -77,7 +77,7 @@ class DataRecipe(Section):
 
 
 class Stop(Section):
-    """`training.stop`: the criterion that ends a training, evaluated on the whole training set in inference mode."""
+    """Key `training.stop` of a recipe: the criterion that ends a training, on the training set in inference mode."""
 
     cross_entropy: float | None = Field(None, gt=0, description="Maximum mean cross-entropy, in nats.")
     train_accuracy: float | None = Field(None, gt=0, le=1, description="Minimum accuracy.")
@@ -90,7 +90,7 @@ class Stop(Section):
 
 
 class Training(Section):
-    """`[training]`: the settings of the training."""
+    """Section `[training]` of a recipe: the settings of the training."""
 
     optimizer: Literal["sgd", "adam", "rmsprop"] = Field("sgd", description="Keras optimizer.")
     momentum: float = Field(0.0, ge=0, lt=1, description="Momentum of sgd and rmsprop.")

@@ -50,7 +50,7 @@ def fetch_corpus(
     Args:
         name: CORPUS, CORPUS/TASK or CORPUS/PHASE.
         tasks_dir: directory of the tasks.
-        models: number or names of the models of each task; None: all. A number selects models of evenly spread sizes.
+        models: number or names of the models of each task; None: all. A number selects models evenly by file size.
         catalogue: as for `corpora`.
         sha256: as for `corpora`.
         whole: whether to download whole archives, from servers that send no parts.

@@ -43,7 +43,7 @@ class RemoteFile:
     boundaries: Sequence[int] = ()  #: ascending positions at which members begin; a request ends at one of them
 
     def within(self, boundaries: Sequence[int]) -> "RemoteFile":
-        """Return the file with these boundaries, and with a tail that begins at the last boundary or before."""
+        """Return the file with these boundaries; its `tail` then has all bytes from the last boundary on."""
         with self.open() as reader:
             reader.seek(min(boundaries[-1], self.length - len(self.tail)))
             return replace(self, boundaries=boundaries, tail=reader.read())
@@ -66,7 +66,7 @@ def find_remote(url: Address) -> RemoteFile:
 
 
 def _ask(session: Session, url: Address) -> tuple[int, str | None]:
-    """Return the size of a file, and the server's tag of this version."""
+    """Return the size of a file, and the server's tag of its version (ETag)."""
     response = get_part(session, url, "bytes=-1")
     response.close()
     return content_range(response)[1], version_of(response)
@@ -153,7 +153,7 @@ class RangeReader(io.RawIOBase):
 
 
 class Version(NamedTuple):
-    """The ETag of a file on a server, and the time when the file was written; None if the server does not say it."""
+    """The ETag of a file on a server, and the time when the file was written; None if the server does not send it."""
 
     etag: str | None
     written: datetime | None

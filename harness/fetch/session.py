@@ -107,7 +107,7 @@ def _proxy(url: Address) -> str:
 
 
 class Session(requests.Session):  # type: ignore[misc]  # requests has no types
-    """A session of the library requests that follows no redirection: `ask` checks and follows redirections.
+    """A session of the library `requests` that follows no redirection: `ask` checks and follows redirections.
 
     The library would read a redirecting answer of any length, and follow any address.
     """
@@ -120,7 +120,7 @@ class Session(requests.Session):  # type: ignore[misc]  # requests has no types
 def ask(session: Session, url: Address, **headers: str) -> requests.Response:
     """Return the answer to a request after all redirections; its content has not been read.
 
-    Raises `UserError` if a redirection leads to an invalid address or loses the encryption, and
+    Raises `UserError` if a redirection leads to an invalid address, or from https to http. Raises
     `requests.RequestException` if the server does not answer or redirects too often.
     """
     headers, address = {"Accept-Encoding": "identity"} | headers, url.reveal()
@@ -159,7 +159,7 @@ def content_length(response: requests.Response) -> int:
 
 
 def content_range(response: requests.Response) -> tuple[int, int]:
-    """Return the position of a part in the file and the size of the file; raises `UserError` for a malformed header."""
+    """Return (position of a part in the file, size of the file); raises `UserError` for a malformed header."""
     text = response.headers.get("Content-Range", "")
     match = re.fullmatch(r"bytes ([0-9]{1,18})-[0-9]{1,18}/([0-9]{1,18})", text.strip())
     if match is None:
@@ -198,7 +198,7 @@ PASSING = (LostConnectionError, requests.ConnectionError, requests.exceptions.Ch
 
 
 def persistently(attempt: Callable[[], T], url: Address, *passing: type[Exception]) -> T:
-    """Return the result of `attempt`; repeat it after errors of the types `passing`. Raises `UserError` if all fail."""
+    """Return the result of `attempt`; repeat it after errors of the types `passing`. Raises `UserError` if no try succeeds."""
     proxies_of(url)  # raises an error for a proxy whose password could be taken for a host
     problem: Exception = LostConnectionError()
     for pause_s in (0, *PAUSES_S):
@@ -215,7 +215,7 @@ def persistently(attempt: Callable[[], T], url: Address, *passing: type[Exceptio
 def get_part(session: Session, url: Address, wanted: str) -> requests.Response:
     """Return the answer with the part `wanted` of a file, such as `bytes=0-99`.
 
-    Raises `UserError` if the server answers otherwise: `NoRangesError` if it sends whole files only.
+    Raises `NoRangesError` if the server sends whole files only, and `UserError` for any other answer.
     """
     response = ask(session, url, Range=wanted)
     require_ready(response)

@@ -39,11 +39,11 @@ class StagedTask:
 
     @property
     def record(self) -> Fetched | None:
-        """The record of the task at its place; None if it was not fetched; raises `UserError` for an invalid record."""
+        """The task's `fetched.json`; None if the task was not downloaded; raises `UserError` for an invalid record."""
         return read_fetched(self.references / RECORD)
 
     def present(self, record: Fetched) -> dict[str, FetchedFile]:
-        """Return the files of a record that are at their places, in full size."""
+        """Return path -> file, for the files of a record that are at the task's place in full size."""
         return {path: file for path, file in record.files.items() if _has_size(self.inputs / path, file.size)}
 
     @property
@@ -57,7 +57,7 @@ class StagedTask:
 
     @property
     def kept(self) -> list[str]:
-        """The finished files in the staging directory, except the reference data."""
+        """Paths of the finished files in the staging directory, except the reference data."""
         return [path for path in self.finished if path != REFERENCE and self.staged_path(path).is_file()]
 
     def begin(self, request: FetchRequest) -> None:
@@ -76,7 +76,7 @@ class StagedTask:
         return same and _has_size(place, member.entry.file_size)
 
     def add(self, path: str, file: FetchedFile) -> None:
-        """Add a file to the list of finished files."""
+        """Add the file at `path` to the journal, the list of finished files."""
         self.finished[path] = file
         with (self._directory / JOURNAL).open("a", encoding="utf-8") as journal:
             journal.write(json.dumps({"path": path, **asdict(file)}) + "\n")

@@ -55,7 +55,7 @@ class Architecture:
 
     @cached_property
     def output(self) -> Output:
-        """The kind of the network's outputs."""
+        """The kind of the network's outputs, such as logits."""
         return output_of(self.canonical)
 
     @cached_property

@@ -68,7 +68,7 @@ class Pieces(BufferedReader):
 def open_zip(stream: IO[bytes], most: int) -> zipfile.ZipFile:
     """Open an archive whose list of members has at most `most` bytes.
 
-    Raises an exception of `DAMAGE` for damage, or `UserError` as `require_proportion`.
+    Raises an exception of `DAMAGE` for damage, or `UserError` as `require_proportion` does.
     """
     try:
         archive = zipfile.ZipFile(Pieces(stream, most))
@@ -101,7 +101,7 @@ def file_infos(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
 def open_member(archive: zipfile.ZipFile, name: str) -> Iterator[tuple[IO[bytes], int]]:
     """Open the member `name`; yield a stream of its content, and the size of the content in bytes.
 
-    Raises `UserError` if no member or several members have the name, and as `require_plain`.
+    Raises `UserError` if not exactly one member has the name, or as `require_plain` does.
     """
     found = [info for info in archive.infolist() if info.filename == name]
     if len(found) != 1:
@@ -112,7 +112,7 @@ def open_member(archive: zipfile.ZipFile, name: str) -> Iterator[tuple[IO[bytes]
 
 
 def open_info(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> IO[bytes]:
-    """Open a member; raises `UserError` as `require_plain`, and an exception of `DAMAGE` if the content is missing."""
+    """Open a member; raises `UserError` as `require_plain` does, or an exception of `DAMAGE` if the content is missing."""
     require_plain(info)
     try:
         return archive.open(info)

@@ -1,6 +1,6 @@
 """Reads untrusted files, and recognizes a file of the wrong kind, such as a gzip file, by its first bytes.
 
-The message then names the kind and a remedy. It does not quote the file, which may be private.
+The error message then names the kind and a remedy. It does not quote the file, which may be private.
 """
 
 import json
@@ -159,7 +159,7 @@ def kind_of(start: bytes) -> tuple[str, str] | None:
 
 
 def require_own_kind(what: str, start: bytes, *, file: Path | None, expected: str) -> None:
-    """Raise `UserError` if a file's first bytes are those of a known wrong kind (`kind_of`)."""
+    """Raise `UserError` if a file's first bytes `start` are those of a wrong kind of file that `kind_of` knows."""
     if kind_of(start):
         raise other_kind(what, start, file=file, expected=expected)
 

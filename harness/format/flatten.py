@@ -1,4 +1,4 @@
-"""Turns a model in Keras' own JSON, which may contain nested models, into a single graph of calls of layers."""
+"""Turns a model in Keras' own JSON, which may contain nested models, into a single graph of layer calls."""
 
 import re
 from collections import Counter

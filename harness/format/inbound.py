@@ -1,4 +1,4 @@
-"""Reads the calls of layers in a functional model in Keras' own JSON, and finds Keras' order of the layers."""
+"""Reads the calls of layers from the JSON of a functional Keras model, and finds the order in which Keras lists layers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

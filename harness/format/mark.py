@@ -15,9 +15,9 @@ _EXPECTED = "one line, `hidden: true` or `hidden: false`"
 
 
 def find_marks(directories: Iterable[Path]) -> tuple[Path, ...]:
-    """Return the paths of all marks in directories, and of broken links with a mark's name, which `is_hidden` refuses.
+    """Return the paths of the marks in directories; a mark is a file that says whether a task is hidden.
 
-    Raises `UserError` if a mark is inaccessible, since the task may be hidden.
+    Broken links are included, so that `is_hidden` refuses them. Raises `UserError` if a mark is inaccessible.
     """
     return tuple(path for directory in directories for name in MARKS if _is_there(path := directory / name))
 

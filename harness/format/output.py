@@ -49,7 +49,7 @@ class Output(StrEnum):
 
 
 def final_softmax(layers: Layers, input_shape: Sequence[int]) -> dict[str, int]:
-    """Return {"softmax": position of the layer with the final softmax over all outputs}, for the canonical form.
+    """Return {"softmax": position of the layer with the final softmax over all outputs}, a part of the canonical form.
 
     A log-softmax, and the sigmoid of a single output, count as a softmax. The result is empty if there is no final
     softmax, or if its layer is called twice.
@@ -62,7 +62,7 @@ def final_softmax(layers: Layers, input_shape: Sequence[int]) -> dict[str, int]:
 
 
 def output_of(architecture: Mapping[str, Any]) -> Output:
-    """Return the kind of the outputs of a model, whose architecture is in canonical form."""
+    """Return the kind of a model's outputs, from the model's canonical form."""
     layers = architecture["layers"]
     if (end := architecture.get("softmax")) is not None:
         return Output.LOG_PROBABILITIES if _activation(layers, end) == "log_softmax" else Output.PROBABILITIES

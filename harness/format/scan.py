@@ -30,7 +30,7 @@ Sink = Callable[[int, Inputs], None]
 
 
 class Scanned(NamedTuple):
-    """The labels (n,) of a shard, and its digest."""
+    """The labels (n,) of a shard's samples, and the digest of the file."""
 
     labels: NDArray[np.int32]
     digest: str  #: SHA-256 of the file
@@ -49,7 +49,7 @@ def scan_shard(shard: Path, shape: tuple[int, ...], sink: Sink = lambda _number,
 
 
 class _Scan:
-    """A pass over a shard: collects samples in a block; when it is full, checks their inputs and passes them on."""
+    """A pass over a shard: collects samples in a block; when the block is full, checks it and passes it to the sink."""
 
     def __init__(self, data: mmap.mmap, shard: Path, shape: tuple[int, ...], sink: Sink) -> None:
         self._data, self._shard, self._sink = data, shard, sink
@@ -96,7 +96,7 @@ class _Scan:
 
 
 class _Parsed:
-    """Remembers, by the bytes around the numbers of a sample's inputs, their position and the sample's label."""
+    """A cache: bytes around the numbers of a sample's inputs -> position of these numbers, and label of the sample."""
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         self._shape, self._size = shape, 4 * math.prod(shape)

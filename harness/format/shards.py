@@ -132,7 +132,7 @@ def read_samples(shard: Path) -> Iterator[Sample]:
 
 @contextmanager
 def mapped(shard: Path) -> Iterator[mmap.mmap]:
-    """Map the bytes of a shard into memory; raises `UserError` if it is empty or of another kind."""
+    """Map the bytes of a shard into memory; raises `UserError` if the file is empty or of another kind."""
     with open_regular(shard, links=True) as stream:
         if os.fstat(stream.fileno()).st_size == 0:
             raise UserError("empty shard", file=shard, expected="at least 1 record", found="0 bytes")

@@ -1,4 +1,4 @@
-"""Reads weights from HDF5 files in the layout of Keras 2, in the order of an architecture, and writes such files."""
+"""Reads weights from HDF5 files in the layout of Keras 2, orders them as an architecture does, and writes such files."""
 
 import io
 from collections.abc import Iterator, Sequence
@@ -44,7 +44,7 @@ _MERGE = "add the low-rank update (LoRA) to the kernel, as Keras 3 does when it 
 
 @dataclass(frozen=True)
 class StoredWeight:
-    """An array of an open file; `read` reads its numbers."""
+    """An array of an open weight file, whose numbers are read by `read`."""
 
     name: str
     stored: Any  #: h5py.Dataset of floating-point numbers

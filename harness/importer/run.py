@@ -168,7 +168,7 @@ def _workplace(order: ImportOrder) -> Iterator[Path]:
 def _write_data(
     order: ImportOrder, task: Path, place: Path, models: Sequence[StoredModel], n_outputs: int
 ) -> dict[str, Path]:
-    """Write shards and arrays of the data; return part (`train`, `test` if there are test data) -> its arrays."""
+    """Write shards and arrays of the data; return `train`, and `test` if there are test data -> directory of arrays."""
     arrays, shape = {}, models[0].architecture.input_shape
     are_exported = all(model.row.exported for model in models)
     for part, target, source in (("train", TRAIN, order.data), ("test", TEST, order.test)):
@@ -253,7 +253,7 @@ def _accuracies(
 
 
 def _agreed(row: ImportedRow, part: str, stated: Stated | None, computed: float | None, sizes: dict[str, int]) -> float:
-    """Return the stated accuracy, or else the computed accuracy; raises `UserError` if the two differ."""
+    """Return the stated accuracy if there is one, or else the computed accuracy; raises `UserError` if the two differ."""
     if stated is None:
         assert computed is not None
         return computed

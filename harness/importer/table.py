@@ -205,7 +205,7 @@ def _require_distinct(rows: Sequence[ImportedRow]) -> None:
 
 
 def grid_of(path: Path | str, rows: Sequence[ImportedRow]) -> Grid:
-    """Return the grid of the rows' hyperparameters, in which `0.10` equals `0.1`; raises `UserError` for equal rows."""
+    """Return the grid of the rows' hyperparameters (0.10 equals 0.1); raises `UserError` if two rows have the same."""
     current = {row.where: {name: normalise(name, value) for name, value in row.hyperparameters.items()} for row in rows}
     names = rows[0].hyperparameters
     possible = {name: list(dict.fromkeys(values[name] for values in current.values())) for name in names}

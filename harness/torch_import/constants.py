@@ -133,7 +133,7 @@ ON_CONSTANTS = {*_UNARY, *_BINARY, *_OTHERS}
 def computed(name: str, first: Any, others: Mapping[str, Any]) -> Any:
     """Return the result of PyTorch's operation `name` on constants: an array or a list of arrays.
 
-    `others` are the arguments after the first, by name. Raises `UntranslatableError` for an operation not listed here.
+    `others` are the arguments after the first, by name. Raises `UntranslatableError` for an unknown operation.
     """
     if name in _OTHERS:
         return _OTHERS[name](first, **others)

@@ -24,7 +24,7 @@ _INPUT_NAME = "input"
 
 @dataclass(frozen=True)
 class KerasModel:
-    """A translated model."""
+    """A Keras model, translated from a network of PyTorch."""
 
     file: Path  #: the `.pt2` file, for messages
     config: dict[str, Any]  #: the content of config.json, Keras' own JSON

@@ -35,7 +35,7 @@ _KEEPING_SIGNS = {
 
 @dataclass(frozen=True)
 class TranslatedLayer:
-    """A layer of the model, called once."""
+    """A Keras layer that is called once."""
 
     class_name: str
     config: dict[str, Any]  #: the layer's settings, without a name
@@ -133,7 +133,7 @@ class TranslatedNetwork:
         return self.after(value, "Reshape", {"target_shape": list(sizes_of(groups))}, stored=groups)
 
     def settled(self, value: Value) -> Value:
-        """Return the value without `fixed` axes; adds layers that select the indices of these axes."""
+        """Return the value with the selections in `Value.fixed` made by layers."""
         while value.fixed:
             (axis, index), *rest = value.fixed.items()
             left = tuple(tuple(one for one in group if one is not axis) for group in value.stored if group != (axis,))
@@ -204,7 +204,7 @@ class TranslatedNetwork:
         return self._by_place(value, numbers, is_factor=is_factor)
 
     def _by_channel(self, value: Value, numbers: Array, *, is_factor: bool) -> Value:
-        """Multiply or add `numbers` (channels,), by a batch normalization with mean 0 and variance 1."""
+        """Multiply a value by `numbers` (channels,), or add them, with a batch normalization of mean 0 and variance 1."""
         config = {"axis": -1, "epsilon": 0.0, "scale": is_factor, "center": not is_factor}
         unchanged = [np.zeros_like(numbers), np.ones_like(numbers)]
         return self.after(value, "BatchNormalization", config, [numbers, *unchanged])
@@ -238,7 +238,7 @@ class TranslatedNetwork:
 
 
 def _chunks(have: Group, wanted: Group) -> list[Group]:
-    """Cut `have` into the longest runs of axes that follow each other in `wanted`, too."""
+    """Cut `have` into the longest runs of axes that are also neighbours in `wanted`."""
     chunks = [have[:1]]
     for before, axis in itertools.pairwise(have):
         if wanted.index(axis) == wanted.index(before) + 1:
@@ -249,7 +249,7 @@ def _chunks(have: Group, wanted: Group) -> list[Group]:
 
 
 def _without_batch(array: Array, value: Value) -> Array:
-    """Return constants with size 1 along the batch axis; raises `UntranslatableError` if they differ by example."""
+    """Return constants with size 1 along the batch axis; raises `UntranslatableError` if they differ between examples."""
     array = array.reshape((1,) * (len(value.view) - array.ndim) + array.shape)
     for place, group in enumerate(value.view):
         batch = [axis for axis in group if axis.is_batch]

@@ -40,7 +40,7 @@ _REMEDY = f"{EXPORT} writes it"
 
 @dataclass(frozen=True)
 class ArgumentReference:
-    """A reference to the result of an earlier operation, by the result's name; an argument of a later operation."""
+    """An argument of an operation: the name of an earlier operation's result."""
 
     name: str
 
@@ -65,7 +65,7 @@ class GraphOperation:
         return {name: _resolved(argument, values) for name, argument in self.arguments.items()}
 
     def named(self, found: Any) -> Iterator[tuple[str, Any]]:
-        """Yield (name, value) of each result that is used later; `found` is the operation's result or list."""
+        """Yield (name, value) of each result that is used later; `found` is the result or the list of results."""
         results: Iterable[Any] = found if self.is_list else [found]
         yield from ((name, one) for name, one in zip(self.outputs, results, strict=False) if name is not None)
 

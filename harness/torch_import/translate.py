@@ -56,7 +56,7 @@ def translate(graph: Graph) -> Translation:
 
 
 def is_translated(operation: GraphOperation) -> bool:
-    """Whether `translate` knows an operation at all; it may still refuse the arguments."""
+    """Whether `translate` can translate an operation; it may still refuse some arguments."""
     name = operation.name.removesuffix("_")
     if not operation.target.startswith("aten."):
         return operation.target.startswith("_operator.") and name in _ON_SIZES

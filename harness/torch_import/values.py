@@ -1,4 +1,4 @@
-"""Values of a graph: the axes that PyTorch sees, and the axes of the output of the Keras layer that stores the value.
+"""Values of a graph: the axes that PyTorch sees, and the axes in which the output of a Keras layer stores the value.
 
 Both are products of the same elementary axes. Layers store the channels last, and their outputs are described without
 the batch. Views, permutations and slices change only PyTorch's axes. A layer is added when an operation needs the
@@ -20,7 +20,7 @@ from harness.torch_import.registry import UntranslatableError
 
 @dataclass(frozen=True, eq=False)
 class ValueAxis:
-    """An elementary axis. Axes are compared by identity: two axes of the same size differ."""
+    """An axis, or a factor of an axis. Axes are compared by identity: two axes of the same size differ."""
 
     size: int
     is_batch: bool = False
@@ -110,7 +110,7 @@ class Value:
         return self._with_groups(divided), parts
 
     def permuted(self, order: Sequence[int]) -> "Value":
-        """Return the value with PyTorch's axes in another order, a list of their old positions."""
+        """Return the value with PyTorch's axes in another order; `order` lists their old positions."""
         return replace(self, view=tuple(self.view[axis] for axis in order))
 
     def with_axis(self, place: int) -> "Value":
@@ -232,6 +232,6 @@ def renamed(value: Value, names: dict[ValueAxis, ValueAxis]) -> Value:
 
 
 def arranged(array: Array, have: Group, wanted: Group) -> Array:
-    """Return `array`, whose axes are products of the axes `have`, with the single axes `wanted`, a permutation."""
+    """Return `array`, whose axes are products of the axes `have`, reshaped and transposed to the axes `wanted`."""
     places = [have.index(axis) for axis in wanted]
     return np.asarray(array).reshape([axis.size for axis in have]).transpose(places)

@@ -169,7 +169,7 @@ def _minimum(network: TranslatedNetwork, x: Value, other: Value) -> Value:
 
 @translates("matmul", "bmm")
 def _matmul(network: TranslatedNetwork, x: Any, other: Any = None, mat2: Any = None) -> Value:
-    """Translate a product of an attention, or a product with a constant matrix from the right."""
+    """Translate a product inside an attention, or the product of a value and a constant matrix."""
     other = mat2 if other is None else other
     if isinstance(x, Value) and isinstance(other, Value):
         return attend(network, x, other) if isinstance(x.source, Scores) else product_of_heads(x, other)

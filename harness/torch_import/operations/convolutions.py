@@ -79,7 +79,7 @@ def each(value: Any, rank: int) -> list[int]:
 
 
 def pad_places(network: TranslatedNetwork, value: Value, pads: Sequence[tuple[int, int]]) -> Value:
-    """Return a map, stored as (*places, channels), with zeros before and after the places of each axis."""
+    """Return a map, stored as (*places, channels), padded with zeros at both ends of each axis of places."""
     if not any(map(any, pads)):
         return value
     rank = len(pads)

@@ -47,7 +47,7 @@ def _layer_norm(
 
 
 def _is_apart(value: Value, axes: Group) -> bool:
-    """Whether no stored axis is a product of both `axes` and other axes."""
+    """Whether each stored axis is a product of `axes` only, or of other axes only."""
     groups = [group for group in value.stored if group]
     return all(len({axis in axes for axis in group}) == 1 for group in groups)
 
