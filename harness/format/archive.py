@@ -112,7 +112,7 @@ def open_member(archive: zipfile.ZipFile, name: str) -> Iterator[tuple[IO[bytes]
 
 
 def open_info(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> IO[bytes]:
-    """Open a member; raises `UserError` as `require_plain` does, or an exception of `DAMAGE` if the content is missing."""
+    """Open a member; raises `UserError` as `require_plain` does, or an exception of `DAMAGE` for missing content."""
     require_plain(info)
     try:
         return archive.open(info)

@@ -125,7 +125,7 @@ def timeless_group(parent: h5py.Group, name: str) -> h5py.Group:
 
 
 def require_readable(content: IO[bytes]) -> None:
-    """Raise `ValueError` if the HDF5 library might read a heap forever; bytes that look like a heap are treated as a heap."""
+    """Raise `ValueError` if the HDF5 library might read a heap forever; any bytes that look like a heap are checked."""
     size = content.seek(0, io.SEEK_END)
     left = MAX_OBJECTS
     for start in _places(content, size):

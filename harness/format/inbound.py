@@ -1,4 +1,4 @@
-"""Reads the calls of layers from the JSON of a functional Keras model, and finds the order in which Keras lists layers."""
+"""Reads the calls of layers from the JSON of a functional Keras model, and finds Keras' order of the layers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Reads weights from HDF5 files in the layout of Keras 2, orders them as an architecture does, and writes such files."""
+"""Reads weights from HDF5 files in the layout of Keras 2, in the order of the model's layers, and writes such files."""
 
 import io
 from collections.abc import Iterator, Sequence

@@ -253,7 +253,7 @@ def _accuracies(
 
 
 def _agreed(row: ImportedRow, part: str, stated: Stated | None, computed: float | None, sizes: dict[str, int]) -> float:
-    """Return the stated accuracy if there is one, or else the computed accuracy; raises `UserError` if the two differ."""
+    """Return the stated accuracy if there is one, else the computed accuracy; raises `UserError` if the two differ."""
     if stated is None:
         assert computed is not None
         return computed

@@ -108,7 +108,7 @@ def _asked(process: Process, inputs: Array, question: Question) -> list[Array]:
 
 
 def _as_stored(array: Array, value: Value) -> Array | None:
-    """Return PyTorch's result (batch, ...) with the axes of the layer's output; None if the layer's output is larger."""
+    """Return PyTorch's result (batch, ...) with the axes of the layer's output; None if that output is larger."""
     axes = flat(value.view)
     if value.fixed or {axis for axis in axes if not axis.is_batch} != {*flat(value.stored)}:
         return None

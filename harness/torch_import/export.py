@@ -46,7 +46,7 @@ class Exporter:
         self._module = copy.deepcopy(module).cpu().eval()
 
     def outputs(self, inputs: Array) -> Array:
-        """Return the outputs (n, classes) for inputs (n, ...) in the module's layout; raises `UserError` if that fails."""
+        """Return the outputs (n, classes) for inputs (n, ...) in the module's layout; raises `UserError` on failure."""
         import torch
 
         try:

@@ -204,7 +204,7 @@ class TranslatedNetwork:
         return self._by_place(value, numbers, is_factor=is_factor)
 
     def _by_channel(self, value: Value, numbers: Array, *, is_factor: bool) -> Value:
-        """Multiply a value by `numbers` (channels,), or add them, with a batch normalization of mean 0 and variance 1."""
+        """Multiply a value by `numbers` (channels,), or add them, by a batch normalization with mean 0, variance 1."""
         config = {"axis": -1, "epsilon": 0.0, "scale": is_factor, "center": not is_factor}
         unchanged = [np.zeros_like(numbers), np.ones_like(numbers)]
         return self.after(value, "BatchNormalization", config, [numbers, *unchanged])
@@ -249,7 +249,7 @@ def _chunks(have: Group, wanted: Group) -> list[Group]:
 
 
 def _without_batch(array: Array, value: Value) -> Array:
-    """Return constants with size 1 along the batch axis; raises `UntranslatableError` if they differ between examples."""
+    """Return constants with size 1 along the batch axis; raises `UntranslatableError` if they vary with the example."""
     array = array.reshape((1,) * (len(value.view) - array.ndim) + array.shape)
     for place, group in enumerate(value.view):
         batch = [axis for axis in group if axis.is_batch]
