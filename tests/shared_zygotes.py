@@ -1,4 +1,4 @@
-"""Zygotes, which fork workers, for all commands of a test process: most commands take less time than their imports."""
+"""Zygotes (processes that fork workers) that all commands of a test process share: frameworks are imported once."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

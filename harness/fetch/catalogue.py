@@ -119,7 +119,7 @@ def read_corpus(file: Path) -> Corpus:
 
 
 def find_wanted(text: str, known: dict[str, Corpus]) -> list[WantedTasks]:
-    """Return a `WantedTasks` for each archive with tasks that `text`, CORPUS, CORPUS/TASK or CORPUS/PHASE, names.
+    """Return a `WantedTasks` for each archive with requested tasks; `text` is CORPUS, CORPUS/TASK or CORPUS/PHASE.
 
     Raises `UserError` for an unknown name.
     """

@@ -198,7 +198,7 @@ PASSING = (LostConnectionError, requests.ConnectionError, requests.exceptions.Ch
 
 
 def persistently(attempt: Callable[[], T], url: Address, *passing: type[Exception]) -> T:
-    """Return the result of `attempt`; repeat it after errors of the types `passing`; raises `UserError` after the last."""
+    """Return the result of `attempt`; repeat it after errors of the types `passing`; raises `UserError` in the end."""
     proxies_of(url)  # raises an error for a proxy whose password could be taken for a host
     problem: Exception = LostConnectionError()
     for pause_s in (0, *PAUSES_S):

@@ -32,7 +32,7 @@ class Stated:
         return float(self.text)
 
     def agrees(self, computed: float, n_examples: int) -> bool:
-        """Whether an accuracy computed on `n_examples` equals the stated accuracy, up to rounding and a few examples."""
+        """Whether an accuracy computed on `n_examples` equals this accuracy, up to rounding and a few examples."""
         examples = EXAMPLES if self.rounding else 1  # 0 and 1 are not rounded
         return abs(computed - self.value) <= self.rounding + examples / n_examples + 1e-9
 

@@ -233,7 +233,7 @@ def _with_bias(network: TranslatedNetwork, query: _Projection, key: _Projection,
 
 
 def _extended(network: TranslatedNetwork, part: _Projection, constants: Array, kernel: Array) -> _Projection:
-    """Append `constants` (windows or 1, places, n) to a projection's input channels, and append their `kernel`."""
+    """Append `constants` (windows or 1, places, n) to the inputs of a projection, and `kernel` to its kernel."""
     sizes = sizes_of(part.input.stored)
     n = constants.shape[-1]
     made = group_of(sizes[-1] + n)
