@@ -106,7 +106,7 @@ class Watch:
                 session.exitstatus = 1
 
     def _is_whole(self, config):
-        """Whether the run included all tests of families, at least those of `make test`."""
+        """Whether the run included all tests of families that belong to `make test`."""
         names = {file.name for file in self.files if file.parent.name == FAMILIES.name}
         parts = any("::" in argument for argument in config.args) or config.option.keyword
         return not parts and names >= {file.name for file in FAMILIES.glob("test_*.py") if not _is_of_rest(file)}

@@ -92,7 +92,7 @@ def inbound(layer: Mapping[str, Any]) -> list[Inbound]:
     """Return the arguments of each call of a layer; empty for an `InputLayer`.
 
     Arguments without effect, such as `training=False`, are left out. Raises `UserError` for any other argument that is
-    neither a layer's output nor in `SWITCHES`.
+    neither a layer's output nor a switch such as `use_causal_mask`.
     """
     return [_keras_3(layer, node) if isinstance(node, dict) else _keras_2(layer, node)
             for node in layer.get("inbound_nodes", [])]  # fmt: skip

@@ -104,7 +104,10 @@ def _unified(class_name: str, settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def _without_virtual_batches(config: dict[str, Any]) -> dict[str, Any]:
-    """Return a batch normalization's settings without virtual batches; with these, Keras 2 writes axes 1 too large."""
+    """Return a batch normalization's settings without virtual batches, which have no effect after training.
+
+    Keras 2 stores the axes of a layer with virtual batches 1 too large; this is corrected.
+    """
     if config.get("virtual_batch_size") is None:
         return config
     left = {name: value for name, value in config.items() if name != "virtual_batch_size"}

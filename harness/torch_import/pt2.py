@@ -78,7 +78,7 @@ def _resolved(argument: Any, values: Mapping[str, Any]) -> Any:
 
 @dataclass(frozen=True)
 class Graph:
-    """An exported network."""
+    """A network that PyTorch exported: its operations and constants."""
 
     file: Path  #: the `.pt2` file, for messages
     operations: tuple[GraphOperation, ...]  #: the operations in the order of their execution
