@@ -10,7 +10,7 @@ from harness.sandbox.zygote import Zygotes
 
 
 class SharedZygotes(Zygotes):
-    """Zygotes that stay when a command ends."""
+    """Zygotes that keep running when a command ends."""
 
     def close(self) -> None:
         """Do nothing: other commands will use the zygotes."""

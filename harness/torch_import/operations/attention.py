@@ -183,7 +183,7 @@ def _heads(query: Value) -> Group:
 
 
 def _projection(network: TranslatedNetwork, value: Value, windows: Group, heads: Group) -> _Projection:
-    """Return queries, keys or values as the output of the dense layer before them, or else as the output of an identity."""
+    """Return queries, keys or values as the output of the dense layer before them, or else of an identity layer."""
     numbers, places = value.view[-1], value.view[-2]
     outer = (*([windows] if windows else []), places)
     wanted = (*heads, *numbers)
