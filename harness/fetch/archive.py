@@ -181,7 +181,7 @@ class _Tar:
             raise BadArchiveError(f"expected a readable tar or zip: {error}") from error
         self._seen += len(part)
         if self._seen > self.allowed:
-            raise BadArchiveError("names and headers take too much of it")
+            raise BadArchiveError("its names and headers are too large")
         return part
 
 

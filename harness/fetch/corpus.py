@@ -128,7 +128,7 @@ def _fetch(source: ArchiveSource, task: KnownTask, plan: TaskPlan, watcher: Watc
         if record.part is None and task.sha256 is None:
             watcher.note(f"{task.name}: SHA-256 of all files {found} ({UNKNOWN} to the catalogue)")
         if kept := StagedTask(staging.root, task.name).kept:
-            watcher.note(f"{task.name}: {len(kept)} files of other models, fetched before, are kept for more --models")
+            watcher.note(f"{task.name}: {len(kept)} files of other models, fetched before, are kept for later")
     return _known(task, staging.root, is_new=not plan.is_done)
 
 

@@ -87,7 +87,7 @@ class _Source:
         """Add the definition or import of the object `value` under its name, unless the module has it already."""
         if name in self._known:
             if self._known[name] is not value:
-                raise UserError(f"{name}: stands for two things in the functions that are used", remedy="rename one")
+                raise UserError(f"{name}: names two different objects in these functions", remedy="rename one")
             return
         self._known[name] = value
         if isinstance(value, ModuleType):
@@ -106,7 +106,7 @@ class _Source:
         if type(plain) not in _PLAIN:
             raise UserError(f"{name}: a {type(value).__name__} cannot come with a function", remedy=_REMEDY)
         if may_be_secret(name) or (isinstance(plain, str) and without_passwords(plain) != plain):
-            remedy = "if it is none, give it another name, or define it in the function"
+            remedy = "if it is no secret, give it another name, or define it in the function"
             raise UserError(f"{name}: may be a secret, and would come with the function", remedy=remedy)
         self.parts.append(f"{name} = {_source_of(name, plain)}")
         self.values.append(f"{name} = {_SHOWN.repr(plain)}")

@@ -85,7 +85,7 @@ def _problem(entry: metadata.EntryPoint, distribution: metadata.Distribution) ->
     module = value["module"].replace(".", "/")
     files = (file.as_posix().partition(".")[0] for file in _files(distribution, value["module"]))
     if not {module, f"{module}/__init__"} & set(files):
-        return f"no module {value['module']} is installed with it; one that is installed as editable is in no sandbox"
+        return f"no module {value['module']} is installed with it; a module in editable mode is in no sandbox"
     return None
 
 

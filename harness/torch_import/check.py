@@ -79,7 +79,7 @@ class OutputComparison(AbstractContextManager["OutputComparison"]):
                 numbers = f"{found.reshape(-1)[place]:.6g} in Keras, {stored.reshape(-1)[place]:.6g} in PyTorch"
                 where = translation.paths[name]
                 return UserError(f"first differs at {where}", expected="the same numbers", found=numbers)
-        most = f"a difference of at most {TOLERANCE:g} of their spread from the module's"
+        most = f"a difference from PyTorch's of at most {TOLERANCE:g} of their range"
         remedy = "does the module draw random numbers?"
         return UserError("outputs", expected=most, found=f"{difference:.2g}", remedy=remedy)
 

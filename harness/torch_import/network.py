@@ -110,7 +110,7 @@ class TranslatedNetwork:
         value = self.settled(value)
         have, wanted = flat(value.stored), flat(groups)
         if sorted(map(id, have)) != sorted(map(id, wanted)):
-            raise UntranslatableError("needs axes that are part of the batch, or the batch as another axis")
+            raise UntranslatableError("mixes the batch with other axes")
         if have != wanted:
             chunks = _chunks(have, wanted)
             value = self._reshaped(value, tuple(chunks))

@@ -159,7 +159,7 @@ def _with_one(pair: tuple[ValueAxis, ValueAxis], axis: ValueAxis, group: Group) 
 
 
 def _cut(have: Sequence[int], wanted: Sequence[int]) -> UntranslatableError:
-    return UntranslatableError(f"turns shape {tuple(have)} into {tuple(wanted)}, which cuts axes anew")
+    return UntranslatableError(f"turns shape {tuple(have)} into {tuple(wanted)}, which divides axes in another way")
 
 
 def with_group(groups: Groups, place: int, group: Group) -> Groups:

@@ -90,7 +90,7 @@ def attend(network: TranslatedNetwork, weights: Value, value: Value) -> Value:
     """Return the output of an attention: the sum of values, weighted by the normalized scores `weights`."""
     scores = weights.source
     if not isinstance(scores, Scores) or not scores.is_normalized:
-        raise UntranslatableError("is a sum of values with weights of no softmax")
+        raise UntranslatableError("is a sum of values whose weights do not come from a softmax")
     return _attention(network, scores, value)
 
 

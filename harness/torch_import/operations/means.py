@@ -65,7 +65,7 @@ def _upsample(
     have = sizes_of(value.stored)[:-1]
     wanted = [int(n * factor) for n, factor in zip(have, scale_factors, strict=True)] if scale_factors else output_size
     if align_corners or any(size % n for n, size in zip(have, wanted, strict=True)):
-        raise UntranslatableError(f"makes {tuple(wanted)} places of {have}, which is no repetition")
+        raise UntranslatableError(f"upsamples {have} places to {tuple(wanted)}, which is no whole factor")
     times: Any = [size // n for n, size in zip(have, wanted, strict=True)]
     config = {"size": times if len(times) > 1 else times[0]}
     config |= {} if align_corners is None else {"interpolation": "bilinear"}

@@ -26,7 +26,7 @@ def _avg_pool(
     ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: Any = None,
 ) -> Value:  # fmt: skip
     if divisor_override is not None:
-        raise UntranslatableError("divides by a number of its own")
+        raise UntranslatableError("has a divisor_override, which Keras does not have")
     pool = _Pool(network, x, "AveragePooling", kernel_size, stride, padding, ceil_mode)
     if count_include_pad and any(right > left for left, right in pool.pads):
         raise UntranslatableError("counts only a part of its padding, in ceil mode")

@@ -90,7 +90,7 @@ def _part_of(network: TranslatedNetwork, x: Value, dim: int, start: int, step: i
     if found is not None:
         return found.with_axis(dim) if len(found.view) < len(x.view) else found
     if step != 1 or not count:
-        raise UntranslatableError(f"takes every {step}th place of {x.shape[dim]}")
+        raise UntranslatableError(f"takes places in steps of {step} from an axis of {x.shape[dim]}")
     cut = network.cut(network.settled(x), x.view[dim], start, start + count)
     made = tuple(axis for axis in flat(cut.stored) if axis not in flat(x.stored))
     return replace(cut, view=with_group(x.view, dim, made))
