@@ -49,7 +49,7 @@ class RemoteFile:
             return replace(self, boundaries=boundaries, tail=reader.read())
 
     def open(self, seen: Callable[[int], None] = lambda _: None) -> "RangeReader":
-        """Return a reader with its own connection; it passes the size in bytes of each arriving piece to `seen`."""
+        """Return a reader with its own connection; `seen` receives the size in bytes of each arriving piece."""
         return RangeReader(self, seen)
 
 

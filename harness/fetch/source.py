@@ -46,7 +46,7 @@ class ArchiveSource:
     is_pinned: bool  #: whether the catalogue has the digest of the archive's directory
 
     def open(self, seen: Callable[[int], None]) -> IO[bytes]:
-        """Return a reader of the archive for one thread; it passes the size of each arriving piece (bytes) to `seen`."""
+        """Return a reader of the archive for one thread; `seen` receives the size in bytes of each arriving piece."""
         if isinstance(self.file, Path):
             return Pieces(open_regular(self.file, links=True), MAX_LIST)
         return cast(IO[bytes], self.file.open(seen))

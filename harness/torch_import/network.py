@@ -89,7 +89,7 @@ class TranslatedNetwork:
         self, value: Value, class_name: str, config: dict[str, Any], places: Sequence[int], *,
         channels: Group | None = None, weights: Sequence[Array] = (),
     ) -> Value:  # fmt: skip
-        """Return the output (batch, channels, *places) of a new layer, whose input is stored with the channels last.
+        """Return the output (batch, channels, *places) of a new layer on a feature map that is stored with the channels last.
 
         `channels` are the axes of the output's channels; by default, they are those of the input's channels.
         """
@@ -142,7 +142,7 @@ class TranslatedNetwork:
         return value
 
     def cut(self, value: Value, group: Group, start: int, stop: int) -> Value:
-        """Return the places `start` to `stop` - 1 along the product of the axes `group`; a new axis replaces them."""
+        """Return the slice `start:stop` of a value along the product of the axes `group`; a new axis replaces these axes."""
         axes = tuple(axis for axis in flat(value.stored) if axis not in group)
         first = flat(value.stored).index(group[0])
         before, behind, made = axes[:first], axes[first:], group_of(stop - start)
@@ -156,7 +156,7 @@ class TranslatedNetwork:
         return value
 
     def channels_last(self, value: Value) -> Value:
-        """Return a map (batch, channels, *places) stored as (*places, channels), as convolutions in Keras expect."""
+        """Return a feature map (batch, channels, *places), stored as (*places, channels) for convolutions in Keras."""
         batch, channels, *places = value.view
         if len(batch) != 1 or not batch[0].is_batch:
             raise UntranslatableError("has an input whose first axis is not the batch")

@@ -122,9 +122,9 @@ class Value:
         return replace(self, view=self.view[:place] + self.view[place + 1 :])
 
     def part(self, place: int, start: int, step: int, count: int) -> "Value | None":
-        """Return `count` places of an axis, from `start` in steps of `step`; None if this needs a layer.
+        """Return the slice of `count` places of an axis, from `start` in steps of `step`; None if this needs a layer.
 
-        If n divides the axis, two selections need no layer: every n-th place, and one of n equal consecutive parts.
+        If n divides the axis, two slices need no layer: every n-th place, and one of n equal consecutive parts.
         """
         size = self.shape[place]
         if count == size:

@@ -201,7 +201,7 @@ def _merged(network: TranslatedNetwork, kind: str, one: Value, other: Value) -> 
 
 
 def _repeated(network: TranslatedNetwork, kind: str, one: Value, other: Value) -> Value:
-    """Return the output of a layer on two maps that broadcast to each other along different axes."""
+    """Return the output of a layer on two feature maps that broadcast to each other along different axes."""
     if len(one.view) != 4:
         raise UntranslatableError(f"broadcasts both of the shapes {one.shape} and {other.shape}")
     placed = [network.stored_as(value, (*value.view[2:], value.view[1])) for value in (one, other)]

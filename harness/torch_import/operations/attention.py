@@ -2,7 +2,7 @@
 
 No Keras layer computes the scores alone. `Scores` keeps queries and keys until the scores weight a sum of values. A
 bias of the scores, such as for relative positions, extends queries and keys by further numbers: each query gets a
-one-hot code of its place, and each key gets the biases for all places of queries.
+one-hot code of its place in the sequence, and each key gets the biases for all places of queries.
 """
 
 import math

@@ -58,7 +58,7 @@ def _convolution(
 
 @translates("linear")
 def linear(network: TranslatedNetwork, input: Value, weight: Array, bias: Array | None = None) -> Value:
-    """Translate a dense layer; reorder its kernel if Keras flattens the map before it in another order."""
+    """Translate a dense layer; reorder its kernel if Keras flattens the feature map before it in another order."""
     last = input.view[-1]
     kernel = weight.T
     if is_open(network, input):
@@ -79,7 +79,7 @@ def each(value: Any, rank: int) -> list[int]:
 
 
 def pad_places(network: TranslatedNetwork, value: Value, pads: Sequence[tuple[int, int]]) -> Value:
-    """Return a map, stored as (*places, channels), padded with zeros at both ends of each axis of places."""
+    """Return a feature map, stored as (*places, channels), padded with zeros at both ends of each axis of places."""
     if not any(map(any, pads)):
         return value
     rank = len(pads)

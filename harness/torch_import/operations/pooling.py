@@ -34,7 +34,7 @@ def _avg_pool(
 
 
 class _Pool:
-    """A pooling of a map; `pads` has, for each axis, the places by which windows exceed its beginning and its end."""
+    """A pooling of a feature map; `pads` has the number of places by which windows exceed both ends of each axis."""
 
     def __init__(
         self, network: TranslatedNetwork, x: Value, kind: str, size: Any, stride: Any, padding: Any, ceil_mode: bool
@@ -58,7 +58,7 @@ class _Pool:
         return self._pooled(pad_places(self._network, self._value, self.pads), self._size, self._strides, "valid")
 
     def without_padding(self) -> Value:
-        """Return the pooled map; means and maxima ignore padding, as in Keras with padding "same"."""
+        """Return the pooled feature map; means and maxima ignore padding, as in Keras with padding "same"."""
         if not any(map(any, self.pads)):
             return self.with_zeros()
         places = sizes_of(self._value.stored)
