@@ -1,6 +1,6 @@
 """The policy that AutoAugment found for CIFAR-10 (Cubuk et al. 2019, table 7 of the appendix).
 
-Magnitudes are those of Cubuk et al.'s code for CIFAR-10, where level 10 is the maximum. Pixels from outside an image
+Magnitudes are as in Cubuk et al.'s code for CIFAR-10, where level 10 is the maximum. Pixels from outside an image
 are mid-grey. Their code also crops, mirrors and cuts out; these steps are no part of the policy.
 """
 

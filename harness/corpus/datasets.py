@@ -73,7 +73,7 @@ def load_data(recipe: "DataRecipe", base: Path) -> Data:
 
 
 def with_label_noise(labels: Labels, n_classes: int, share: float, seed: int) -> Labels:
-    """Return labels (N,), a share of which is replaced by another class, drawn uniformly.
+    """Return labels (N,) in which a share is replaced by other classes, drawn uniformly.
 
     With the same seed, a larger share includes the replacements of a smaller share.
     """

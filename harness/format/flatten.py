@@ -259,7 +259,7 @@ def _numbered_calls(
     """Return (layer, number of the call) -> arguments of the call; references in the JSON use these numbers.
 
     The numbers of a layer's calls start at the smallest number in any reference; in a nested model it can exceed 0.
-    Raises `UserError` if nothing refers to one of several calls: Keras 3.2 wrote the number 0 for every call.
+    Raises `UserError` if a layer has several calls and nothing refers to one of them: Keras 3.2 wrote 0 for each call.
     """
     references = [*outputs, *(one for nodes in calls.values() for node in nodes for one in node.outputs)]
     first: dict[str, int] = {}

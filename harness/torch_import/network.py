@@ -79,7 +79,7 @@ class TranslatedNetwork:
     ) -> Value:  # fmt: skip
         """Return the output of a new layer whose input is `value`; the axes that PyTorch sees stay the same.
 
-        `stored` are the axes of the layer's output; by default, they are those of its input.
+        `stored` are the axes of the layer's output; by default, the axes of its input.
         """
         number = self.add(class_name, [self.source(value)], config, weights)
         self._sizes[number] = sizes_of(value.stored if stored is None else stored)
@@ -89,9 +89,9 @@ class TranslatedNetwork:
         self, value: Value, class_name: str, config: dict[str, Any], places: Sequence[int], *,
         channels: Group | None = None, weights: Sequence[Array] = (),
     ) -> Value:  # fmt: skip
-        """Return the output (batch, channels, *places) of a new layer on a feature map that is stored with the channels last.
+        """Return the output (batch, channels, *places) of a new layer, whose input is a feature map with the channels last.
 
-        `channels` are the axes of the output's channels; by default, they are those of the input's channels.
+        `channels` are the axes of the output's channels; by default, the axes of the input's channels.
         """
         stored = (*map(group_of, places), value.stored[-1] if channels is None else channels)
         found = self.after(value, class_name, config, weights, stored)
@@ -142,7 +142,7 @@ class TranslatedNetwork:
         return value
 
     def cut(self, value: Value, group: Group, start: int, stop: int) -> Value:
-        """Return the slice `start:stop` of a value along the product of the axes `group`; a new axis replaces these axes."""
+        """Return the slice `start:stop` along the product of the axes `group`; a new axis replaces these axes."""
         axes = tuple(axis for axis in flat(value.stored) if axis not in group)
         first = flat(value.stored).index(group[0])
         before, behind, made = axes[:first], axes[first:], group_of(stop - start)

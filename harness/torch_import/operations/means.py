@@ -36,7 +36,7 @@ def _total(network: TranslatedNetwork, x: Value, dim: Any = None, keepdim: bool 
 
 @translates("adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d")
 def _adaptive_avg_pool(network: TranslatedNetwork, x: Value, output_size: Any) -> Value:
-    """Translate a pooling to `output_size` places per axis in equal windows; upsample a feature map with fewer places."""
+    """Translate a pooling to `output_size` places per axis in equal windows; upsample a map with fewer places."""
     value = network.channels_last(x)
     rank = len(value.stored) - 1
     have = sizes_of(value.stored)[:-1]

@@ -85,7 +85,7 @@ def _select(network: TranslatedNetwork, x: Value, dim: int, index: int) -> Value
 
 
 def _part_of(network: TranslatedNetwork, x: Value, dim: int, start: int, step: int, count: int) -> Value:
-    """Return the slice of `count` places of an axis, from `start` in steps of `step`; adds a layer if `Value.part` cannot."""
+    """Return the slice of `count` places of an axis, from `start` in steps of `step`; adds a layer if necessary."""
     found = x.part(dim, start, step, count) if count else None
     if found is not None:
         return found.with_axis(dim) if len(found.view) < len(x.view) else found
