@@ -206,7 +206,7 @@ class Build:
 
 
 def _names(number: int | str) -> tuple[str, str]:
-    """Return the names of a cell's directory before and after the task is assembled, or for "*", glob patterns."""
+    """Return the names of a cell's directory, before and after the task is assembled, or glob patterns for "*"."""
     return CELLS.format(number), model_name(str(number))
 
 

@@ -75,7 +75,8 @@ def _ask(session: Session, url: Address) -> tuple[int, str | None]:
 class RangeReader(io.RawIOBase):
     """Reads a file on a server; after a lost connection, a new connection continues at the same position.
 
-    Reading raises `UserError` if a new connection does not help, or if the file has changed.
+    Reading raises `UserError` if a new connection does not help, or if the file has changed. It raises
+    `BadArchiveError` for a request of more than `MAX_LIST` bytes.
     """
 
     def __init__(self, file: RemoteFile, seen: Callable[[int], None]) -> None:

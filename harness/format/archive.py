@@ -61,7 +61,7 @@ class Pieces(BufferedReader):
         self._most = most
 
     def read(self, size: int | None = -1, /) -> bytes:
-        """Return up to `size` bytes; up to the end of the file for None or a negative size."""
+        """Return up to `size` bytes, but at most `most`; None or a negative size means `most`."""
         return super().read(self._most if size is None or size < 0 else min(size, self._most))
 
 

@@ -4,8 +4,8 @@ A record is its length (8 bytes), the length's checksum (4), the payload, and th
 little-endian, and a checksum is a masked CRC-32C. The payload is a `tf.train.Example` with the bytes features `inputs`
 (a serialized float32 tensor) and `output` (a serialized int32 scalar). Error messages count records from 0.
 
-This module declares the needed fields of TensorFlow's protocol buffers; other fields are skipped. The field numbers come
-from core/example/{example,feature}.proto and core/framework/tensor{,_shape}.proto.
+This module declares the needed fields of TensorFlow's protocol buffers; other fields are skipped. The field numbers
+come from core/example/{example,feature}.proto and core/framework/tensor{,_shape}.proto.
 """
 
 import math

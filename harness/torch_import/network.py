@@ -89,7 +89,7 @@ class TranslatedNetwork:
         self, value: Value, class_name: str, config: dict[str, Any], places: Sequence[int], *,
         channels: Group | None = None, weights: Sequence[Array] = (),
     ) -> Value:  # fmt: skip
-        """Return the output (batch, channels, *places) of a new layer, whose input is a feature map with the channels last.
+        """Return the output (batch, channels, *places) of a new layer on a feature map with the channels last.
 
         `channels` are the axes of the output's channels; by default, the axes of the input's channels.
         """
