@@ -62,7 +62,7 @@ class Container:
 
 
 def start(command: str, volumes: dict[Path, str], log: Path, *, data: Path) -> Container:
-    """Start a command in /app/program of a new container; `volumes` are writable, and `data` is read-only /app/data."""
+    """Start a command in /app/program of a new container; `volumes` are writable, `data` is read-only at /app/data."""
     image = [path for path in {sys.prefix, sys.base_prefix, str(ROOT)} if not path.startswith("/usr/")]
     tools = log.parent / "tools"
     tools.mkdir(exist_ok=True)

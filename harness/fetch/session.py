@@ -151,7 +151,7 @@ def _next_address(response: requests.Response) -> str:
 
 
 def content_length(response: requests.Response) -> int:
-    """Return the size in bytes that an answer declares, or 0 if it declares no size; raises `UserError` for other text."""
+    """Return the size in bytes that an answer declares, 0 if it declares no size; raises `UserError` for other text."""
     text = response.headers.get("Content-Length", "0")
     if not re.fullmatch(r"[0-9]{1,18}", text):
         raise _malformed(response, "Content-Length", "a number of bytes", text)
