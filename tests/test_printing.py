@@ -19,7 +19,7 @@ from harness.text import safe_line
 
 HARNESS = Path(__file__).parents[1] / "harness"
 
-#: Calls that print, or that create an object which prints.
+#: Calls that print, and calls that create printing objects.
 PRINTS = {
     "print", "pprint", "Console", "Status", "TextColumn", "Live", "Prompt",
     "click.echo", "click.secho", "click.style", "click.echo_via_pager", "click.confirm", "click.prompt", "click.pause",

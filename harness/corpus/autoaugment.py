@@ -122,7 +122,7 @@ def _smooth(images: Any) -> Any:
 
 
 def _auto_contrast(images: Any) -> Any:
-    """Stretch each channel of each image to [0, 1]. Constant channels stay unchanged."""
+    """Stretch all channels of the images to [0, 1]; constant channels stay unchanged."""
     low = tf.reduce_min(images, axis=[1, 2], keepdims=True)
     high = tf.reduce_max(images, axis=[1, 2], keepdims=True)
     return tf.where(high > low, tf.math.divide_no_nan(images - low, high - low), images)

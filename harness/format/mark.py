@@ -17,7 +17,7 @@ _EXPECTED = "one line, `hidden: true` or `hidden: false`"
 def find_marks(directories: Iterable[Path]) -> tuple[Path, ...]:
     """Return the paths of the marks in directories; a mark is a file that says whether a task is hidden.
 
-    Broken links are included, so that `is_hidden` refuses them. Raises `UserError` if a mark is inaccessible.
+    Broken links, which `is_hidden` refuses, are included. Raises `UserError` if a mark is inaccessible.
     """
     return tuple(path for directory in directories for name in MARKS if _is_there(path := directory / name))
 

@@ -1,6 +1,6 @@
 """Finds the measures that other installed packages announce by entry points.
 
-The harness reads only the metadata of such a package. A sandbox imports the measure by name, as for a participant's
+The harness imports nothing from such a package. A sandbox imports the measure by name, as for a participant's
 submission.
 """
 

@@ -193,7 +193,7 @@ def group_of(size: int) -> Group:
 
 
 def aligned(one: Value, other: Value) -> tuple[Value, Value]:
-    """Return two values that share their elementary axes, so that they can be combined number by number.
+    """Return both values with common elementary axes, for an operation on each pair of numbers.
 
     Axes along which a value has size 1 stay as they are, since PyTorch broadcasts. Raises `UntranslatableError` if the
     shapes do not fit.
