@@ -26,7 +26,7 @@ class Kernel:
         self.mount.mkdir()
 
     def group(self, path: str, limit: str, used: int = 0, files: int = 0, kills: int = 0) -> None:
-        """Write the files of a group; sizes are in MiB."""
+        """Write the files of a control group; sizes are in MiB."""
         group = self.mount / path
         group.mkdir(exist_ok=True)
         bound, usage, prefix, events = FILES[self.version]

@@ -1,4 +1,4 @@
-"""Reads and writes the mark of a hidden task: a file `metadata` beside the reference data."""
+"""Reads and writes marks: a file `metadata` beside the reference data, the mark, says whether a task is hidden."""
 
 import reprlib
 from collections.abc import Iterable

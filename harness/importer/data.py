@@ -69,7 +69,7 @@ def with_channels_last(examples: Examples, input_shape: tuple[int, ...]) -> Exam
 def write_arrays(
     examples: Examples, directory: Path, input_shape: tuple[int, ...], n_outputs: int, divisor: float
 ) -> int:
-    """Write inputs.npy, divided by `divisor`, and labels.npy to a new directory, and return the number of examples.
+    """Write inputs.npy (inputs divided by `divisor`) and labels.npy to a new directory; return the number of examples.
 
     If the models have one channel, the inputs may lack the axis of channels. Raises `UserError` if shapes do not fit
     the models or each other, a number is not finite, or a label is out of range.
