@@ -145,7 +145,7 @@ class RangeReader(io.RawIOBase):
             found = f"{length} bytes (ETag {etag})"
             expected = f"{self._file.length} bytes (ETag {self._file.etag}) as before"
             raise UserError("the archive has changed", file=self._file.url, expected=expected, found=found,
-                            remedy="the same command begins with the new one")  # fmt: skip
+                            remedy="the same command fetches the new archive")  # fmt: skip
         if start != self._position:
             raise UserError("cannot be fetched", file=self._file.url, expected=f"bytes from {self._position}",
                             found=f"from {start}")  # fmt: skip

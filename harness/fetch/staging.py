@@ -213,5 +213,5 @@ def _require_same(record: Fetched | None, members: Mapping[str, ListedFile], url
         if entry is None or (entry.file_size, entry.CRC) != (file.size, file.crc32):
             found = f"{entry.file_size} bytes, CRC-32 {entry.CRC:08x}" if entry else "no such member"
             expected = f"{file.size} bytes, CRC-32 {file.crc32:08x} as fetched before"
-            remedy = "compare both with what the corpus' owner announced"
+            remedy = "compare both with the sizes that the corpus' owner announced"
             raise UserError(f"another {path}", file=url, expected=expected, found=found, remedy=remedy)

@@ -212,5 +212,5 @@ def grid_of(path: Path | str, rows: Sequence[ImportedRow]) -> Grid:
     try:
         return Grid.from_hyperparameters(possible, current)
     except GridError as error:
-        remedy = "a hyperparameter may be missing: models that differ in nothing else differ in it"
+        remedy = "a column may be missing: the hyperparameter in which these models differ"
         raise UserError(str(error), file=path, remedy=remedy) from error
