@@ -70,7 +70,7 @@ def _start(path: Path) -> bytes:
     """Return the first bytes of a file, which no message may quote; raises `UserError` if the file is missing."""
     if not os.path.lexists(path):
         raise UserError(
-            "missing", file=path, expected="a file", found="nothing", remedy="paths begin at the table's folder"
+            "missing", file=path, expected="a file", found="nothing", remedy="paths begin at the table's directory"
         )
     with open_regular(path, links=True) as stream:
         return stream.read(START)
