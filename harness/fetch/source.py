@@ -25,7 +25,7 @@ class Watcher:
     """Receives the progress of a download; subclasses show it."""
 
     def begin(self, what: str, total: int) -> None:
-        """Receive the number of bytes to download; 0 if it is not known."""
+        """Receive a name for the download, and the number of its bytes; 0 if the number is not known."""
 
     def seen(self, number: int) -> None:
         """Receive the number of bytes that have arrived since the last call; any thread may call this."""

@@ -1,4 +1,4 @@
-"""Reads images in a directory for each class, `CLASS/NAME.png`; classes are numbered in the order of their names."""
+"""Reads images from a directory per class, `CLASS/NAME.png`, and numbers the classes in the order of their names."""
 
 import io
 import warnings

@@ -36,7 +36,7 @@ def model_name(model: str) -> str:
 
 
 def shard_name(number: int) -> str:
-    """Return the file name of the shard with a number."""
+    """Return the file name of shard `number`."""
     return f"shard_{number}.tfrecord"
 
 

@@ -22,7 +22,7 @@ _ZIP = b"PK"
 
 
 def translated_rows(rows: Sequence[ImportedRow], place: Path) -> list[ImportedRow]:
-    """Translate the rows' `.pt2` files into the directory `place`, and return the rows with the new paths.
+    """Translate the rows' `.pt2` files into subdirectories of `place`, and return the rows with the new paths.
 
     Raises `UserError` with all problems.
     """

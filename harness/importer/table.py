@@ -121,7 +121,7 @@ class ImportedRow:
 
 @dataclass(frozen=True)
 class Table:
-    """The models to import."""
+    """The table of models to import."""
 
     rows: tuple[ImportedRow, ...]
     grid: Grid  #: the grid of hyperparameters that the models form

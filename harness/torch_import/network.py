@@ -63,7 +63,7 @@ class TranslatedNetwork:
         self, class_name: str, inputs: Sequence[int], config: dict[str, Any] | None = None,
         weights: Sequence[Array] = (), keywords: dict[str, int] | None = None,
     ) -> int:  # fmt: skip
-        """Add a layer, and return its number; without weights, return the number of an equal layer if there is one."""
+        """Add a layer and return its number; if an equal layer without weights exists, return that layer's number."""
         arrays = tuple(np.ascontiguousarray(array, np.float32) for array in weights)
         layer = TranslatedLayer(class_name, config or {}, arrays, tuple(inputs), keywords or {}, self.path)
         key = json.dumps([class_name, layer.config, inputs, layer.keywords])
@@ -133,7 +133,7 @@ class TranslatedNetwork:
         return self.after(value, "Reshape", {"target_shape": list(sizes_of(groups))}, stored=groups)
 
     def settled(self, value: Value) -> Value:
-        """Return the value with the selections in `Value.fixed` made by layers."""
+        """Return the value after layers that make the selections in `Value.fixed`."""
         while value.fixed:
             (axis, index), *rest = value.fixed.items()
             left = tuple(tuple(one for one in group if one is not axis) for group in value.stored if group != (axis,))
