@@ -64,7 +64,7 @@ def visible_directories(directory: Path) -> list[Path]:
 
 @contextmanager
 def located(where: Path | str) -> Iterator[None]:
-    """Put `where`, a file or a position in a file, before the message of a `UserError` that is raised in the context."""
+    """Put `where`, a file or a position in it, before the message of a `UserError` that is raised in the context."""
     try:
         yield
     except UserError as error:
