@@ -33,6 +33,6 @@ def positive_margin(
     subject: Subject, *, n_samples: int = 10_000, percentile_method: str = "kth", margin_floor: float = 1e-6,
     parity_abs: bool = False, seed: int = 0,
 ) -> float:  # fmt: skip
-    """Return gamma or, with `parity_abs`, |gamma|, or `margin_floor` if that is larger: a number to divide by."""
+    """Return gamma, or |gamma| with `parity_abs`, but at least `margin_floor`, so that bounds can divide by it."""
     found = output_margin(subject, n_samples=n_samples, percentile_method=percentile_method, seed=seed)
     return max(abs(found) if parity_abs else found, margin_floor)
