@@ -1,4 +1,4 @@
-"""Multi-head attention as dense layers for query, key, value and output, and a node for the heads between them."""
+"""Multi-head attention as four dense layers (query, key, value, output) and a node for the heads between them."""
 
 import math
 from collections.abc import Mapping
@@ -9,7 +9,13 @@ from baselines.network.nodes import ATTENTION, Array, Node
 
 
 def is_plain(config: Mapping[str, Any], switches: Mapping[str, bool], shapes: list[tuple[Any, ...]]) -> bool:
-    """Whether a `MultiHeadAttention` attends along the single position axis, without gate or further outputs."""
+    """Whether a `MultiHeadAttention` attends along a single axis of positions and has neither gate nor more outputs.
+
+    Args:
+        config: configuration of the layer.
+        switches: flags of the layer's call.
+        shapes: shapes of the inputs, without the batch axis.
+    """
     outputs = config.get("output_shape")
     return (
         all(len(shape) == 2 and None not in shape for shape in shapes)
@@ -25,7 +31,7 @@ def dense(name: str, arrays: tuple[Array, ...], source: int, *, flat: int) -> No
 
     Args:
         name: name of the node.
-        arrays: kernel and possibly bias, with separate axes for heads and for numbers of a head.
+        arrays: kernel and possibly bias, with separate axes for heads and for the features of a head.
         source: position of the input.
         flat: number of leading kernel axes that are inputs.
     """
@@ -36,7 +42,7 @@ def dense(name: str, arrays: tuple[Array, ...], source: int, *, flat: int) -> No
 
 
 class Attention:
-    """The heads of an attention, without weights; inputs are query, key, value (n, positions, heads times numbers)."""
+    """The heads of an attention, without weights; inputs are query, key, value (n, positions, heads times features)."""
 
     weights: tuple[()] = ()
 
@@ -44,7 +50,7 @@ class Attention:
         self.heads, self.causal = heads, causal
 
     def __call__(self, inputs: Any, training: bool = False) -> Any:
-        """Return softmax(q k' / sqrt(d)) v of all heads, (n, positions, heads times numbers); d numbers per head."""
+        """Return softmax(q k' / sqrt(d)) v of all heads, (n, positions, heads times d), for heads with d features."""
         query, key, value = (self._apart(tensor) for tensor in inputs)
         scores = tf.matmul(query, key, transpose_b=True) / math.sqrt(query.shape[-1])
         if self.causal:

@@ -9,7 +9,7 @@ from baselines.network.nodes import Node
 
 
 def scale_gradients(node: Node, weights: Sequence[Any], entering: Any, slope: Any) -> list[Any]:
-    """Return, for each trained weight of a node in order, gradients (n, *shape of the weight).
+    """Return a list with the gradients (n, *shape) of each trained weight of a node, in order.
 
     Args:
         node: a normalization with a scale or a shift, or a PReLU.
@@ -37,13 +37,13 @@ def scale_gradients(node: Node, weights: Sequence[Any], entering: Any, slope: An
 
 
 def _axes(norm: Node, rank: int) -> list[int]:
-    """Axes, counted from 0, along which a normalization's own scale varies; its input has `rank` axes."""
+    """Return the axes, counted from 0, along which a normalization's own scale varies."""
     axes = norm.config["axis"]
     return [axis % rank for axis in (axes if isinstance(axes, list | tuple) else [axes])]
 
 
 def _normalized(norm: Node, entering: Any, own: list[int]) -> Any:
-    """Output (n, ...) of a normalization of examples for inputs `entering`, before its own scale and shift."""
+    """Return the output (n, ...) of a normalization for inputs `entering`, before its own scale and shift."""
     if norm.config.get("rms_scaling") or (norm.kind == "GroupNormalization" and own != [len(entering.shape) - 1]):
         raise MeasureUnavailable(
             f"needs gradients of single examples, which layer {norm.name} ({norm.kind}) does not give"

@@ -1,4 +1,4 @@
-"""The kernels of a model as stored: nothing is folded, and a layer that is used twice counts once."""
+"""The kernels of a model as Keras stores them: nothing is folded, and a layer that is used twice counts once."""
 
 import math
 from collections.abc import Iterator, Sequence
