@@ -51,7 +51,7 @@ def takes_shift(layer: Node) -> bool:
 
 
 def shift_inputs(layer: Node, shift: Array) -> Node:
-    """Return a layer that computes for inputs x what `layer` computes for x + `shift`; `takes_shift(layer)` must hold."""
+    """Return a layer that computes for inputs x what `layer` computes for x + `shift`; requires `takes_shift`."""
     kernel, bias = _with_bias(layer)
     shift = np.broadcast_to(shift, kernel.shape[-2])
     moved = np.tensordot(kernel, shift, axes=([kernel.ndim - 2], [0])).reshape(-1, len(bias)).sum(axis=0)

@@ -53,7 +53,7 @@ def last_weight_nodes(network: Network) -> list[int]:
 
 
 def _before(network: Network, place: int, stops: set[int]) -> set[int]:
-    """Return the positions on all paths that end at `place`; paths begin behind the input or at a position in `stops`."""
+    """Return the positions on all paths that end at `place` and begin behind the input or at a position in `stops`."""
     found, waiting = set[int](), [place]
     while waiting:
         position = waiting.pop()
