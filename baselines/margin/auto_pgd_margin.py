@@ -64,8 +64,6 @@ def _distances(network: Network, inputs: Array, answers: Array, width: float, n_
 
 
 def _lead(network: Network, shape: tuple[int, ...], answers: Array, points: Array) -> tuple[Array, Array]:
-    """Return the lead (n,) of other classes over the class in `answers`, at points (n, numbers), and its gradient."""
-
     def run(flat: Any, chosen: Any) -> tuple[Any, Any]:
         with tf.GradientTape() as tape:
             tape.watch(flat)

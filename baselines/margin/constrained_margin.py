@@ -87,8 +87,6 @@ def boundary_distances(network: Network, sample: Sample, components: Array, rate
 
 
 def _margins(network: Network, images: Array, labels: Array, components: Array) -> tuple[Array, Array]:
-    """Return margins (n,), and their derivatives (n, k) along the rows of `components` (k, features)."""
-
     def run(images: Any, labels: Any, components: Any) -> tuple[Any, Any]:
         with tf.GradientTape() as tape:
             tape.watch(images)

@@ -70,7 +70,6 @@ def _changes(network: Network, inputs: Array, candidates: Array, n_steps: int, f
 
 
 def _to_nearest(gaps: Array, normals: Array) -> Array:
-    """Return the step (n, numbers) of each input to the nearest plane, which has the smallest |gap| / |normal|."""
     squares = np.sum(normals**2, axis=2)
     with np.errstate(divide="ignore", invalid="ignore"):
         distances = np.where(squares > 0, gaps / np.sqrt(squares), np.inf)

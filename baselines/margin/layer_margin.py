@@ -84,7 +84,6 @@ def margins_at(network: Network, place: int, inputs: Array, labels: Array, *, of
 
 
 def _margins(network: Network, positions: Sequence[int], images: Any, labels: Any) -> tuple[Any, Any, Any]:
-    """Return margins (n,), the norms of their gradients (n, positions), and `_moments` of each position's features."""
     with tf.GradientTape(watch_accessed_variables=False) as tape:
         tape.watch(images)
         *layers, logits = network.run({INPUT: images}, [*positions, network.output])
@@ -107,7 +106,6 @@ def _moments(features: Any) -> tuple[Any, Any]:
 
 
 def _variation(sizes: Array, means: Sequence[Array], squares: Sequence[Array]) -> float:
-    """Return the total variation over all examples, computed from sizes and `_moments` of batches."""
     centers = np.stack(means).astype(np.float64)
     between = np.sum((centers - sizes @ centers / sizes.sum()) ** 2, axis=1)
     within = np.sum(np.concatenate(squares), dtype=np.float64)
@@ -158,9 +156,8 @@ def _layer_margin(statistic: str, layer: int) -> None:
     def layer_margin(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
         """Minus the $what of the normalized distances of examples from the boundary, measured $where.
 
-        Formula: -$statistic over right predictions of (f_i - f_j) / |d (f_i - f_j) / d x^$layer| / sqrt(total variation),
-        i the true class, j the best other class, x^$layer the features, total variation the sum of their variances.
-        Range: (-inf, 0].
+        Formula: -$statistic of (f_i - f_j) / |d (f_i - f_j) / d x^$layer| / sqrt(v) over right predictions of class i,
+        j the best other class, x^$layer the features, v the sum of their variances. Range: (-inf, 0].
 
         The three hidden layers are evenly spaced.
         """

@@ -56,7 +56,6 @@ def layer_margin_winner(subject: Subject, *, n_samples: int = 500, data: str = "
 
 
 def _variances(rows: Array) -> Array:
-    """Return the variances (features,), float64, of rows (n, features), in blocks to save memory."""
     starts = range(0, rows.shape[1], COLUMNS)
     return np.concatenate([rows[:, i : i + COLUMNS].var(axis=0, dtype=np.float64) for i in starts])
 

@@ -227,7 +227,6 @@ def is_homogeneous(node: Node) -> bool:
 
 
 def _is_homogeneous_in_all(node: Node) -> bool:
-    """Whether a positive factor of all inputs is a factor of all outputs."""
     if node.kind == "Activation":
         return node.config["activation"] in ("relu", "leaky_relu", "linear")
     if node.kind == "ReLU":

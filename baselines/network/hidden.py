@@ -111,7 +111,6 @@ def _only_consumer(network: Network, place: int) -> int | None:
 
 
 def _sees_all(network: Network, place: int) -> bool:
-    """Whether no connection skips `place`."""
     return not any(source < place < number for number, node in enumerate(network.nodes) for source in node.sources)
 
 

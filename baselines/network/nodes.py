@@ -82,8 +82,8 @@ class Nodes:
     input_shape: tuple[int, ...]  #: shape of an example
     nodes: tuple[Node, ...]
     layers: tuple[tuple[tuple[int, ...], int], ...]
-    """Positions of inputs and output of each layer of the model that acts in inference mode, in forward order. If a
-    rewriting removes nodes, their inputs take their place."""
+    """For each layer of the model, in forward order and without those that are idle in inference mode, the positions of
+    its inputs and of its output; after a rewriting that loses some of them, positions of what is left."""
     no_logits: str = ""  #: reason why the outputs are no logits; empty if they are logits
     is_folded: bool = False  #: whether parameters are kernels and biases only
 

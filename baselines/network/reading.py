@@ -233,7 +233,6 @@ def _permutation(name: str, axes: tuple[int, ...], sources: tuple[int, ...]) -> 
 
 
 def _arguments(layer: Any, kind: str, n_sources: int) -> tuple[tuple[str, ...], dict[str, bool]]:
-    """Return the `keywords` and `switches` of a layer's `Node`."""
     if kind not in _NAMED_INPUTS:
         return (), {}
     call = layer._inbound_nodes[0]
@@ -274,6 +273,5 @@ def _as_numbers(given: Any) -> Any:
 
 
 def _from_the_end(axes: Any, rank: int) -> Any:
-    """Return an axis, or several axes, counted from the end: -1 is the last of `rank` axes."""
     found = [axis if axis < 0 else axis - rank for axis in ([axes] if isinstance(axes, int) else axes)]
     return found[0] if len(found) == 1 else found

@@ -37,13 +37,11 @@ def scale_gradients(node: Node, weights: Sequence[Any], entering: Any, slope: An
 
 
 def _axes(norm: Node, rank: int) -> list[int]:
-    """Return the axes, counted from 0, along which a normalization's own scale varies."""
     axes = norm.config["axis"]
     return [axis % rank for axis in (axes if isinstance(axes, list | tuple) else [axes])]
 
 
 def _normalized(norm: Node, entering: Any, own: list[int]) -> Any:
-    """Return the output (n, ...) of a normalization for inputs `entering`, before its own scale and shift."""
     if norm.config.get("rms_scaling") or (norm.kind == "GroupNormalization" and own != [len(entering.shape) - 1]):
         raise MeasureUnavailable(
             f"needs gradients of single examples, which layer {norm.name} ({norm.kind}) does not give"

@@ -63,7 +63,6 @@ def fit_power_law(data: Array) -> PowerLaw | None:
 
 
 def _fit_tail(logs: Array, is_small: bool) -> PowerLaw:
-    """Fit a power law to data, given by their ascending logarithms (n,)."""
     above = logs - logs[0]
     exponent = (len(logs) - is_small) / above.sum()
     distance = np.abs(-np.expm1(-exponent * above) - np.arange(len(logs)) / len(logs)).max()

@@ -75,7 +75,6 @@ def operator_norm(layer: LinearMap, seed: int = 0) -> float:
 
 
 def _alone(layer: LinearMap) -> Iterator[Nodes]:
-    """Yield a network of the layer alone, without its bias, for every group of channels."""
     node, groups = layer.node, layer.kernel
     if node.kind.startswith(("Depthwise", "Separable")):
         config = {name: node.config[name] for name in _SETTINGS if name in node.config} | {"use_bias": False}

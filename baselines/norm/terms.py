@@ -161,7 +161,6 @@ def _of_subject(
     compute: Callable[..., float], spectral: Callable[..., Array] | None, margin: Callable[..., float] | None,
     normalizable: bool,
 ) -> Callable[..., float]:  # fmt: skip
-    """Turn a function of `Terms` into a function of a subject with the parameters that `norm_measure` describes."""
     is_log = compute.__name__.startswith("log_")
     parts = [part for part in (compute, spectral, margin, normalized if normalizable else None) if part]
     parameters = {name: parameter for part in parts for name, parameter in _keywords(part).items()}

@@ -1,8 +1,4 @@
-"""Accuracy of a network on mixtures of training examples, in the input or in the first hidden layer.
-
-Layer 0 is the input, layer 1 the hidden layer of `first_hidden`, including its normalization and activation. Mixing
-behind linear layers only would be mixing inputs.
-"""
+"""Accuracy of a network on mixtures of training examples in the input (layer 0) or at `first_hidden` (layer 1)."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -18,10 +14,10 @@ from baselines.network import INPUT, Network
 from baselines.network.hidden import first_hidden
 from baselines.perturbation_response.response_curve import accuracies_of, grid
 
-#: Pairs of examples that are held in memory at once.
+#: Largest number of pairs of examples in memory.
 GATHERED = 1024
 
-#: Pairs of the partners' class (another or the same) and the layer whose outputs are mixed; layer 0 is the input.
+#: The class of an example's partner ("inter": another, "intra": the same), and the layer whose outputs are mixed.
 CURVES = [(kind, layer) for kind in ("inter", "intra") for layer in (0, 1)]
 
 
@@ -29,7 +25,7 @@ def is_right(
     network: Network, change: Callable[..., Any], inputs: Sequence[Array], labels: Array, magnitudes: Array,
     position: int = INPUT,
 ) -> Array:  # fmt: skip
-    """Whether the prediction is right (n, k), for each example and each of its magnitudes.
+    """Return whether the prediction is right for each example and each of its magnitudes: (n, k).
 
     Args:
         network: the network.
@@ -54,10 +50,13 @@ def is_right(
 
 
 def partners(labels: Array, kind: str, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Draw another example of the same class ("intra") or of a different class ("inter") for every example.
+    """Draw a partner for every example: another example of the same class ("intra") or of a different class ("inter").
 
     Returns:
         Positions (n,) of the examples that have a possible partner, and positions (n,) of their partners.
+
+    Raises:
+        MeasureUnavailable: no example has a possible partner.
     """
     order = np.argsort(labels, kind="stable")
     _, classes, counts = np.unique(labels[order], return_inverse=True, return_counts=True)
@@ -83,13 +82,10 @@ def _mix(shares: Any, some: Any, others: Any) -> Any:
 def mixup_curve(
     subject: Subject, kind: str, layer: int, n_alphas: int, n_samples: int, seed: int
 ) -> tuple[Array, Array]:
-    """Accuracies on at least `n_samples` pairs of examples, mixed as by `mixup_responses`.
+    """Return shares (k,), and the accuracies (k,), as fractions, on at least `n_samples` pairs of `mixup_responses`.
 
     If the training set has fewer examples, it is passed over repeatedly, with new partners each time. Passes are
-    complete, so that every example has the same weight, and there may be more than `n_samples` pairs.
-
-    Returns:
-        The shares (k,), and the accuracies (k,) at these shares as fractions.
+    complete, so that every example has the same weight.
     """
     shares = _shares(kind, n_alphas)
     sample = subject.sample(n_samples, seed, by_class=True)
@@ -109,10 +105,10 @@ def mixup_responses(
     """Mix examples x with partners x' as (1 - a) x + a x', with the label of x.
 
     Shares a are equidistant from 0 to 1/2; for partners of other classes ("inter") 1/2 is excluded. Each example has
-    the same partner at all shares. Examples without another example of their class are left out of "intra" curves.
+    the same partner at all shares. Examples without a possible partner are left out.
 
     Returns:
-        The shares a (k,), and whether the network is right (n, k) about each drawn example at each share.
+        The shares a (k,), and whether the network is right about each drawn example at each share: (n, k).
     """
     shares = _shares(kind, n_alphas)
     sample = subject.sample(n_samples, seed, by_class=True)
@@ -131,7 +127,6 @@ def _shares(kind: str, n_alphas: int) -> Array:
 def _responses(
     subject: Subject, layer: int, sample: Sample, pairs: Array | tuple[Array, Array], shares: Array
 ) -> Iterator[Array]:
-    """Yield, for blocks of at most `GATHERED` pairs, whether the network is right (n, k) about each pair and share."""
     network = subject.network
     position = INPUT if layer == 0 else first_hidden(network)
     for start in range(0, len(pairs[0]), GATHERED):

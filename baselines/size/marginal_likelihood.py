@@ -40,7 +40,6 @@ def random_covariance(subject: Subject, n_samples: int, n_draws: int, seed: int)
 
 
 def _last_variances(network: Network) -> list[float]:
-    """Return the variance of the last kernels of each of `penultimate_branches`, relative to the first branch."""
     found: dict[int, float] = {}
     for node in (network.nodes[place] for place in last_weight_nodes(network)):
         last = len(node.weights) - (2 if node.config["use_bias"] else 1)

@@ -66,7 +66,6 @@ def _cavity(variance: Array, mean: Array, precision: Array, shift: Array) -> _Ca
 
 
 def _moments(cavity: _Cavity, sign: Array, noise: float) -> tuple[Array, Array, Array]:
-    """Return the log-probability of a sign, and the mean and the variance of a variable given its sign."""
     from scipy.special import log_ndtr  # here: listing the measures must not wait for it
 
     spread = 1 / cavity.precision
