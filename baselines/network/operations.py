@@ -23,6 +23,7 @@ class Operation:
         self.weights = [tf.Variable(array, dtype=self._dtype) for array in weights]  #: in Keras' order
 
     def __call__(self, inputs: Any, training: bool = False) -> Any:
+        """Return the layer's outputs (n, ...) for inputs (n, ...)."""
         if inputs.dtype != self._dtype:
             inputs = tf.cast(inputs, self._dtype)
         return self._compute(inputs, *self.weights)
