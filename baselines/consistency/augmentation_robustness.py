@@ -44,13 +44,9 @@ def augmentation_robustness_penalty(subject: Subject, *, n_samples: int = 10_000
 
 
 def sum_of_penalties(network: Network, inputs: Array, saturations: Array, rng: np.random.Generator) -> float:
-    """Return the exact sum of the penalties over all images (n, H, W, C) and all transformations.
+    """Return the exact sum of the penalties over all images `inputs` (n, H, W, C) and all transformations.
 
-    Args:
-        network: the network.
-        inputs: the images.
-        saturations: factors (2, n) of the saturation: of the images, and of the flipped images.
-        rng: draws the erased rectangles.
+    `saturations` (2, n) are factors for the images and for the flipped images. `rng` draws the erased rectangles.
     """
     shape = network.shape(INPUT)
     if len(shape) != 3 or shape[-1] not in (1, 3, 4) or min(shape[:2]) < 2:
@@ -74,10 +70,7 @@ def sum_of_penalties(network: Network, inputs: Array, saturations: Array, rng: n
 def changed(images: Any, saturations: Any, rectangles: Any) -> Sequence[Any]:
     """Return images (n, H, W, C) after each of the seven transformations, in the order of `PENALTIES`.
 
-    Args:
-        images: the images.
-        saturations: factors (2, n) of the saturation: of the images, and of the flipped images.
-        rectangles: rectangles (n, 4) to `erase`.
+    `saturations` (2, n) are factors for the images and for the flipped images. `rectangles` (n, 4) are erased.
     """
     flipped = tf.image.flip_left_right(images)
     height, width = images.shape[1:3]

@@ -58,12 +58,7 @@ def mean_index(
 
 
 def index_of_batches(network: Network, batches: Sequence[Sample], layer: str, pool: int) -> float:
-    """Return the mean over batches of the index of a layer's outputs, without batches of a single class.
-
-    Raises:
-        MeasureUnavailable: all batches have a single class, or there is no such layer.
-        ValueError: unknown `layer`.
-    """
+    """Return the mean over batches of the index of a layer's outputs, without batches of a single class."""
     position = _position(network, layer)
     features = _features(network, np.concatenate([part.inputs for part in batches]), position, pool)
     ends = np.cumsum([len(part) for part in batches])

@@ -120,10 +120,7 @@ def _error(network: Network, sample: Sample, batches: Array, position: int) -> f
 
 
 def pairs_of(labels: Array, batches: Array) -> tuple[Array, Array]:
-    """Return all pairs of examples of a class within batches: positions (n,) of the first and of the second examples.
-
-    `batches` (batches, size) are positions in `labels`.
-    """
+    """Return the positions (n,), (n,) of all pairs of examples of a class, from batches (batches, size) of positions."""
     found = []
     for batch in batches:
         order = batch[np.argsort(labels[batch], kind="stable")]

@@ -31,11 +31,11 @@ def highest(value: Value, start: Array, at_start: tuple[Array, Array], radii: Ar
     """Maximize a function within a box, independently for each row; returns the largest values found (rows,).
 
     Args:
-        value: values (rows,) of points (rows, n), with their gradients (rows, n).
+        value: the function.
         start: centres (rows, n) of the boxes, where the ascent starts.
         at_start: values and gradients at `start`.
         radii: half sides of the boxes, (rows, n) or (rows, 1); the first steps are twice as long.
-        n_steps: calls of `value`.
+        n_steps: number of calls of `value`.
     """
 
     def within(points: Array) -> Array:

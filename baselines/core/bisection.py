@@ -24,7 +24,7 @@ def bisect(
     """Return what is left of [low, high] after repeated halving: its `low` passes the test, its `high` fails.
 
     Args:
-        is_too_much: whether a number fails; called once for each halving.
+        is_too_much: whether a number fails the test; called once for each halving.
         low: a number that passes.
         high: a number that fails.
         n_halvings: largest number of halvings, 1 or more.

@@ -24,14 +24,10 @@ ROUNDING = 1e-6
 
 
 def largest_eigenvalue(multiply: Callable[[Array], Array], begin: Array, n_steps: int) -> float:
-    """Return the largest eigenvalue of a symmetric matrix (n, n) by Lanczos' iteration without reorthogonalization.
+    """Return the largest eigenvalue of a symmetric matrix (n, n), from at most `n_steps` products with vectors (n,).
 
-    Rounding errors may repeat an eigenvalue, but do not change it.
-
-    Args:
-        multiply: the product of the matrix with a vector (n,).
-        begin: the first vector.
-        n_steps: largest number of products.
+    Lanczos' iteration from `begin`, without reorthogonalization: rounding may repeat an eigenvalue, but does not change
+    it.
     """
     from scipy.linalg import eigvalsh_tridiagonal
 
@@ -61,16 +57,11 @@ def largest_eigenvalue_of_positive(multiply: Callable[[Array], Array], begin: Ar
 
 
 def ritz_values(multiply: Callable[[Array], Array], size: int, n_steps: int, rng: np.random.Generator) -> Array:
-    """Return approximate eigenvalues, largest first, by Lanczos' iteration with full reorthogonalization.
+    """Return min(n_steps, size) approximate eigenvalues of a symmetric matrix (size, size), largest first.
 
-    Returns min(n_steps, size) values. The extreme eigenvalues converge first; after `size` steps all are exact up to
-    rounding. If the iteration breaks down, it restarts in an orthogonal direction, so eigenvalues keep multiplicities.
-
-    Args:
-        multiply: the product of a symmetric matrix with a vector (size,).
-        size: rows of the matrix.
-        n_steps: number of products; a float32 vector (size,) is stored for each.
-        rng: draws the starting directions.
+    Lanczos' iteration with full reorthogonalization stores a float32 vector (size,) for each product. The extreme
+    eigenvalues converge first; after `size` products all are exact up to rounding. If the iteration breaks down, it
+    restarts in an orthogonal direction drawn by `rng`, so that eigenvalues keep their multiplicity.
     """
     from scipy.linalg import eigvalsh_tridiagonal
 

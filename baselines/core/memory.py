@@ -16,12 +16,9 @@ _AVAILABLE = re.compile(r"^MemAvailable:\s+(\d+) kB", re.MULTILINE)
 
 
 def require_memory(needed: int, what: str, remedy: str) -> None:
-    """Raise `MeasureUnavailable` if less memory than `needed` is available; pass if the available memory is unknown.
+    """Raise `MeasureUnavailable` if less than `needed` bytes are available; pass if the available memory is unknown.
 
-    Args:
-        needed: lower bound in bytes.
-        what: purpose of the memory, for the message.
-        remedy: advice to the user, for the message.
+    The message says `what` the memory is for, and gives the advice `remedy`.
     """
     left = memory_left()
     if left is not None and needed > left:

@@ -21,10 +21,6 @@ _LOOKUPS = {
 def require(subject: Subject, needs: Collection[Need]) -> None:
     """Check that a subject meets the needs of a measure.
 
-    Args:
-        subject: the network and its training data.
-        needs: needs of the measure.
-
     Raises:
         MeasureUnavailable: weights are not finite, outputs are no logits of two or more classes, or inputs are tokens.
         ValueError: an input is not finite, or a label is no class of the network.

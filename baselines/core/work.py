@@ -36,12 +36,9 @@ class Sizes(NamedTuple):
 
 
 def passes_of(work: str, n_samples: int | None, sizes: Sizes) -> Passes:
-    """Return the numbers of examples in all passes of a measure.
+    """Return the numbers of examples in all passes of a measure with this work.
 
-    Args:
-        work: the work of the measure.
-        n_samples: examples of a pass whose term names no number; None for the whole training set.
-        sizes: sizes of the network and the training set.
+    A pass whose term names no number goes over `n_samples` examples; None means the whole training set.
     """
     symbols, found = sizes._asdict(), {"F": 0.0, "B": 0.0}
     for factor, letter, examples in _TERM.findall(work.partition(";")[0]):

@@ -1,7 +1,5 @@
 """Angles between the gradients of pairs of examples: does a step for an example reduce the other example's loss, too?
 
-Weights are all trained parameters, including scales and shifts of normalization.
-
 Weights: as trained. Work: 1 B of 128.
 """
 

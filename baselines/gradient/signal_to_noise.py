@@ -1,7 +1,5 @@
 """Agreement between the gradients of single examples: signal-to-noise ratio and coherence.
 
-Weights are all trained parameters, including scales and shifts of normalization.
-
 Weights: as trained.
 """
 

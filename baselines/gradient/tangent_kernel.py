@@ -1,7 +1,6 @@
 """The empirical neural tangent kernel: inner products of the logits' gradients with respect to the weights.
 
-Logits are centred, by subtracting their mean over classes, and the kernel is averaged over classes. Weights are all
-trained parameters, including scales and shifts of normalization.
+The mean over classes is subtracted from the logits, and the kernel is averaged over classes.
 
 Weights: as trained. Work: min(kappa, 10) B of 128.
 """

@@ -1,7 +1,7 @@
 """Gradients of the loss at the end of training, with respect to weights and to inputs.
 
 Once the training set is fitted, gradients are tiny and differ between networks by orders of magnitude; hence the `log_`
-forms. Weights are all trained parameters, including scales and shifts of normalization.
+forms.
 """
 
 import functools
@@ -24,10 +24,7 @@ from baselines.network.per_example import PASSES, per_example
 def weight_gradients(
     subject: Subject, n_samples: int, seed: int, label: str = "true", *, folded: bool = False
 ) -> tuple[Array, Array, float]:
-    """Return |g_i|^2 (n,), <w, g_i> (n,) and |mean g_i|^2, g_i the gradient of example i's cross-entropy in weights w.
-
-    `relative_gradients` explains the arguments.
-    """
+    """Return |g_i|^2 (n,), <w, g_i> (n,) and |mean g_i|^2: weights w, gradients g_i of example i's cross-entropy in w."""
     squares, products, mean_square, unit = relative_gradients(subject, n_samples, seed, label, folded=folded)
     size = math.exp(unit)
     return size**2 * squares, size * products, size**2 * mean_square
@@ -39,7 +36,7 @@ def relative_gradients(
 ) -> tuple[Array, Array, float, float]:
     """Return the results of `weight_gradients` for gradients divided by e^s, and s. Undivided squares could underflow.
 
-    Labels are the true labels (`true`) or drawn from the predicted probabilities (`model`). With normalization
+    Labels are the true labels (`label` "true") or drawn from the predicted probabilities ("model"). With normalization
     `folded`, weights are kernels and biases.
     """
     network, sample = subject.seen(folded=folded), subject.sample(n_samples, seed)
@@ -64,10 +61,7 @@ def in_one_unit(first: float, second: float) -> tuple[float, float, float]:
 
 
 def added(total: Array, before: float, part: Array, now: float) -> Array:
-    """Return before * total + now * part (weights,), float64, in the memory of `total` to save the time of allocation.
-
-    A total of another length counts as 0.
-    """
+    """Return before * total + now * part (weights,), float64, in the memory of `total`, which may be empty at first."""
     if total.shape != part.shape:
         return np.multiply(part, now, dtype=np.float64)
     if before != 1:

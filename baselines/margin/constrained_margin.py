@@ -25,9 +25,9 @@ REACHED = 0.01
 
 @shared
 def leading_components(subject: Subject, number: int, n_samples: int, seed: int) -> Array:
-    """Return leading principal components (number, features) of training inputs, float32; number 0: up to the `elbow`.
+    """Return the leading principal components (number, features) of training inputs, float32; all if there are fewer.
 
-    If fewer directions have variance, there are fewer components.
+    For `number` 0 they are those up to the `elbow` of the variances.
     """
     inputs = subject.sample(n_samples, seed).inputs
     rows = inputs.reshape(len(inputs), -1)
@@ -45,7 +45,7 @@ def leading_components(subject: Subject, number: int, n_samples: int, seed: int)
 
 
 def elbow(values: Array) -> int:
-    """Return how many of the descending values (n,) come before or at the elbow.
+    """Return how many of the descending values (n,) come before the elbow, itself included.
 
     The elbow is the value farthest below the line from the first to the last value. Kneedle (Satopaa et al. 2011) finds
     the same point on a curve with a single elbow.

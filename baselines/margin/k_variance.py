@@ -64,12 +64,7 @@ def _classes(subject: Subject, place: int, per_class: int, seed: int) -> list[_C
 
 
 def hidden_position(network: Network, layer: str) -> int:
-    """Return the position behind the first or eighth hidden layer, or behind the last if there are fewer.
-
-    Raises:
-        MeasureUnavailable: there is no hidden layer.
-        ValueError: unknown `layer`.
-    """
+    """Return the position behind the first or eighth hidden layer, or behind the last if there are fewer."""
     if layer not in _PLACES:
         raise ValueError(f"layer: expected 1st or 8th, found {layer}")
     hidden = hidden_positions(network)

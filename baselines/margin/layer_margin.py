@@ -123,10 +123,7 @@ def normalized(subject: Subject, n_samples: int, seed: int) -> Array:
 
 
 def signature(values: Array) -> Array:
-    """Return lower fence, three quartiles and upper fence (5,).
-
-    Fences are the extremes of `values`, but at most 1.5 interquartile ranges beyond the quartiles.
-    """
+    """Return the quartiles and fences (5,) of a box plot: fences are within 1.5 interquartile ranges of the quartiles."""
     low, middle, high = np.percentile(values, [25, 50, 75])
     reach = 1.5 * (high - low)
     return np.array([max(values.min(), low - reach), low, middle, high, min(values.max(), high + reach)])

@@ -20,11 +20,7 @@ _FACTORS = (("lora_kernel_a", "lora_kernel_b"), ("lora_embeddings_a", "lora_embe
 
 
 def kind_of(layer: Any) -> str:
-    """Return the class name of one of Keras' own layers.
-
-    Raises:
-        MeasureUnavailable: the layer is not Keras' own, or computes a function unknown to Keras.
-    """
+    """Return the class name of a layer; raises `MeasureUnavailable` if it, or its function, is not Keras' own."""
     kind = type(layer).__name__
     own = getattr(tf.keras.layers, kind, None)
     if own is None or type(layer).call is not own.call:
@@ -37,12 +33,9 @@ def kind_of(layer: Any) -> str:
 def as_applied(layer: Any, arrays: tuple[Array, ...]) -> tuple[Any, tuple[Array, ...]]:
     """Return the layer inside wrappers that change nothing in inference mode, and its effective weights.
 
-    Spectral normalization stores the divided kernel during training, so it changes nothing afterwards. A low-rank
-    update (LoRA) of the layer is added to its kernel.
-
-    Args:
-        layer: a layer of a model.
-        arrays: weights of the layer, in the order of `get_weights()`.
+    `arrays` are the weights of `layer` in the order of `get_weights()`. Spectral normalization stores the divided
+    kernel during training, so it changes nothing afterwards. A low-rank update (LoRA) of the layer is added to its
+    kernel.
 
     Raises:
         MeasureUnavailable: the layer or an inner layer is not Keras' own or is quantized, or an inner layer has a

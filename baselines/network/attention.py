@@ -9,13 +9,7 @@ from baselines.network.nodes import ATTENTION, Array, Node
 
 
 def is_plain(config: Mapping[str, Any], switches: Mapping[str, bool], shapes: list[tuple[Any, ...]]) -> bool:
-    """Whether a `MultiHeadAttention` attends along a single axis of positions and has neither gate nor more outputs.
-
-    Args:
-        config: configuration of the layer.
-        switches: flags of the layer's call.
-        shapes: shapes of the inputs, without the batch axis.
-    """
+    """Whether a `MultiHeadAttention` attends along a single axis of positions, and has no gate and a single output."""
     outputs = config.get("output_shape")
     return (
         all(len(shape) == 2 and None not in shape for shape in shapes)
@@ -29,11 +23,8 @@ def is_plain(config: Mapping[str, Any], switches: Mapping[str, bool], shapes: li
 def dense(name: str, arrays: tuple[Array, ...], source: int, *, flat: int) -> Node:
     """Return a dense node in place of a projection of attention, or of an `EinsumDense` that is a dense layer.
 
-    Args:
-        name: name of the node.
-        arrays: kernel and possibly bias, with separate axes for heads and for the features of a head.
-        source: position of the input.
-        flat: number of leading kernel axes that are inputs.
+    `arrays` are kernel and possibly bias, with separate axes for heads and for the features of a head. The first `flat`
+    axes of the kernel are inputs.
     """
     kernel, *bias = arrays
     kernel = kernel.reshape(math.prod(kernel.shape[:flat]), -1)

@@ -40,10 +40,9 @@ _Network = tuple[Node, ...]
 
 
 def fold_scales(network: Nodes) -> Nodes:
-    """Return the network with batch normalization and constants folded into its kernels.
+    """Return the network with batch normalization and constants folded into its kernels; `network` if there are none.
 
-    Logits stay the same up to rounding. If there are no normalizations, constants or other scales, `network` itself is
-    returned.
+    Logits stay the same up to rounding.
 
     Raises:
         MeasureUnavailable: a normalization cannot be folded, so that weights before it could have any scale.

@@ -42,9 +42,7 @@ class _Stream:
 def with_set_scales(network: Network, inputs: Array) -> Nodes:
     """Return a network with set scales in front of normalizations; logits stay the same up to rounding.
 
-    Args:
-        network: a network with folded batch normalization.
-        inputs: training inputs (n, ...) to average over.
+    Batch normalization of `network` must be folded. Averages are over training inputs (n, ...).
 
     Raises:
         MeasureUnavailable: a layer changes the scale before a normalization in an unknown way.

@@ -80,13 +80,10 @@ Derivative = Callable[[Any], Any]
 
 
 def sum_over_logits(network: Network, key: Any, forward: Callable[[Any], Derivative], inputs: Array) -> Array:
-    """Return, for each example, the sum of a derivative over all logits: (n,), float64.
+    """Return, for each of the inputs (n, ...), the sum of a derivative over all logits: (n,), float64.
 
-    Args:
-        network: the network to differentiate.
-        key: identifies `forward` and everything it depends on.
-        forward: runs a batch (some, ...) forward under a persistent tape, and returns the derivative.
-        inputs: inputs (n, ...).
+    `forward` runs a batch forward under a persistent tape and returns the derivative. `key` identifies `forward` and
+    everything it depends on.
     """
 
     def run(batch: Any, first: Any) -> tuple[Any]:

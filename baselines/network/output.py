@@ -25,14 +25,9 @@ _ROUNDING = 2e-3
 
 
 def without_probabilities(network: Nodes, shapes: Mapping[int, tuple[int | None, ...]], n_outputs: int) -> Nodes:
-    """Return a network without the final activation that turns logits into probabilities.
+    """Return a network without the final activation that turns logits into probabilities; else set `no_logits`.
 
-    If the activation cannot be dropped, `no_logits` is set.
-
-    Args:
-        network: a network with a single output, a vector.
-        shapes: shapes of the layers' outputs, by position.
-        n_outputs: length of the output vector.
+    `shapes` are the shapes of the layers' outputs, by position. `n_outputs` is the length of the output vector.
     """
     position = len(network.nodes) - 1
     while position != INPUT and network.nodes[position].kind in _ARRANGING:

@@ -45,11 +45,7 @@ _NAMED_INPUTS = {"MultiHeadAttention": ("query", "value", "key")}
 
 
 def outputs_of(model: Any) -> list[Any]:
-    """Return the symbolic outputs of a model.
-
-    Raises:
-        MeasureUnavailable: the model is no graph of layers, or is not built.
-    """
+    """Return the symbolic outputs of a model; raises `MeasureUnavailable` if it is no graph of layers, or not built."""
     outputs = getattr(model, "outputs", None)
     if not outputs:
         raise MeasureUnavailable("expected a sequential or functional model that has been built")

@@ -9,13 +9,9 @@ from baselines.network.nodes import Node
 
 
 def scale_gradients(node: Node, weights: Sequence[Any], entering: Any, slope: Any) -> list[Any]:
-    """Return a list with the gradients (n, *shape) of each trained weight of a node, in order.
+    """Return the gradients (n, *shape) of each trained weight of a normalization or PReLU, in order.
 
-    Args:
-        node: a normalization with a scale or a shift, or a PReLU.
-        weights: all weights of the node, as tensors.
-        entering: inputs (n, ...) of the node.
-        slope: gradient (n, ...) with respect to the outputs of the node.
+    `entering` are the inputs (n, ...) of the node, `slope` is the gradient (n, ...) with respect to its outputs.
 
     Raises:
         MeasureUnavailable: Keras' "RMS scaling", or a group normalization whose channels are not the last axis.

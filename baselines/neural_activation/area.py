@@ -18,15 +18,10 @@ def area_between(first: Curve, second: Curve, *, parity_polygon: bool = False) -
 
     The absolute difference of betas is integrated over the common range of alpha. The area is 1 without a common range,
     and 0 if the box has no area. Positive affine changes of all alphas or of all betas, or another order of points or
-    curves, do not change it.
+    curves, do not change it. Gain and Siegelmann 2020, eq. 5, leave smoothing and scale open.
 
-    Args:
-        first: (alpha, beta), arrays (n,).
-        second: (alpha, beta), arrays of any other length.
-        parity_polygon: as in the authors' code, take alpha as a function of beta, and the signed area of the polygon
-            along one curve and back along the other, in which lobes on both sides of a crossing cancel.
-
-    Source: Gain and Siegelmann 2020, eq. 5, which leaves smoothing and scale open.
+    With `parity_polygon`, as in the authors' code, alpha is a function of beta. The result is then the signed area of
+    the polygon along one curve and back along the other: lobes on both sides of a crossing cancel.
     """
     curves = smoothed(*first), smoothed(*second)
     alphas, betas = (_in_unit([curve[axis] for curve in curves]) for axis in (0, 1))

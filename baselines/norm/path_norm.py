@@ -34,9 +34,6 @@ def squared_path_norm(subject: Subject) -> float:
 
     Batch normalization and constants are folded first. Then kernels, biases, and the remaining signs, shifts and
     constants are squared. The sum is computed in float64, and limited to its positive range.
-
-    Raises:
-        MeasureUnavailable: the sum is negative, or a layer has no paths of weights alone.
     """
     folded = subject.folded.description
     begin = weights_begin(folded.nodes)

@@ -32,9 +32,7 @@ IMPOSSIBLE = 1e9
 def soft_rank(eigenvalues: Array, sides: tuple[int, int]) -> float:
     """Return the upper edge of the fitted Marchenko-Pastur law, divided by the largest eigenvalue.
 
-    Args:
-        eigenvalues: (n,), not all 0.
-        sides: shorter and longer side of the layer's matrices.
+    Eigenvalues (n,) must not all be 0. `sides` are the shorter and the longer side of the layer's matrices.
     """
     from scipy.optimize import brute  # here: listing the measures must not wait for it
 

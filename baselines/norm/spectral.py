@@ -48,12 +48,9 @@ def squared_matrix_norms(subject: Subject, change: bool = False) -> Array:
 def squared_fourier_norms(subject: Subject, change: bool = False, *, fft_size: str = "layer") -> Array:
     """Return the squared spectral norms (d,) of the d layers as convolutions with periodic borders.
 
-    Args:
-        subject: the network.
-        change: whether the kernels are the changes by training.
-        fft_size: "layer": on the layer's own input feature map, with its stride; if the stride does not divide the map,
-            the norm of the actual layer. "dataset", as Dziugaite et al. 2020 do: on a map of the size of the network's
-            inputs, without stride.
+    `fft_size` "layer" takes the layer's own input feature map and stride; if the stride does not divide the map, the
+    norm is that of the actual layer. "dataset", as in Dziugaite et al. 2020, takes a map of the size of the network's
+    inputs, without stride. `change` is as for `singular_values`.
     """
     if fft_size not in ("layer", "dataset"):
         raise ValueError(f"fft_size: expected layer or dataset, found {fft_size}")

@@ -11,13 +11,9 @@ from baselines.core.lazy import tf
 
 
 def transform(images: Any, rows: Sequence[Any], interpolation: str = "BILINEAR", fill: float = 0.0) -> Any:
-    """Return images whose pixel (x, y) is the input's pixel at (a x + b y + c, d x + e y + f).
+    """Return images (N, H, W, C) whose pixel (x, y) is the input's pixel at (a x + b y + c, d x + e y + f).
 
-    Args:
-        images: (N, H, W, C).
-        rows: a, b, c, d, e, f; each (N,).
-        interpolation: BILINEAR or NEAREST.
-        fill: value of pixels outside an image.
+    `rows` are a, b, c, d, e, f, each (N,). `interpolation` is BILINEAR or NEAREST. Pixels outside an image are `fill`.
     """
     zero = tf.zeros_like(rows[0])
     return tf.raw_ops.ImageProjectiveTransformV3(

@@ -25,7 +25,7 @@ def is_right(
     network: Network, change: Callable[..., Any], inputs: Sequence[Array], labels: Array, magnitudes: Array,
     position: int = INPUT,
 ) -> Array:  # fmt: skip
-    """Return whether the prediction is right for each example and each of its magnitudes: (n, k).
+    """Return whether the prediction is right for each example and each of its magnitudes (n, k): (n, k).
 
     Args:
         network: the network.
@@ -54,9 +54,6 @@ def partners(labels: Array, kind: str, rng: np.random.Generator) -> tuple[Array,
 
     Returns:
         Positions (n,) of the examples that have a possible partner, and positions (n,) of their partners.
-
-    Raises:
-        MeasureUnavailable: no example has a possible partner.
     """
     order = np.argsort(labels, kind="stable")
     _, classes, counts = np.unique(labels[order], return_inverse=True, return_counts=True)
@@ -84,8 +81,7 @@ def mixup_curve(
 ) -> tuple[Array, Array]:
     """Return shares (k,), and the accuracies (k,), as fractions, on at least `n_samples` pairs of `mixup_responses`.
 
-    If the training set has fewer examples, it is passed over repeatedly, with new partners each time. Passes are
-    complete, so that every example has the same weight.
+    If the training set has fewer examples, each example gets several partners, the same number for all.
     """
     shares = _shares(kind, n_alphas)
     sample = subject.sample(n_samples, seed, by_class=True)
@@ -102,13 +98,10 @@ def mixup_curve(
 def mixup_responses(
     subject: Subject, kind: str, layer: int, n_alphas: int, n_samples: int, seed: int
 ) -> tuple[Array, Array]:
-    """Mix examples x with partners x' as (1 - a) x + a x', with the label of x.
+    """Return shares a (k,), and whether the network is right (n, k) about (1 - a) x + a x', with the label of x.
 
-    Shares a are equidistant from 0 to 1/2; for partners of other classes ("inter") 1/2 is excluded. Each example has
+    Shares are equidistant from 0 to 1/2; for partners x' of other classes ("inter") 1/2 is excluded. Each example x has
     the same partner at all shares. Examples without a possible partner are left out.
-
-    Returns:
-        The shares a (k,), and whether the network is right about each drawn example at each share: (n, k).
     """
     shares = _shares(kind, n_alphas)
     sample = subject.sample(n_samples, seed, by_class=True)

@@ -23,11 +23,7 @@ FINEST = 10**6
 
 
 def grid(low: float, high: float, number: int, *, endpoint: bool = True) -> Array:
-    """Return equidistant magnitudes (number,) from `low` to `high`; without `high` unless `endpoint`.
-
-    Raises:
-        ValueError: `number` is less than 2, or `low` is not below `high`.
-    """
+    """Return equidistant magnitudes (number,) from `low` to `high`; without `high` unless `endpoint`."""
     if number < 2:
         raise ValueError(f"n_alphas: expected 2 or more, found {number}")
     if low >= high:
@@ -49,12 +45,8 @@ def pcd_curve(magnitudes: Array, accuracies: Array) -> tuple[Array, Array]:
 def gi_score(magnitudes: Array, accuracies: Array, method: str = "trapezoid") -> float:
     """Return the Gi-score 1 - 2 int_0^1 C(t) dt: the area between C(t) and t, divided by the area below t.
 
-    Range: [0, 1]; 1 - c for a constant accuracy c. Early drops of accuracy have the largest weight.
-
-    Args:
-        magnitudes: magnitudes (n,) of the perturbation.
-        accuracies: (n,).
-        method: second integration by "trapezoid", or "exact" for linear interpolation between accuracies.
+    Range: [0, 1]; 1 - c for a constant accuracy c. Early drops of accuracy have the largest weight. `method` "exact"
+    interpolates accuracies linearly; "trapezoid" applies the trapezoidal rule to C as well.
     """
     if method not in ("trapezoid", "exact"):
         raise ValueError(f"method: expected trapezoid or exact, found {method}")

@@ -45,11 +45,7 @@ def two_nn(points: Array, fraction: float) -> float:
 
 
 def slope(ratios: Array, fraction: float) -> float:
-    """Return an estimate of d from ratios r > 1 (n,) with the distribution function F(r) = 1 - r^-d.
-
-    Raises:
-        MeasureUnavailable: there are fewer than three ratios.
-    """
+    """Return an estimate of d from ratios r > 1 (n,) with the distribution function F(r) = 1 - r^-d."""
     number = len(ratios)
     if number < 3:
         raise MeasureUnavailable(

@@ -21,11 +21,7 @@ def _penultimate(subject: Subject, n_samples: int, seed: int) -> tuple[Array, Ar
 
 @shared
 def penultimate_by_class(subject: Subject, n_samples: int, seed: int) -> tuple[Array, Array]:
-    """Return `penultimate` of the classes with at least two examples in the sample; labels are renumbered from 0.
-
-    Raises:
-        MeasureUnavailable: there are fewer than two such classes.
-    """
+    """Return `penultimate` of the classes with at least two examples in the sample; labels are renumbered from 0."""
     features, labels = penultimate(subject, n_samples, seed)
     classes, sizes = np.unique(labels, return_counts=True)
     is_kept = np.isin(labels, classes[sizes > 1])

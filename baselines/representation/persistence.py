@@ -121,9 +121,9 @@ def _of_length_one(activations: Array) -> Array:
 
 
 def merge_heights(distances: Array) -> Array:
-    """Return the edge lengths (n - 1,), ascending, of a minimum spanning tree of points at `distances` (n, n).
+    """Return the edge lengths (n - 1,), ascending, of a minimum spanning tree of n points, by Prim's algorithm.
 
-    Prim's algorithm. They are the heights at which single linkage joins clusters.
+    `distances` (n, n) are symmetric.
     """
     nearest, taken = np.full((2, len(distances)), [[np.inf], [0.0]], distances.dtype)
     heights, point = np.empty(len(distances) - 1), 0

@@ -1,7 +1,5 @@
 """Sharpness as the rise of the training loss close to the trained weights.
 
-Weights are all trained parameters, including scales and shifts of normalization.
-
 Weights: as trained.
 """
 

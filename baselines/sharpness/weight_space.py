@@ -76,11 +76,7 @@ class WeightSpace:
         return float(loss), slope.numpy()
 
     def hessian_product(self, vector: Array) -> Array:
-        """Return the product (n,) of a vector (n,) with the Hessian of the mean cross-entropy at the current weights.
-
-        Raises:
-            MeasureUnavailable: TensorFlow lacks second derivatives of a layer.
-        """
+        """Return the product (n,) of the Hessian of the mean cross-entropy, at the current weights, with a vector (n,)."""
         for node in self.network.nodes:
             if node.config.get("interpolation", "nearest") != "nearest" or node.config.get("activation") == "softsign":
                 raise MeasureUnavailable(
