@@ -120,7 +120,7 @@ def _error(network: Network, sample: Sample, batches: Array, position: int) -> f
 
 
 def pairs_of(labels: Array, batches: Array) -> tuple[Array, Array]:
-    """Return the positions (n,), (n,) of all pairs of examples of a class, from batches (batches, size) of positions."""
+    """Return the first and the second positions (n,) of all pairs of a class within batches (batches, size)."""
     found = []
     for batch in batches:
         order = batch[np.argsort(labels[batch], kind="stable")]

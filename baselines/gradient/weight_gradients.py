@@ -24,7 +24,7 @@ from baselines.network.per_example import PASSES, per_example
 def weight_gradients(
     subject: Subject, n_samples: int, seed: int, label: str = "true", *, folded: bool = False
 ) -> tuple[Array, Array, float]:
-    """Return |g_i|^2 (n,), <w, g_i> (n,) and |mean g_i|^2: weights w, gradients g_i of example i's cross-entropy in w."""
+    """Return |g_i|^2 (n,), <w, g_i> (n,) and |mean g_i|^2, g_i the gradient of example i's loss in the weights w."""
     squares, products, mean_square, unit = relative_gradients(subject, n_samples, seed, label, folded=folded)
     size = math.exp(unit)
     return size**2 * squares, size * products, size**2 * mean_square

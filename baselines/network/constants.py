@@ -10,7 +10,7 @@ _EPSILON = 1e-7
 
 
 def constants(node: Node) -> tuple[Array, Array] | None:
-    """Return factor and shift, (channels,) or (1,), float64, of a layer in `CONSTANT`; None if they are no such arrays."""
+    """Return factor and shift, (channels,) or (1,), of a layer in `CONSTANT`; None if they vary along other axes."""
     if node.kind == "Rescaling":
         pair = node.config["scale"], node.config["offset"]
     else:

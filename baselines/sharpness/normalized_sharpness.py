@@ -83,7 +83,7 @@ def normalized_sharpness(subject: Subject, *, n_probes: int = 10, n_samples: int
 
 
 def smallest(curvature: Array, squares: Array) -> float:
-    """Return the minimum over a, b > 0 of sum_ij (h_ij a_i b_j + s_ij / (a_i b_j)) / 2, h = `curvature`, s = `squares`."""
+    """Return min over a, b > 0 of sum_ij (h_ij a_i b_j + s_ij / (a_i b_j)) / 2, h = `curvature`, s = `squares`."""
     curvature, squares = _without_idle(curvature.astype(np.float64), squares)
     if not curvature.size:
         return 0.0

@@ -76,7 +76,7 @@ class WeightSpace:
         return float(loss), slope.numpy()
 
     def hessian_product(self, vector: Array) -> Array:
-        """Return the product (n,) of the Hessian of the mean cross-entropy, at the current weights, with a vector (n,)."""
+        """Return the Hessian of the mean cross-entropy at the current weights, times a vector (n,)."""
         for node in self.network.nodes:
             if node.config.get("interpolation", "nearest") != "nearest" or node.config.get("activation") == "softsign":
                 raise MeasureUnavailable(
