@@ -1,6 +1,8 @@
 """Noise stability: how much noise changes a network's outputs, and the compression bound that follows.
 
 Weights: folded.
+
+robust: take the 5th and 95th percentile over examples in place of the minimum and maximum.
 """
 
 import functools
@@ -37,9 +39,6 @@ def inverse_layer_cushion(subject: Subject, *, robust: bool = True, n_samples: i
 
     The value is 1 if every layer has rank one and all its inputs lie along its singular vector. It is the width if the
     layers are rotations.
-
-    Args:
-        robust: take the 5th percentile over examples in place of the minimum.
     """
     return float(np.mean(layer_cushions(subject, n_samples, seed, robust=robust) ** -2.0))
 
@@ -52,9 +51,6 @@ def activation_contraction(subject: Subject, *, robust: bool = True, n_samples: 
     1e6]; at least 1 for ReLU. Source: Arora et al. 2018, arXiv 1802.05296, definition 6.
 
     The ratio is 1 for a layer without activation right behind it, and if pre-activations and activations are all zero.
-
-    Args:
-        robust: take the 95th percentile over examples in place of the maximum.
     """
     return _contraction(subject, n_samples, seed, robust=robust)
 
@@ -83,7 +79,6 @@ def arora_compression_bound(
     noise.
 
     Args:
-        robust: take the 5th and 95th percentile over examples in place of the minimum and maximum.
         n_probes: random vectors for the norms of the Jacobians between layers.
         n_jacobians: training examples at which these Jacobians are taken.
         n_samples: training examples for all other terms.

@@ -9,17 +9,11 @@ TOLERANCE = 1e-12
 
 
 def log_bound(error: float, complexity: float) -> float:
-    """Return -ln(1 - p) for the largest error p with kl(error || p) <= complexity. Range: [0, inf).
+    """Return -ln(1 - p) for the largest error p with kl(`error` || p) <= `complexity`. Range: [0, inf).
 
-    kl is the relative entropy of Bernoulli distributions. -ln(1 - p) is about p for small p, and still tells networks
-    apart if p is near 1.
-
-    Args:
-        error: training error, in [0, 1).
-        complexity: right side of the inequality, in nats.
-
-    Raises:
-        MeasureUnavailable: the training error is 1, for which no bound exists.
+    kl is the relative entropy, in nats, of Bernoulli distributions; `error` is the training error. -ln(1 - p) is about
+    p for small p, and still tells networks apart if p is near 1. Raises `MeasureUnavailable` if the training error is
+    1.
     """
     from scipy.optimize import brentq  # here: listing the measures must not wait for it
 

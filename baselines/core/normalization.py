@@ -9,10 +9,7 @@ def normalized(value: float, subject: Subject, is_log: bool, *, normalization: s
     """Return `value` unchanged ("none") or normalized as by Dziugaite et al. 2020 ("dziugaite").
 
     With m training examples "dziugaite" returns sqrt(value / m), or (value - ln m) / 2 if `value` is a logarithm. The
-    order of networks with equal m does not change.
-
-    Raises:
-        ValueError: unknown normalization.
+    order of networks with equal m does not change. Other normalizations raise `ValueError`.
     """
     if normalization == "none":
         return value

@@ -33,10 +33,8 @@ class Sample:
 def read_examples(dataset: Any) -> Sample:
     """Return the whole training set in its order; `dataset` is a `tf.data.Dataset` of single pairs (input, label).
 
-    A dataset of the harness also has memory-mapped arrays, `dataset.arrays`. Their inputs are not copied.
-
-    Raises:
-        ValueError: the dataset is empty, or `checked` refuses an example.
+    A dataset of the harness also has memory-mapped arrays, `dataset.arrays`, whose inputs are not copied. Raises
+    `ValueError` if the dataset is empty, or if `checked` refuses an example.
     """
     arrays = getattr(dataset, "arrays", None)
     parts = [
@@ -53,8 +51,7 @@ def read_examples(dataset: Any) -> Sample:
 def checked(inputs: Array, labels: Array, start: int) -> tuple[Array, Array]:
     """Return inputs (n, ...) as float32 and labels (n,) as int32; `start` is the first example's number, for messages.
 
-    Raises:
-        ValueError: a label is no integer, an example has several labels, or an input is not finite.
+    Raises `ValueError` if a label is no integer, an example has several labels, or an input is not finite.
     """
     if labels.size != len(labels):
         raise ValueError(

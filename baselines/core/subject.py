@@ -47,8 +47,7 @@ class Subject:
     def weights(self) -> list[Array]:
         """The trained weights, in the order of `get_weights()`; half precision becomes float32.
 
-        Raises:
-            MeasureUnavailable: weights are not finite.
+        Raises `MeasureUnavailable` if weights are not finite.
         """
         found = []
         for layer in self.model.layers:
@@ -80,10 +79,7 @@ class Subject:
     def folded(self) -> Network:
         """The network with normalization and constants folded into the weights; its parameters are kernels and biases.
 
-        `network` itself if there is no normalization, constant or other scale to fold.
-
-        Raises:
-            MeasureUnavailable: a normalization cannot be folded.
+        `network` itself if there is nothing to fold. Raises `MeasureUnavailable` if a normalization cannot be folded.
         """
         return self._folded(self.nodes)
 

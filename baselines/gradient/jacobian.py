@@ -105,7 +105,7 @@ def input_jacobian_norm(subject: Subject, *, n_samples: int = 2048, outputs: str
 
 @measure(Need.GRADIENTS, Need.QUANTITIES)
 def log_jacobian_norm_normalized(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
-    """Mean logarithm of the Jacobian's norm relative to the norms of inputs and logits.
+    """Mean logarithm of the Jacobian's norm, times the input's norm, divided by the norm of the logits.
 
     Formula: E ln(|d f / d x|_F |x| / |f|), f the logits, x the input. Source: Novak et al. 2018, arXiv 1802.08760.
     Work: kappa B.

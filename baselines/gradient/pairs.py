@@ -52,9 +52,9 @@ def gradient_confusion(subject: Subject, *, n_samples: int = 128, seed: int = 0)
 def neg_stiffness_cosine(subject: Subject, *, n_samples: int = 128, seed: int = 0) -> float:
     """Minus the stiffness: minus the mean cosine between the gradients of two examples.
 
-    Formula: -mean over pairs i < j of n examples of cos(g_i, g_j), g_i the gradient of example i's cross-entropy.
-    Range: [-1, 1 / (n - 1)]; -1 if all gradients have the same direction. Source: Fort, Nowak, Jastrzebski and
-    Narayanan 2019, arXiv 1901.09491.
+    Formula: -mean over pairs i < j of cos(g_i, g_j), g_i the gradient of example i's cross-entropy, n examples. Range:
+    [-1, 1 / (n - 1)]; -1 if all gradients have the same direction. Source: Fort, Nowak, Jastrzebski and Narayanan 2019,
+    arXiv 1901.09491.
     """
     return -float(_cosines(subject, n_samples, seed).mean())
 

@@ -72,8 +72,7 @@ def fgsm_error(subject: Subject, *, epsilon: float = 0.01, n_samples: int = 1024
 def inputs_range(inputs: Array, epsilon: float) -> tuple[float, float, float]:
     """Return the smallest and the largest number in the inputs, and `epsilon` times their difference.
 
-    Raises:
-        MeasureUnavailable: all numbers are equal.
+    Raises `MeasureUnavailable` if all numbers are equal.
     """
     low, high = float(inputs.min()), float(inputs.max())
     if low == high:

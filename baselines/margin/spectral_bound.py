@@ -36,9 +36,8 @@ def log_spec_orig(terms: Terms, *, delta: float = 0.01) -> float:
     """Logarithm of m times the spectral bound, with norms of the weights.
 
     Formula: ln((prod_i S_i sum_j F_j / S_j (84 B sum_i k_i sqrt(c_i) + sqrt(ln(4 n^2 d)))^2 + ln(m / delta)) /
-    gamma^2), d layers with squared spectral and Frobenius norms S_i and F_i, windows of side k_i and c_i output
-    channels; m inputs of side n and norm <= B after constant rescaling, gamma the 10th percentile of the margins, delta
-    the probability of failure. Source: Jiang et al. 2019, arXiv 1912.02178, eq. 26.
+    gamma^2), F_j squared Frobenius norms, other symbols as for log_spec_init. Source: Jiang et al. 2019, arXiv
+    1912.02178, eq. 26.
     """
     return _bound(terms, terms.fro, delta)
 

@@ -35,11 +35,8 @@ def as_applied(layer: Any, arrays: tuple[Array, ...]) -> tuple[Any, tuple[Array,
 
     `arrays` are the weights of `layer` in the order of `get_weights()`. Spectral normalization stores the divided
     kernel during training, so it changes nothing afterwards. A low-rank update (LoRA) of the layer is added to its
-    kernel.
-
-    Raises:
-        MeasureUnavailable: the layer or an inner layer is not Keras' own or is quantized, or an inner layer has a
-            low-rank update.
+    kernel. Raises `MeasureUnavailable` if a layer is quantized or not Keras' own, or if an inner layer has a low-rank
+    update.
     """
     while (kind := kind_of(layer)) in ("SpectralNormalization", "TimeDistributed"):
         if kind == "TimeDistributed" and not _is_alike_everywhere(layer.layer):

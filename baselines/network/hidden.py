@@ -78,10 +78,8 @@ def first_hidden(network: Network) -> int:
     The layer includes its normalization and activation. Mixing the outputs of linear layers (a convolution without
     activation, batch normalization, rescaling, average pooling, reshaping) would be the same as mixing inputs; max
     pooling and layer normalization are nonlinear. Positions that a connection skips, as inside a residual block, are
-    passed over, since they alone do not determine the output.
-
-    Raises:
-        MeasureUnavailable: there is no such layer before the last weight layer.
+    passed over, since they alone do not determine the output. Raises `MeasureUnavailable` if there is no such layer
+    before the last weight layer.
     """
     weights = [place for place, node in enumerate(network.nodes) if _is_weight_layer(node)]
     behind_weights, is_bent = set(weights), set[int]()

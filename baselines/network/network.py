@@ -90,8 +90,7 @@ class Network:
     def weight_nodes(self) -> list[int]:
         """Positions of the weight layers: dense layers and convolutions.
 
-        Raises:
-            MeasureUnavailable: the weights of another layer do more than scale and shift, or there is no weight layer.
+        Raises `MeasureUnavailable` if there are none, or if the weights of another layer do more than scale and shift.
         """
         for node in self.nodes:
             if node.weights and not node.has_kernel and not node.scales:
@@ -158,10 +157,8 @@ class Network:
         """Return the tensors at positions `wanted`, computed from tensors `given` by position; each (examples, ...).
 
         Only the nodes between them run. A `tape` (`tf.GradientTape`) watches each wanted tensor as soon as it is
-        computed, so it need not record the nodes in front.
-
-        Raises:
-            MeasureUnavailable: a skip connection goes around the positions in `given`.
+        computed, so it need not record the nodes in front. Raises `MeasureUnavailable` if a skip connection goes around
+        `given`.
         """
         values = dict(given)
         for position in self._between(given, wanted):

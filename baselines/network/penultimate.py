@@ -17,10 +17,7 @@ def penultimate_features(network: Network, inputs: Array) -> Array:
 
     If the output of the last weight layer is pooled to a single position, its input is pooled likewise, since averages
     commute with that layer. Otherwise the input is flattened. If the logits are a sum of branches, the representations
-    of all branches are concatenated.
-
-    Raises:
-        MeasureUnavailable: there is no weight layer.
+    of all branches are concatenated. Raises errors as `last_weight_nodes`.
     """
     return np.concatenate(penultimate_branches(network, inputs), axis=1)
 
@@ -39,8 +36,7 @@ def penultimate_branches(network: Network, inputs: Array) -> list[Array]:
 def last_weight_nodes(network: Network) -> list[int]:
     """Return the positions of the weight layers that have no other weight layer between them and the output.
 
-    Raises:
-        MeasureUnavailable: a last layer with weights is no dense layer or convolution, or there is no weight layer.
+    Raises `MeasureUnavailable` if there are none, or if one is neither a dense layer nor a convolution.
     """
     weights = {place for place, node in enumerate(network.nodes) if node.weights and not node.scales}
     found = [place for place in _before(network, len(network.nodes) - 1, weights) if place in weights]

@@ -31,10 +31,8 @@ Slopes = Callable[[Any], Any]
 def per_example(network: Network, inputs: Any, labels: Any) -> tuple[Any, Any, Any, Any]:
     """Return |g_i|^2 (n,), <w, g_i> (n,), sum_i g_i (weights,) and s (); e^s g_i is the gradient of example i's loss.
 
-    The loss is the cross-entropy, w are the weights. Undivided by e^s, gradients could underflow.
-
-    Raises:
-        MeasureUnavailable: gradients of a layer cannot be separated by example.
+    The loss is the cross-entropy, w are the weights. Undivided by e^s, gradients could underflow. Raises
+    `MeasureUnavailable` if gradients of a layer cannot be separated by example.
     """
     passed = _passed(network, inputs)
     slopes, unit = relative_slopes(passed.logits, labels)

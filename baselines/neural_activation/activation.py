@@ -81,9 +81,9 @@ def cna_area_over_margin(
 ) -> float:  # fmt: skip
     """cna_area divided by the network's margin.
 
-    Formula: int |beta_train - beta_heldout| d alpha / gamma_m, gamma_m the margin, other symbols as for cna_area.
-    Range: [0, 1 / margin_floor]. Source: Gain and Siegelmann 2020, Abstraction Mechanisms Predict Generalization in
-    Deep Neural Networks (ICML), eq. 5 and 6. Work: 2 F. Draws: by input and by example.
+    Formula: int |beta_train - beta_heldout| d alpha / max(gamma_m, margin_floor), gamma_m the margin, other symbols as
+    for cna_area. Range: [0, 1 / margin_floor]. Source: Gain and Siegelmann 2020, Abstraction Mechanisms Predict
+    Generalization in Deep Neural Networks (ICML), eq. 5 and 6. Work: 2 F. Draws: by input and by example.
 
     Args:
         margin_floor: replaces smaller and negative margins.

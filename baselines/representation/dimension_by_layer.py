@@ -62,7 +62,7 @@ def intrinsic_dimension_peak(subject: Subject, *, n_samples: int = 512, fraction
 def intrinsic_dimension_last_to_peak(
     subject: Subject, *, n_samples: int = 512, fraction: float = 0.9, seed: int = 0
 ) -> float:
-    """Intrinsic dimension of the penultimate representation over the largest intrinsic dimension of a layer.
+    """Intrinsic dimension of the penultimate representation, divided by the largest intrinsic dimension of a layer.
 
     Formula: TwoNN dimension of the penultimate representation / max over it and all hidden layers. Range: [0, 1]; 1 if
     all dimensions are 0. Refused: fewer than three examples are usable in the penultimate representation.

@@ -73,13 +73,8 @@ def walk(
 ) -> Array:  # fmt: skip
     """Return the last point (n,) of `N_STEPS` steps in a box, which start at a random point of its inner half.
 
-    Args:
-        space: the weights; each step differentiates the loss of the next batch.
-        step: returns the step (n,) for a mean gradient (n,).
-        middle: centre (n,) of the box.
-        radii: half sides (n,) of the box.
-        seeds: seeds of the start.
-        losses: losses of logits and labels, to be differentiated.
+    The box has the centre `middle` (n,) and half sides `radii` (n,). Each step differentiates `losses(logits, labels)`
+    on the next batch; `step` turns the mean gradient (n,) into a change (n,) of the point.
     """
     n_batches = -(-len(space.sample) // BATCH_SIZE)
     point: Array = middle + radii * tf.random.stateless_uniform(middle.shape, seeds, -0.5, 0.5).numpy()
