@@ -153,8 +153,8 @@ def _layer_margin(statistic: str, layer: int) -> None:
     def layer_margin(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
         """Minus the $what of the normalized distances of examples from the boundary, measured $where.
 
-        Formula: -$statistic of (f_i - f_j) / |d (f_i - f_j) / d x^$layer| / sqrt(v) over right predictions of class i,
-        j the best other class, x^$layer the features, v the sum of their variances. Range: (-inf, 0].
+        Formula: -$statistic of (f_i - f_j) / |d (f_i - f_j) / d x^$layer| / sqrt(v) over correctly classified examples,
+        i the true class, j the best other class, x^$layer the features, v the sum of their variances. Range: (-inf, 0].
 
         The three hidden layers are evenly spaced.
         """
