@@ -27,10 +27,7 @@ def is_linear(node: Node) -> bool:
 
 
 def is_piecewise_linear(network: Network) -> bool:
-    """Whether all nodes are piecewise linear.
-
-    Since no node appears twice, each logit is then piecewise linear in each single weight, with second derivative 0.
-    """
+    """Whether all nodes are piecewise linear, so that logits are piecewise linear in each single weight."""
     return all(is_linear(node) or is_bent(node) for node in network.nodes)
 
 

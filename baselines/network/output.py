@@ -55,7 +55,10 @@ def is_linear(network: Nodes) -> bool:
 
 
 def looks_like(outputs: Array) -> str | None:
-    """Return what kind of probabilities outputs (n, classes) are; None if they may be logits, or n or classes is 1."""
+    """Return "probabilities" or "logarithms of probabilities" if outputs (n, classes) can be these and not logits.
+
+    None if outputs may be logits, or if n or classes is 1.
+    """
     if min(outputs.shape) < 2:
         return None
     exact = outputs.astype(np.float64)

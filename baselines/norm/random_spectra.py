@@ -97,13 +97,14 @@ def mp_soft_rank(subject: Subject, *, min_eigenvalues: int = 8) -> float:
     """MP soft rank: upper edge of the fitted Marchenko-Pastur law, divided by the largest eigenvalue.
 
     Formula: mean over layers of lambda_+ / max x, lambda_+ = sigma^2 (1 + sqrt b)^2, x the eigenvalues of W'W, b <= 1
-    the ratio of W's sides, sigma fitted to the density of x by least squares. Range: (0, inf); small if eigenvalues lie
-    above the bulk. Source: Martin and Mahoney 2018, arXiv 1810.01075, as their program WeightWatcher 0.7.7 fits the
-    law. Work: SVD.
+    the ratio of W's sides, sigma fitted to the density of x by least squares. Range: (0, inf); small if eigenvalues are
+    far above the edge lambda_+. Source: Martin and Mahoney 2018, arXiv 1810.01075, as their program WeightWatcher 0.7.7
+    fits the law. Work: SVD.
 
-    WeightWatcher's `mp_softrank`. The value is about 1 for random weights, but 0.44 for square matrices with equal
-    singular values, because of the quarter circle. For convolutions with an even number of window positions and more
-    inputs than outputs, WeightWatcher inverts the ratio of the sides; here the ratio is at most 1.
+    WeightWatcher's `mp_softrank`. The value is about 1 for random weights. For square matrices, WeightWatcher fits a
+    quarter circle of fixed radius, so the value is 0.44 if all singular values are equal. For convolutions with an even
+    number of window positions and more inputs than outputs, WeightWatcher inverts the ratio of the sides; here the
+    ratio is at most 1.
     """
     found = [soft_rank(layer.eigenvalues, layer.sides) for layer in counted_layers(subject, min_eigenvalues)]
     return float(np.mean(found))

@@ -1,4 +1,4 @@
-"""Normalized sharpness: curvature relative to the weights, unchanged by factors of a kernel's rows and columns."""
+"""Normalized sharpness: curvature relative to the weights, which stays the same if units are rescaled."""
 
 import math
 from collections.abc import Iterator
