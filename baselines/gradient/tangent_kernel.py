@@ -41,7 +41,7 @@ def tangent_kernel(subject: Subject, n_samples: int, n_probes: int, seed: int) -
 
 
 def _directions(n_classes: int, n_probes: int, seed: int) -> Array:
-    """Return centred logits, or `n_probes` random combinations if classes are more: coefficients (number, classes)."""
+    """Return the coefficients (number, classes) of centred logits or, for many classes, of random combinations."""
     combined = np.eye(n_classes)
     if n_classes > n_probes:
         signs = stream("signs of the tangent kernel", seed).choice([-1.0, 1.0], (n_probes, n_classes))

@@ -17,7 +17,7 @@ def cosines(representations: Array) -> Array:
 
 
 def squared_distances(representations: Array) -> Array:
-    """Return squared Euclidean distances (n, n), in [0, 4], of representations scaled to length 1; zeros are not scaled."""
+    """Return squared Euclidean distances (n, n), in [0, 4], of representations scaled to length 1, or of zeros."""
     found, lengths = _products(representations)
     np.fill_diagonal(found, lengths)
     found *= -2

@@ -1,7 +1,7 @@
 """Distances of training examples from the decision boundary, measured in the input and in hidden layers.
 
-The first-order distance of an example of class i from the best other class j at layer l, with features x^l, is
-(f_i - f_j) / |d (f_i - f_j) / d x^l|. It is divided by the square root of the total variation, the sum of the features'
+The first-order distance of an example of class i from the best other class j at layer l, with features x^l, is (f_i -
+f_j) / |d (f_i - f_j) / d x^l|. It is divided by the square root of the total variation, the sum of the features'
 variances over examples.
 
 Source: Jiang et al. 2018, arXiv 1810.00113.

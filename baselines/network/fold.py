@@ -170,7 +170,7 @@ def _right_before(nodes: _Network, position: int) -> int | None:
 
 
 def _makers(nodes: _Network, place: int, scale: Node) -> list[int]:
-    """Return the weight layers that compute the input of `scale`, the node `place`; empty if `scale` cannot move there."""
+    """Return the weight layers that compute `place`, the input of `scale`; empty if `scale` cannot move there."""
     if place == INPUT or len(consumers(nodes, place)) != 1:
         return []
     if _takes(nodes[place], scale):

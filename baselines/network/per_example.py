@@ -199,7 +199,7 @@ def _flat(values: Any) -> Any:
 
 
 def _outer(entering: Any, slope: Any) -> Part:
-    """Return the `Part` with gradients sum_p slope_p entering_p' over positions p, computed in the cheapest way."""
+    """Return the part with gradients sum_p slope_p entering_p' over positions p, computed in the cheapest way."""
     entering, slope = _flat(entering), _flat(slope)
     positions, inputs, outputs = entering.shape[1], entering.shape[2], slope.shape[2]
     if positions * (inputs + outputs) >= inputs * outputs:

@@ -42,7 +42,7 @@ def cna_area(
     subject: Subject, *, include_output_layer: bool = False, n_bins: int = 1000,
     parity_polygon: bool = False, n_samples: int = 10_000, seed: int = 0,
 ) -> float:  # fmt: skip
-    """Area between the curves of slope over entropy of training images and of augmented, as if held-out, images.
+    """Area between two curves of slope over entropy: of training images, and of augmented images as held-out images.
 
     Formula: int |beta_train - beta_heldout| d alpha, alpha entropies of pixels, beta slopes over depth. Range: [0, 1].
     Source: Gain and Siegelmann 2020, Abstraction Mechanisms Predict Generalization in Deep Neural Networks (ICML), eq.

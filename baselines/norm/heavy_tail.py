@@ -49,9 +49,9 @@ class Spectrum(NamedTuple):
 def fit_power_law(data: Array) -> PowerLaw | None:
     """Fit the tail of positive data: alpha by maximum likelihood, x_min by the least Kolmogorov-Smirnov distance.
 
-    As in Clauset, Shalizi and Newman 2009, arXiv 0706.1062, every value except the largest is tried as x_min, and
-    alpha - 1 = n / sum ln(x / x_min) for the n values of the tail. For data of fewer than `FEW` values, alpha - 1 has
-    n - 1 in place of n, and shorter tails than `SHORTEST` are tried only if all data are fewer. Tails whose logarithms
+    As in Clauset, Shalizi and Newman 2009, arXiv 0706.1062, every value except the largest is tried as x_min, and alpha
+    - 1 = n / sum ln(x / x_min) for the n values of the tail. For data of fewer than `FEW` values, alpha - 1 has n - 1
+    in place of n, and tails have at least `SHORTEST` values (all values, if there are fewer). Tails whose logarithms
     differ by at most `EQUAL` are left out. Returns None if no tail is left.
     """
     logs = np.log(np.sort(data))

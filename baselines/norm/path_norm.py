@@ -33,7 +33,8 @@ def squared_path_norm(subject: Subject) -> float:
     """Return the sum of the logits for an input of ones, with all weights of the network squared.
 
     Batch normalization and constants are folded first. Then kernels, biases, and the remaining signs, shifts and
-    constants are squared. The sum is computed in float64, and limited to its positive range.
+    constants are squared. A sum beyond the positive numbers of float64 is replaced by the smallest or the largest of
+    these.
     """
     folded = subject.folded.description
     begin = weights_begin(folded.nodes)

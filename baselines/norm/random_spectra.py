@@ -30,7 +30,7 @@ IMPOSSIBLE = 1e9
 
 
 def soft_rank(eigenvalues: Array, sides: tuple[int, int]) -> float:
-    """Return the upper edge of the fitted Marchenko-Pastur law, divided by the largest eigenvalue.
+    """Return the upper edge of the Marchenko-Pastur law fitted to eigenvalues, divided by the largest eigenvalue.
 
     Eigenvalues (n,) must not all be 0. `sides` are the shorter and the longer side of the layer's matrices.
     """

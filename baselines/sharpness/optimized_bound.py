@@ -87,7 +87,7 @@ def complexity(logarithms: Array, distance: float, m: int) -> float:
 
 
 def _variance(variances: float, distance: float, n: int) -> float:
-    """Return the prior's variance with the smallest divergence, at most the largest lambda."""
+    """Return the variance of the prior that makes the divergence smallest, at most the largest lambda."""
     return min((variances + distance) / n, LARGEST * math.exp(-1 / PRECISION))
 
 

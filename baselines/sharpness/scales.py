@@ -34,10 +34,10 @@ def _weight_space(subject: Subject, n_samples: int, seed: int, *, folded: bool) 
 def noise_scale(
     subject: Subject, accuracy_drop: float, n_draws: int, n_samples: int, seed: int, *, is_relative: bool
 ) -> float:
-    """Return the largest sigma at which normal noise on all parameters costs at most `accuracy_drop` on average.
+    """Return the largest sigma at which normal noise on all parameters costs at most `accuracy_drop` of accuracy.
 
-    The noise has standard deviation sigma; if relative, its variance on a weight w is sigma^2 w^2 + EPSILON^2. The
-    `n_draws` draws are the same for all sigmas. Range: [SMALLEST, LARGEST].
+    The accuracy is the mean training accuracy over `n_draws` draws, the same for all sigmas. The noise has standard
+    deviation sigma; if relative, its variance on a weight w is sigma^2 w^2 + EPSILON^2. Range: [SMALLEST, LARGEST].
     """
     space = weight_space(subject, n_samples, seed)
     still = outputs.margins(outputs.folded_logits(subject, n_samples, seed), space.sample.labels)
