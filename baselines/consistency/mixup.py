@@ -93,8 +93,7 @@ def dbi_mixup(subject: Subject, *, seed: int = 0) -> float:
 def _drawn(subject: Subject, size: int, n_batches: int, seed: int) -> tuple[Sample, Array]:
     """Return drawn examples and, for each full batch, positions among these examples: (batches, size).
 
-    Each pass over the examples has a new order and drops an incomplete last batch. If there are fewer examples than
-    `size`, a single batch has all.
+    Each pass over the examples has a new order. With fewer examples than `size`, a single batch holds all.
     """
     sample = subject.sample(size * n_batches, seed)
     if len(sample) < size:

@@ -1,7 +1,4 @@
-"""Auto-PGD: ascent along the gradient's sign within a box; the step length is halved when the ascent stalls.
-
-Croce and Hein 2020, arXiv 2003.01690, algorithm 1.
-"""
+"""Auto-PGD (Croce and Hein 2020, arXiv 2003.01690, algorithm 1): ascent along the gradient's sign within a box."""
 
 from collections.abc import Callable
 

@@ -26,8 +26,7 @@ ROUNDING = 1e-6
 def largest_eigenvalue(multiply: Callable[[Array], Array], begin: Array, n_steps: int) -> float:
     """Return the largest eigenvalue of a symmetric matrix (n, n), from at most `n_steps` products with vectors (n,).
 
-    Lanczos' iteration from `begin`, without reorthogonalization: rounding may repeat an eigenvalue, but does not change
-    it.
+    Lanczos' iteration from `begin`: rounding may repeat an eigenvalue, but does not change it.
     """
     from scipy.linalg import eigvalsh_tridiagonal
 

@@ -11,9 +11,8 @@ TOLERANCE = 1e-12
 def log_bound(error: float, complexity: float) -> float:
     """Return -ln(1 - p) for the largest error p with kl(`error` || p) <= `complexity`. Range: [0, inf).
 
-    kl is the relative entropy, in nats, of Bernoulli distributions; `error` is the training error. -ln(1 - p) is about
-    p for small p, and still tells networks apart if p is near 1. Raises `MeasureUnavailable` if the training error is
-    1.
+    kl is the relative entropy, in nats, of Bernoulli distributions. -ln(1 - p) is about p for small p, and still tells
+    networks apart if p is near 1. Raises `MeasureUnavailable` for the training error 1.
     """
     from scipy.optimize import brentq  # here: listing the measures must not wait for it
 

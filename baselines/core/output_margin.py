@@ -10,8 +10,7 @@ from baselines.core.subject import Subject, shared
 def output_margin(subject: Subject, *, n_samples: int = 10_000, percentile_method: str = "kth", seed: int = 0) -> float:
     """Return gamma, the 10th percentile of the margins; negative if more than 10 % of the predictions are wrong.
 
-    `percentile_method` "kth" takes the max(1, floor(n / 10))-th smallest of n margins, "linear" interpolates. Other
-    texts raise `ValueError`.
+    `percentile_method` "kth" takes the max(1, floor(n / 10))-th smallest of n margins, "linear" interpolates.
     """
     sample, answers = logits(subject, n_samples, seed)
     found = margins(answers, sample.labels)

@@ -1,7 +1,7 @@
 """Linear regions: sets of inputs on which a piecewise linear network is a single affine function.
 
-The pattern c(x) of an input x identifies its region. It is a list with the linear piece of each unit's activation or
-max pooling, which is identified by its derivative. If an activation is flat at both ends (ReLU6), a positive output
+The pattern c(x) of an input x identifies its region. It lists, for each unit, the linear piece of the activation or max
+pooling; the derivative identifies the piece. If an activation is flat at both ends (ReLU6), a positive output
 distinguishes the upper end.
 
 n_steps: steps along the segment between two examples.

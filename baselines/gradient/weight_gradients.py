@@ -1,7 +1,6 @@
 """Gradients of the loss at the end of training, with respect to weights and to inputs.
 
-Once the training set is fitted, gradients are tiny and differ between networks by orders of magnitude; hence the `log_`
-forms.
+Gradients of fitted networks are tiny and differ by orders of magnitude; hence the `log_` forms.
 """
 
 import functools

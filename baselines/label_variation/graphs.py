@@ -17,7 +17,7 @@ def cosines(representations: Array) -> Array:
 
 
 def squared_distances(representations: Array) -> Array:
-    """Return squared Euclidean distances (n, n), in [0, 4], of representations scaled to length 1, or of zeros."""
+    """Return squared Euclidean distances (n, n), in [0, 4], of representations (n, ...) scaled to length 1."""
     found, lengths = _products(representations)
     np.fill_diagonal(found, lengths)
     found *= -2

@@ -47,8 +47,8 @@ def leading_components(subject: Subject, number: int, n_samples: int, seed: int)
 def elbow(values: Array) -> int:
     """Return how many of the descending values (n,) come before the elbow, itself included.
 
-    The elbow is the value farthest below the line from the first to the last value. Kneedle (Satopaa et al. 2011) finds
-    the same point on a curve with a single elbow.
+    The elbow, as in Kneedle (Satopaa et al. 2011), is the value farthest below the line from the first to the last
+    value.
     """
     if len(values) < 3 or values[0] == values[-1]:
         return len(values)
@@ -59,9 +59,8 @@ def elbow(values: Array) -> int:
 def boundary_distances(network: Network, sample: Sample, components: Array, rate: float, n_steps: int) -> Array:
     """Return approximate distances (n,) of examples from the boundary within the span of components (k, features).
 
-    Each step covers the fraction `rate` of the first-order distance to the boundary. At the point with the smallest
-    margin, the boundary is linearized; the result is the example's distance from it. NaN for wrong predictions and zero
-    gradients.
+    Each step covers the fraction `rate` of the first-order distance to the boundary. Distances are those from the
+    boundary linearized at the point with the smallest margin; NaN for wrong predictions and zero gradients.
     """
     moved = np.zeros((len(sample), len(components)))
     least, found, first = np.full(len(sample), np.inf), np.full(len(sample), np.nan), np.zeros(len(sample))

@@ -23,8 +23,7 @@ def is_plain(config: Mapping[str, Any], switches: Mapping[str, bool], shapes: li
 def dense(name: str, arrays: tuple[Array, ...], source: int, *, flat: int) -> Node:
     """Return a dense node in place of a projection of attention, or of an `EinsumDense` that is a dense layer.
 
-    `arrays` are kernel and possibly bias, with separate axes for heads and for the features of a head. The first `flat`
-    axes of the kernel are inputs.
+    `arrays` are kernel and possibly bias, with separate axes for heads and features. The kernel has `flat` input axes.
     """
     kernel, *bias = arrays
     kernel = kernel.reshape(math.prod(kernel.shape[:flat]), -1)

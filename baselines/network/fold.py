@@ -42,8 +42,7 @@ _Network = tuple[Node, ...]
 def fold_scales(network: Nodes) -> Nodes:
     """Return the network with batch normalization and constants folded into its kernels; `network` if there are none.
 
-    Logits stay the same up to rounding. Raises `MeasureUnavailable` if a normalization cannot be folded, so that
-    weights before it could have any scale.
+    Logits stay the same up to rounding. Raises `MeasureUnavailable` if a normalization cannot be folded.
     """
     nodes, begin = network.nodes, weights_begin(network.nodes)
     inside = [place for place, node in enumerate(nodes) if node.kind in CONSTANT and place > begin]

@@ -82,8 +82,7 @@ Derivative = Callable[[Any], Any]
 def sum_over_logits(network: Network, key: Any, forward: Callable[[Any], Derivative], inputs: Array) -> Array:
     """Return, for each of the inputs (n, ...), the sum of a derivative over all logits: (n,), float64.
 
-    `forward` runs a batch forward under a persistent tape and returns the derivative. `key` identifies `forward` and
-    everything it depends on.
+    `forward` runs a batch under a persistent tape and returns the derivative; `key` identifies `forward`.
     """
 
     def run(batch: Any, first: Any) -> tuple[Any]:

@@ -156,9 +156,8 @@ class Network:
     def run(self, given: Mapping[int, Any], wanted: Sequence[int], tape: Any = None) -> list[Any]:
         """Return the tensors at positions `wanted`, computed from tensors `given` by position; each (examples, ...).
 
-        Only the nodes between them run. A `tape` (`tf.GradientTape`) watches each wanted tensor as soon as it is
-        computed, so it need not record the nodes in front. Raises `MeasureUnavailable` if a skip connection goes around
-        `given`.
+        A `tape` (`tf.GradientTape`) watches each wanted tensor as soon as it is computed, so it need not record the
+        nodes in front. Raises `MeasureUnavailable` if a skip connection goes around `given`.
         """
         values = dict(given)
         for position in self._between(given, wanted):

@@ -33,8 +33,7 @@ def squared_path_norm(subject: Subject) -> float:
     """Return the sum of the logits for an input of ones, with all weights of the network squared.
 
     Batch normalization and constants are folded first. Then kernels, biases, and the remaining signs, shifts and
-    constants are squared. A sum beyond the positive numbers of float64 is replaced by the smallest or the largest of
-    these.
+    constants are squared. The result is at least the smallest and at most the largest positive float64.
     """
     folded = subject.folded.description
     begin = weights_begin(folded.nodes)

@@ -1,6 +1,6 @@
 """Geometric transformations of batches of images, with a separate amount for each image.
 
-Measures use them, and so does the training of networks in `harness/corpus`.
+The training of networks in `harness/corpus` uses the functions, too.
 """
 
 import math

@@ -1,7 +1,6 @@
 """Parametric perturbations of images (N, H, W, C) in [0, 1], with a separate magnitude (N,) for each image.
 
-Pixels from outside an image are black. Measures use the functions, and so does the training of networks in
-`harness/corpus`.
+Pixels from outside an image are black. The training of networks in `harness/corpus` uses the functions, too.
 """
 
 from typing import Any

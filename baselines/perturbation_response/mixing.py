@@ -50,10 +50,9 @@ def is_right(
 
 
 def partners(labels: Array, kind: str, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Draw a partner for every example: another example of the same class ("intra") or of a different class ("inter").
+    """Draw a partner for each example: another example of its class ("intra") or of a different class ("inter").
 
-    Returns:
-        Positions (n,) of the examples that have a possible partner, and positions (n,) of their partners.
+    Returns positions (n,) of the examples that have a possible partner, and positions (n,) of their partners.
     """
     order = np.argsort(labels, kind="stable")
     _, classes, counts = np.unique(labels[order], return_inverse=True, return_counts=True)

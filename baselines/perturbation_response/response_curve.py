@@ -61,8 +61,7 @@ def gi_score(magnitudes: Array, accuracies: Array, method: str = "trapezoid") ->
 def pal_score(magnitudes: Array, accuracies: Array) -> float:
     """Return the Pal-score int_0.4^1 C(t) dt / int_0^0.1 C(t) dt, C the result of `pcd_curve`.
 
-    Range: [0, inf); larger for more robust networks, 84 for any constant accuracy above 0, and 0 by definition if the
-    denominator is 0.
+    Range: [0, inf), larger for more robust networks; 84 for a constant accuracy above 0, and 0 if the denominator is 0.
     """
     places, cumulative = pcd_curve(magnitudes, accuracies)
     bottom = _area(places, cumulative, Fraction(0), Fraction(1, 10))

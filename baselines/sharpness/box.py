@@ -32,7 +32,7 @@ def box_scale(subject: Subject, accuracy_drop: float, seed: int, *, is_relative:
     """Return the largest alpha at which attacks on the weights cost at most `accuracy_drop` of training accuracy.
 
     An attack changes a weight w by at most alpha or, if relative, alpha |w|, and ascends the loss from several random
-    starts. Each start's search ends at the result of the previous start. Range: [SMALLEST, LARGEST].
+    starts. Range: [SMALLEST, LARGEST].
     """
     network = subject.folded if is_folded else subject.network
     network.require_room(min(BATCH_SIZE, len(subject.examples)), "give calls more memory (--memory)")

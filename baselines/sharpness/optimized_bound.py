@@ -73,8 +73,7 @@ def pacbayes_optimized(
 def complexity(logarithms: Array, distance: float, m: int) -> float:
     """Return the right side of the formula of `pacbayes_optimized`, in nats, at the best lambda.
 
-    `logarithms` (n,) are those of the noise's deviations, `distance` is |w - w0|^2, and m the number of training
-    examples.
+    `logarithms` (n,) are those of the noise's deviations, `distance` is |w - w0|^2, m the number of training examples.
     """
     n, variances = len(logarithms), float(np.sum(np.exp(2 * logarithms), dtype=np.float64))
     total, best = float(np.sum(logarithms, dtype=np.float64)), math.inf
