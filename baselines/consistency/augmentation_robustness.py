@@ -32,9 +32,10 @@ def augmentation_robustness_penalty(subject: Subject, *, n_samples: int = 10_000
     predicted probabilities. Range: [0, 27]. Source: Aithal et al. 2021, arXiv 2101.06459. Work: 8 F. Refused: inputs
     are not images of 1, 3 or 4 channels, the first three of which are colours.
 
-    The transformations t and penalties P_t are: horizontal flip 6, random saturation 1, central crop 2, Sobel edges 3,
-    more brightness 1, flip and saturation together 12, random rectangle set to 0 2. Pixels are in [0, 1]. At chance
-    accuracy the value is meaningless: a network with constant outputs has the best value, 0.
+    Each image undergoes seven transformations t. P_t is 6 for a horizontal flip, 1 for a random saturation, 2 for a
+    central crop, 3 for Sobel edges, 1 for more brightness, 12 for flip and saturation together, 2 for a random
+    rectangle set to 0. Pixels are in [0, 1]. At chance accuracy the value is meaningless: a network with constant
+    outputs has the best value, 0.
     """
     require_unit_range(subject)
     inputs = subject.sample(n_samples, seed).inputs

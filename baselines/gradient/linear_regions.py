@@ -51,9 +51,9 @@ def linear_regions_met(subject: Subject, *, n_samples: int = 128, n_steps: int =
 def activation_changes(subject: Subject, *, n_samples: int = 128, n_steps: int = 32, seed: int = 0) -> float:
     """Mean number of changes of the units' linear pieces on the segment between two training examples.
 
-    Formula: mean over pairs of sum_k |c(z_k) - c(z_k+1)|_0, z_k equally spaced from x to x', c pieces of activations.
-    Range: [0, inf). Source: Novak et al. 2018, arXiv 1802.08760, on segments. Work: 1 B of 2112 examples. Draws: by
-    example.
+    Formula: mean over pairs of sum_k |c(z_k) - c(z_k+1)|_0, z_k equally spaced from x to x', c the pieces of
+    activations, |.|_0 the number of entries other than 0. Range: [0, inf). Source: Novak et al. 2018, arXiv 1802.08760,
+    on segments. Work: 1 B of 2112 examples. Draws: by example.
 
     Novak et al. also take closed curves through examples. Wider networks have more units. Max pooling is not counted.
     """

@@ -53,7 +53,7 @@ def gsnr(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
 
 @measure(Need.LABELS, Need.GRADIENTS)
 def m_coherence(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
-    """Minus the m-coherence: minus the mean number of examples, itself included, that an example's gradient helps.
+    """Minus the m-coherence: minus the mean number of examples that profit from a step along an example's gradient.
 
     Formula: -n |E g|^2 / E |g_i|^2, g_i the gradient of example i's cross-entropy, n examples, E g the mean of g_i.
     Range: [-n, 0]. Source: Chatterjee and Zielinski 2020, arXiv 2008.01217; Chatterjee 2020, arXiv 2002.10657.

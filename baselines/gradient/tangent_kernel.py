@@ -60,9 +60,9 @@ def ntk_alignment(subject: Subject, *, n_samples: int = 128, n_probes: int = 10,
     """Minus the centred alignment of the neural tangent kernel with the labels.
 
     Formula: -<H K H, Y Y'> / (|H K H|_F |H Y Y' H|_F), K_ij = mean over classes c of <d g_c(x_i) / dw, d g_c(x_j) /
-    dw>, g the logits minus their mean over classes, w the weights, rows of Y the labels; H subtracts means over
-    examples. Range: [-1, 0]; -1 if H K H is a multiple of H Y Y' H. Source: Baratin et al. 2021, arXiv 2008.00938;
-    Cortes, Mohri and Rostamizadeh 2012, arXiv 1203.0550.
+    dw>, g the logits minus their mean over classes, w the weights, rows of Y the labels as corners of a simplex; H
+    subtracts means over examples. Range: [-1, 0]; -1 if H K H is a multiple of H Y Y' H. Source: Baratin et al. 2021,
+    arXiv 2008.00938; Cortes, Mohri and Rostamizadeh 2012, arXiv 1203.0550.
 
     Baratin et al. show that the alignment grows during training. The value does not depend on the scale of K, but
     changes if scale moves from a layer to the next. It is 0 if all examples have the same gradient.
@@ -85,14 +85,13 @@ def ntk_complexity(
 ) -> float:
     """Complexity of the labels for the neural tangent kernel: their norm in the kernel's Hilbert space.
 
-    Formula: sqrt(2 tr(Y' (K + r I / 2)^-1 Y) / n), n examples, rows of Y the labels, K the kernel of ntk_alignment,
-    scaled to K_ii = 1/2 on average. Range: (0, 2 / sqrt(ridge)]. Source: Arora, Du, Hu, Li and Wang 2019, arXiv
-    1901.08584, with the kernel of the trained network. Refused: all gradients are 0.
+    Formula: sqrt(2 tr(Y' (K + r I / 2)^-1 Y) / n), n examples, Y the labels and K the kernel of ntk_alignment, scaled
+    to K_ii = 1/2 on average. Range: (0, 2 / sqrt(ridge)]. Source: Arora, Du, Hu, Li and Wang 2019, arXiv 1901.08584,
+    with the kernel of the trained network. Refused: all gradients are 0.
 
     This is the main term of a bound on the test error. Arora et al. have labels 1 and -1 and the kernel of an
     infinitely wide network of two layers on inputs of length 1, for which K_ii is 1/2. Here K is scaled to the same
-    mean, and labels of more classes are corners of a simplex. The value changes if scale moves from a layer to the
-    next, but not with a factor of all gradients.
+    mean. The value changes if scale moves from a layer to the next, but not with a factor of all gradients.
 
     Args:
         ridge: r, added to the diagonal relative to the mean of K_ii, so that K is invertible with equal gradients, too.

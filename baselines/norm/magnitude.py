@@ -29,8 +29,8 @@ def l2_norm(terms: Terms) -> float:
 def param_norm(terms: Terms) -> float:
     """Sum over layers of the squared Frobenius norms.
 
-    Formula: sum_i F_i, F_i = |W_i|_F^2. Range: [0, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 42. Order:
-    l2_norm.
+    Formula: sum_i |W_i|_F^2, W_i the kernels. Range: [0, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 42.
+    Order: l2_norm.
     """
     return float(terms.fro.sum())
 
@@ -39,7 +39,7 @@ def param_norm(terms: Terms) -> float:
 def log_prod_of_fro(terms: Terms) -> float:
     """Logarithm of the product of the squared Frobenius norms.
 
-    Formula: sum_i ln F_i, F_i = |W_i|_F^2. Source: Jiang et al. 2019, arXiv 1912.02178, eq. 37.
+    Formula: sum_i ln |W_i|_F^2, W_i the kernels. Source: Jiang et al. 2019, arXiv 1912.02178, eq. 37.
     """
     return log_prod(terms.fro)
 
@@ -48,8 +48,7 @@ def log_prod_of_fro(terms: Terms) -> float:
 def log_sum_of_fro(terms: Terms) -> float:
     """Logarithm of d times the geometric mean of the squared Frobenius norms.
 
-    Formula: ln d + (sum_i ln F_i) / d, F_i = |W_i|_F^2 of d layers. Source: Jiang et al. 2019, arXiv 1912.02178, eq.
-    39.
+    Formula: ln d + (sum_i ln |W_i|_F^2) / d, d kernels W_i. Source: Jiang et al. 2019, arXiv 1912.02178, eq. 39.
     """
     return math.log(terms.depth) + log_prod(terms.fro) / terms.depth
 
@@ -58,7 +57,8 @@ def log_sum_of_fro(terms: Terms) -> float:
 def log_prod_of_spec(terms: Terms) -> float:
     """Logarithm of the product of the squared spectral norms.
 
-    Formula: sum_i ln S_i, S_i squared spectral norms. Source: Jiang et al. 2019, arXiv 1912.02178, eq. 32.
+    Formula: sum_i ln S_i, S_i squared spectral norms of the layers. Source: Jiang et al. 2019, arXiv 1912.02178, eq.
+    32.
     """
     return log_prod(terms.spec)
 
@@ -135,7 +135,7 @@ def distance_from_init(subject: Subject) -> float:
 def l1_max_norm(terms: Terms) -> float:
     """Logarithm of the product of the layers' L(1, inf) norms.
 
-    Formula: sum_i ln max_j |w_ij|_1, w_ij the weights of output unit j. Source: Neyshabur et al. 2019, arXiv
+    Formula: sum_i ln max_j |w_ij|_1, w_ij the weights of output unit j in layer i. Source: Neyshabur et al. 2019, arXiv
     1805.12076, and its code.
     """
     return _log_prod([np.abs(layer.matrices).sum(axis=1).max() for layer in terms.layers])
@@ -145,8 +145,8 @@ def l1_max_norm(terms: Terms) -> float:
 def l3_15_norm(terms: Terms) -> float:
     """Logarithm of the product of the layers' L(3, 1.5) norms.
 
-    Formula: sum_i ln (sum_j |w_ij|_3^1.5)^(2/3), w_ij the weights of output unit j. Source: Neyshabur et al. 2019,
-    arXiv 1805.12076, and its code.
+    Formula: sum_i ln (sum_j |w_ij|_3^1.5)^(2/3), w_ij the weights of output unit j in layer i. Source: Neyshabur et al.
+    2019, arXiv 1805.12076, and its code.
     """
     cubes = [(np.abs(layer.matrices) ** 3).sum(axis=1) for layer in terms.layers]
     return _log_prod([np.sqrt(of_layer).sum() ** (2 / 3) for of_layer in cubes])
@@ -156,7 +156,8 @@ def l3_15_norm(terms: Terms) -> float:
 def trace_norm_prod(terms: Terms) -> float:
     """Logarithm of the product of the layers' trace norms.
 
-    Formula: sum_i ln sum of the singular values of W_i. Source: Neyshabur et al. 2019, arXiv 1805.12076, and its code.
+    Formula: sum_i ln sum of the singular values of kernel W_i. Source: Neyshabur et al. 2019, arXiv 1805.12076, and its
+    code.
     """
     return _log_prod([values.sum() for values in terms.singular_values])
 

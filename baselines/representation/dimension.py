@@ -76,7 +76,8 @@ def rankme(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
     Range: [-min(examples, features), 0]; 0 for a representation of zeros only. Source: Garrido, Balestriero, Najman and
     LeCun 2023, arXiv 2210.02885.
 
-    Garrido et al. take 25,600 examples; with fewer examples than features, their number bounds the rank.
+    Garrido et al. take 25,600 examples. If there are more features than examples, the number of examples bounds the
+    rank.
     """
     features = penultimate(subject, n_samples, seed)[0].astype(np.float64)
     if features.shape[0] < features.shape[1]:

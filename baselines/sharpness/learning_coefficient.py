@@ -32,8 +32,7 @@ def local_learning_coefficient(
     stay well below 2, or the chain leaves the minimum. Lau et al. choose step and gamma for each experiment; an example
     of their library takes 0.0004, 100, and three chains of 100 draws.
 
-    The loss of a batch is compared with the loss of the same batch at the trained weights. Weights are all trained
-    parameters, including scales and shifts of normalization.
+    The loss of a batch is compared with the loss of the same batch at the trained weights.
 
     Args:
         step_size: epsilon; a step is epsilon / 2 times the gradient of the log density, plus noise of variance epsilon.
