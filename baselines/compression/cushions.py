@@ -33,7 +33,7 @@ LOW, HIGH = 5, 95
 
 @dataclass(frozen=True)
 class Norms:
-    """Norms (n, d) of n examples at d weight layers; those of the logits are (n, 1)."""
+    """Norms (n, d) of n examples at d weight layers; the norms of the logits are (n, 1)."""
 
     without_bias: Array  #: of the pre-activations without the layer's bias
     taken_in: Array  #: of the layer's inputs
@@ -44,7 +44,7 @@ class Norms:
 
 @shared
 def norms(subject: Subject, n_samples: int, seed: int) -> Norms:
-    """Return the norms at all weight layers, with batch normalization folded."""
+    """Return the `Norms` of a sample of examples, with batch normalization folded."""
     network, images = subject.folded, subject.sample(n_samples, seed).inputs
     found = joined(network.in_batches("norms", functools.partial(_norms, network), [images]))
     return Norms(*[part.astype(np.float64) for part in found])

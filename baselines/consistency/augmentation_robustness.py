@@ -101,7 +101,7 @@ def saturate(images: Any, factors: Any) -> Any:
 
 
 def erase(images: Any, rectangles: Any) -> Any:
-    """Return images with a rectangle each set to 0; rectangles (n, 4): top, left, bottom, right (both exclusive)."""
+    """Return images with pixels [top, bottom) x [left, right) set to 0; rectangles (n, 4): top, left, bottom, right."""
     top, left, bottom, right = (edge[:, None] for edge in tf.unstack(rectangles, axis=1))
     rows, columns = tf.range(images.shape[1]), tf.range(images.shape[2])
     is_row, is_column = (rows >= top) & (rows < bottom), (columns >= left) & (columns < right)

@@ -48,7 +48,7 @@ def passes_of(work: str, n_samples: int | None, sizes: Sizes) -> Passes:
 
 
 def cost_of(work: str, *, takes_gradients: bool) -> Cost:
-    """Return the cost of a work, counted for one class, 100 weight layers, and with terms behind a semicolon."""
+    """Return the cost of a work, for one class and 100 weight layers; terms behind a semicolon count, too."""
     symbols, times = Sizes(kappa=1, d=100, m=1)._asdict(), {"F": 0.0, "B": 0.0}
     for factor, letter, _ in _TERM.findall(work):
         times[letter] += _product(factor, symbols)

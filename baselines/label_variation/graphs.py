@@ -10,7 +10,7 @@ ROUNDING = 32
 
 
 def cosines(representations: Array) -> Array:
-    """Return cosine similarities (n, n) of representations (n, ...); zeros are similar only to themselves."""
+    """Return cosine similarities (n, n) of representations (n, ...); zeros have similarity 0 to all others."""
     found, _ = _products(representations)
     np.fill_diagonal(found, 1)
     return found

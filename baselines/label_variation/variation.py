@@ -141,7 +141,7 @@ def nearest_variation(representations: Array, labels: Array, *, is_symmetric: bo
 
 
 def cosine_variation(representations: Array, labels: Array, k: int) -> float:
-    """Return tr(Y' L Y) / (200 n), as the authors' code, for labels Y, L the Laplacian of the graph of k neighbours."""
+    """Return tr(Y' L Y) / (200 n), as in the authors' code: labels Y, Laplacian L of the graph of k neighbours."""
     similarities = np.clip(cosines(representations), 0, 1)
     adjacency = neighbours(similarities, k)
     return variation(similarities * (adjacency | adjacency.T), labels) / (200 * len(labels))

@@ -29,7 +29,7 @@ from baselines.network.hidden import hidden_positions
 #: Number added to norms of gradients, and lower bound of the mean k-variance.
 SMALL, STILL = 1e-6, 1e-12
 
-#: Numbers of the model's layers, from 0, that the authors' code tries in this order for a parameter `layer`.
+#: Numbers of the model's layers, from 0, that the authors' code tries in this order, by parameter `layer`.
 _PLACES = {"1st": (2, 3, 4, 5), "8th": (8, 9, 6, 7, 5, 4, 3, 2)}
 
 

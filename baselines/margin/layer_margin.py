@@ -123,7 +123,7 @@ def normalized(subject: Subject, n_samples: int, seed: int) -> Array:
 
 
 def signature(values: Array) -> Array:
-    """Return the quartiles and fences (5,) of a box plot; fences are extremes, cut off at 1.5 interquartile ranges."""
+    """Return lower fence, quartiles and upper fence (5,) of a box plot: fences within 1.5 interquartile ranges."""
     low, middle, high = np.percentile(values, [25, 50, 75])
     reach = 1.5 * (high - low)
     return np.array([max(values.min(), low - reach), low, middle, high, min(values.max(), high + reach)])

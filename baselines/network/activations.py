@@ -9,7 +9,7 @@ _PACKAGE = "pgdl"
 
 
 def function_named(name: str) -> Any:
-    """Return the activation function of Keras or the runtime with a name; raises `ValueError` if there is none."""
+    """Return Keras' or the runtime's activation function of this name; raises `ValueError` for unknown names."""
     return _registered(name) or tf.keras.activations.get(name)
 
 

@@ -20,7 +20,7 @@ _FACTORS = (("lora_kernel_a", "lora_kernel_b"), ("lora_embeddings_a", "lora_embe
 
 
 def kind_of(layer: Any) -> str:
-    """Return the class name of a layer; raises `MeasureUnavailable` if it, or its function, is not Keras' own."""
+    """Return the class name of a layer; raises `MeasureUnavailable` if class or function are not Keras' own."""
     kind = type(layer).__name__
     own = getattr(tf.keras.layers, kind, None)
     if own is None or type(layer).call is not own.call:

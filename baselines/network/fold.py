@@ -153,7 +153,7 @@ def _fold_scale(nodes: _Network, position: int) -> _Network:
 
 
 def own_affine(norm: Node) -> tuple[Array | None, Array | None]:
-    """Return the trained scale and shift, float64, of a normalization in `OF_EXAMPLES`; None for a missing one."""
+    """Return the trained scale and shift, float64, of a normalization in `OF_EXAMPLES`; None for a missing array."""
     arrays = [array.astype(np.float64) for array in norm.weights]
     scale = arrays.pop(0) if norm.config.get("scale", bool(arrays)) else None
     return scale, arrays.pop(0) if arrays else None
@@ -205,7 +205,7 @@ def _fed(nodes: _Network, position: int, scale: Node) -> list[int]:
 
 
 def _with_shift(nodes: _Network, position: int, factor: Array, shift: Array) -> _Network:
-    """Move `factor` and `shift` into the weight layer behind `position` if possible; else the node keeps just these."""
+    """Move `factor` and `shift` into the weight layer behind `position` if possible; else leave them in the node."""
     behind = consumers(nodes, position)
     if len(behind) == 1 and takes_shift(nodes[behind[0]]):
         layer = scale_inputs(shift_inputs(nodes[behind[0]], shift), factor)

@@ -114,7 +114,7 @@ def _is_fixed(node: Node) -> bool:
 
 
 def _gives_fixed(node: Node) -> bool:
-    """Whether a node determines the scale of its outputs, as a normalization without own scale does: it is 1."""
+    """Whether a node determines the scale of its outputs; a normalization without own scale makes it 1."""
     return _is_fixed(node) or (node.kind in OF_EXAMPLES and own_affine(node)[0] is None)
 
 
@@ -124,7 +124,7 @@ def _groups(norm: Node, channels: int) -> int:
 
 
 def _squares(network: Network, stream: _Stream, inputs: Array) -> Array:
-    """Return the mean variance or mean square (groups,) of the inputs of a stream's normalizations."""
+    """Return the mean variance, or mean square, (groups,) in front of a stream's normalizations."""
     norms = [network.nodes[place] for place in stream.normalizations]
 
     def run(images: Any) -> list[Any]:

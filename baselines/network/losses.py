@@ -72,7 +72,7 @@ def _slopes(entries: Any, others: Any) -> Any:
 #: Largest number of logits that are differentiated after one forward pass.
 AT_ONCE = 10
 
-#: Memory of a persistent tape and a backward pass, in units of a forward pass.
+#: Memory of a persistent tape and a backward pass, in forward passes.
 PASSES = 4
 
 #: A function that returns numbers (n,) for a direction (classes,) of the logits; 0 for the direction 0.

@@ -25,7 +25,7 @@ def is_right(
     network: Network, change: Callable[..., Any], inputs: Sequence[Array], labels: Array, magnitudes: Array,
     position: int = INPUT,
 ) -> Array:  # fmt: skip
-    """Return whether the prediction is right for each example and each of its magnitudes (n, k): (n, k).
+    """Return whether the prediction for each example is right, at each of its magnitudes: (n, k).
 
     Args:
         network: the network.

@@ -32,7 +32,7 @@ def intrinsic_dimension(subject: Subject, *, n_samples: int = 2048, fraction: fl
 
 
 def dimension(points: Array, fraction: float) -> float:
-    """Return `two_nn` of points (n, features), or 0 if at most two points are different."""
+    """Return `two_nn` of points (n, features), or 0 if there are at most two different points."""
     others = points[(points != points[0]).any(axis=1)]
     return two_nn(points, fraction) if (others != others[:1]).any() else 0.0
 
@@ -56,7 +56,7 @@ def slope(ratios: Array, fraction: float) -> float:
 
 
 def _two_nearest(points: Array) -> Array:
-    """Return distances (n, 2) to the two nearest other points. Only the search for these points rounds."""
+    """Return exact distances (n, 2) to the two nearest other points; only the search for the points is rounded."""
     found = np.zeros((len(points), len(points)))
     for start in range(0, points.shape[1], COLUMNS):  # blocks, since all points in float64 would be large
         part = points[:, start : start + COLUMNS].astype(np.float64)

@@ -30,7 +30,7 @@ ROWS = 256
 
 @shared
 def deaths(subject: Subject, n_samples: int, n_units: int, seed: int) -> Array:
-    """Return the deaths (units - 1,) of the finite classes of degree 0, in [0, 1], ascending."""
+    """Return the deaths (units - 1,), in [0, 1], ascending: the distances at which clusters of units merge."""
     return merge_heights(unit_distances(subject, n_samples, n_units, seed))
 
 

@@ -70,7 +70,7 @@ def hessian_top_eigenvalue(
     return largest_eigenvalue(space.hessian_product, begin, n_steps)
 
 
-#: Float32 vectors that Lanczos' iteration needs besides the basis.
+#: Number of float32 vectors that Lanczos' iteration needs besides the basis.
 VECTORS = 24
 
 

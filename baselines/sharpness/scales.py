@@ -20,7 +20,7 @@ FIRST = 0.05
 
 
 def weight_space(subject: Subject, n_samples: int, seed: int, *, folded: bool = True) -> WeightSpace:
-    """Return the weights of the network, folded or as trained, with a sample of at most `n_samples` examples."""
+    """Return the `WeightSpace` of the network, folded or as trained, with at most `n_samples` training examples."""
     folded = folded and subject.is_changed_by_folding
     return _weight_space(subject, min(n_samples, len(subject.examples)), seed, folded=folded)
 
