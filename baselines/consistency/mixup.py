@@ -119,7 +119,7 @@ def _error(network: Network, sample: Sample, batches: Array, position: int) -> f
 
 
 def pairs_of(labels: Array, batches: Array) -> tuple[Array, Array]:
-    """Return the positions (n,) of the first and of the second example of all pairs of a class in a batch."""
+    """Return the positions (n,) of the first and of the second example of all pairs of a class in the same batch."""
     found = []
     for batch in batches:
         order = batch[np.argsort(labels[batch], kind="stable")]

@@ -127,7 +127,7 @@ class Subject:
         return read_examples(self.dataset)
 
     def sample(self, number: int, seed: int = 0, *, by_class: bool = False) -> Sample:
-        """Return `number` training examples drawn by `draw`, or all if there are fewer; the same for equal arguments."""
+        """Return `number` training examples drawn by `draw`, or all if there are fewer; the same at every call."""
         return _sample(self, min(number, len(self.examples)), seed, by_class=by_class)
 
 
