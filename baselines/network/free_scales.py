@@ -40,10 +40,10 @@ class _Stream:
 
 
 def with_set_scales(network: Network, inputs: Array) -> Nodes:
-    """Return a network with set scales in front of normalizations; logits stay the same up to rounding.
+    """Return a network with the free scales set as in this module's text; logits stay the same up to rounding.
 
-    Batch normalization of `network` must be folded. Averages are over training inputs (n, ...). Raises
-    `MeasureUnavailable` if a layer changes the scale before a normalization in an unknown way.
+    Batch normalization of `network` must be folded; `inputs` (n, ...) are training inputs. Raises `MeasureUnavailable`
+    if a layer changes the scale before a normalization in an unknown way.
     """
     nodes = list(network.nodes)
     normalizations = [(place, node) for place, node in enumerate(nodes) if node.kind in OF_EXAMPLES]

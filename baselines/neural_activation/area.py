@@ -1,4 +1,4 @@
-"""Area between two curves, each a pair of arrays (n,): coordinates alpha, and values beta, of scattered points."""
+"""Area between two curves, given as pairs of arrays (n,): coordinates alpha, and values beta, of scattered points."""
 
 import numpy as np
 
