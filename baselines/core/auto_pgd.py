@@ -28,11 +28,11 @@ def highest(value: Value, start: Array, at_start: tuple[Array, Array], radii: Ar
     """Maximize a function within a box, independently for each row; returns the largest values found (rows,).
 
     Args:
-        value: the function.
+        value: the function, called `n_steps` times.
         start: centres (rows, n) of the boxes, where the ascent starts.
         at_start: values and gradients at `start`.
         radii: half sides of the boxes, (rows, n) or (rows, 1); the first steps are twice as long.
-        n_steps: number of calls of `value`.
+        n_steps: number of steps.
     """
 
     def within(points: Array) -> Array:

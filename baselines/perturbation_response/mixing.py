@@ -25,15 +25,10 @@ def is_right(
     network: Network, change: Callable[..., Any], inputs: Sequence[Array], labels: Array, magnitudes: Array,
     position: int = INPUT,
 ) -> Array:  # fmt: skip
-    """Return whether the prediction for each example is right, at each of its magnitudes: (n, k).
+    """Return whether the prediction for each example is right, at each of its magnitudes (n, k), as an array (n, k).
 
-    Args:
-        network: the network.
-        change: returns perturbed values (N, ...) for magnitudes (N,) and values (N, ...) of each array at `position`.
-        inputs: arrays (n, ...) of network inputs.
-        labels: true classes (n,).
-        magnitudes: (n, k).
-        position: position of the perturbed values.
+    `change` returns perturbed values (N, ...) for magnitudes (N,) and the values (N, ...) that each of the `inputs` (n,
+    ...) has at `position`. `labels` (n,) are true classes.
     """
     number = magnitudes.shape[1]
     size = max(network.batch_size // number, 1)

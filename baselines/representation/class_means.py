@@ -58,9 +58,8 @@ def neural_collapse_nc4(subject: Subject, *, n_samples: int = 2048, seed: int = 
     """Neural collapse NC4: how often the class of the nearest mean differs from the predicted class.
 
     Formula: mean of 1[argmin_c |h - mu_c| != argmax_c f_c(x)], h the penultimate representation of x, mu_c its mean
-    over class c, f the logits. Range: [0, 1]. Source: Papyan, Han and Donoho 2020, arXiv 2008.08186.
-
-    Classes without an example in the sample have no mean.
+    over class c (if the sample contains c), f the logits. Range: [0, 1]. Source: Papyan, Han and Donoho 2020, arXiv
+    2008.08186.
     """
     _, answers = logits(subject, n_samples, seed)
     return float(np.mean(_nearest(*penultimate(subject, n_samples, seed)) != answers.argmax(axis=1)))

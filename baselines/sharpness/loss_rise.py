@@ -46,10 +46,8 @@ def sam_sharpness(
     Formula: L(w + rho g / |g|) - L(w), w the weights, L the mean cross-entropy, g its full-batch gradient; 0 if g = 0.
     Source: Foret et al. 2021, arXiv 2010.01412. Work: 1 B + 1 F.
 
-    The value is about rho |g| for small rho.
-
     Args:
-        rho: length of the step.
+        rho: length of the step; for small rho the value is about rho |g|.
     """
     space = weight_space(subject, n_samples, seed, folded=folded)
     with space.network.restoring():

@@ -81,8 +81,9 @@ def pacbayes_init(
 ) -> float:  # fmt: skip
     """PAC-Bayes bound with a prior around the initial weights, from the largest harmless noise on the weights.
 
-    Formula: |w - w0|^2 / (4 sigma^2) + ln(m / sigma) + 10, w the weights, initially w0, sigma the scale of harmless
-    noise (see accuracy_drop), m examples. Range: (9, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 48.
+    Formula: |w - w0|^2 / (4 sigma^2) + ln(m / sigma) + 10, w the weights, initially w0, sigma the largest scale of
+    noise that costs at most accuracy_drop, m examples. Range: (9, inf). Source: Jiang et al. 2019, arXiv 1912.02178,
+    eq. 48.
     """
     vector = moved(subject, include_bias)
     sigma = noise_scale(subject, accuracy_drop, n_draws, n_samples, seed, is_relative=False)
@@ -96,8 +97,8 @@ def pacbayes_orig(
 ) -> float:  # fmt: skip
     """PAC-Bayes bound with a prior around zero, from the largest harmless noise on the weights.
 
-    Formula: |w|^2 / (4 sigma^2) + ln(m / sigma) + 10, w the weights, sigma the scale of harmless noise (see
-    accuracy_drop), m examples. Range: (9, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 49.
+    Formula: |w|^2 / (4 sigma^2) + ln(m / sigma) + 10, w the weights, sigma the largest scale of noise that costs at
+    most accuracy_drop, m examples. Range: (9, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 49.
     """
     sigma = noise_scale(subject, accuracy_drop, n_draws, n_samples, seed, is_relative=False)
     return isotropic_bound(trained(subject, include_bias), sigma, subject.examples.population)
@@ -109,7 +110,7 @@ def pacbayes_flatness(
 ) -> float:
     """Sensitivity of the training accuracy to noise on the weights.
 
-    Formula: 1 / sigma^2, sigma the scale of the largest harmless noise (see accuracy_drop). Range: [1/4, 1e12], the
+    Formula: 1 / sigma^2, sigma the largest scale of noise that costs at most accuracy_drop. Range: [1/4, 1e12], the
     ends of the search for sigma; 1/4 if no noise is harmful. Source: Jiang et al. 2019, arXiv 1912.02178, eq. 53.
 
     The code of Dziugaite et al. 2020 passes the variance sigma^2 where PyTorch expects a standard deviation. So its
@@ -134,8 +135,8 @@ def pacbayes_mag_init(
     """PAC-Bayes bound with a prior around the initial weights, and noise in proportion to each weight.
 
     Formula: 1/4 sum_i ln((eps^2 + (sigma'^2 + 1) |w - w0|^2 / n) / (eps^2 + sigma'^2 |w_i - w0_i|^2)) + ln(m / sigma')
-    + 10, eps = 0.001, sigma' the scale of harmless noise (see accuracy_drop), n weights w, initially w0, m examples.
-    Range: (9, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 56.
+    + 10, eps = 0.001, sigma' the largest scale of noise that costs at most accuracy_drop, n weights w, initially w0, m
+    examples. Range: (9, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 56.
     """
     vector = moved(subject, include_bias)
     sigma = noise_scale(subject, accuracy_drop, n_draws, n_samples, seed, is_relative=True)
@@ -150,8 +151,8 @@ def pacbayes_mag_orig(
     """PAC-Bayes bound with a prior around zero, and noise in proportion to each weight.
 
     Formula: 1/4 sum_i ln((eps^2 + (sigma'^2 + 1) |w|^2 / n) / (eps^2 + sigma'^2 w_i^2)) + ln(m / sigma') + 10, eps =
-    0.001, sigma' the scale of harmless noise (see accuracy_drop), n weights w, m examples. Range: (9, inf). Source:
-    Jiang et al. 2019, arXiv 1912.02178, eq. 57, with w in numerator and denominator.
+    0.001, sigma' the largest scale of noise that costs at most accuracy_drop, n weights w, m examples. Range: (9, inf).
+    Source: Jiang et al. 2019, arXiv 1912.02178, eq. 57, with w in numerator and denominator.
 
     Args:
         parity_mag_orig: w - w0 in the denominator and w in the numerator, as in the code of Dziugaite et al. 2020;
@@ -186,7 +187,7 @@ def pacbayes_mag_flatness(
 ) -> float:
     """Sensitivity of the training accuracy to noise in proportion to each weight.
 
-    Formula: 1 / sigma'^2, sigma' the scale of the largest harmless noise (see accuracy_drop). Range: [1/4, 1e12], the
+    Formula: 1 / sigma'^2, sigma' the largest scale of noise that costs at most accuracy_drop. Range: [1/4, 1e12], the
     ends of the search for sigma'; 1/4 if no noise is harmful. Source: Jiang et al. 2019, arXiv 1912.02178, eq. 61.
 
     The noise on a weight w has the variance sigma'^2 w^2 + eps^2. The code of Dziugaite et al. 2020 uses this variance

@@ -35,9 +35,8 @@ def sharpness_starter_kit(
     the bounds of the search. Work: about 200 B of 64 examples and 10 F of 640 examples. Weights: as trained. Draws: by
     input.
 
-    The changes are found by projected gradient ascent on the cross-entropy, from three random starts.
-
-    The kit's code does not do what it intends:
+    Projected gradient ascent on the cross-entropy, from three random starts, finds the changes. The kit's code does not
+    do what it intends:
 
     1. It descends on the loss, by plain gradient steps that are too small to change most networks. Here steps ascend
        along the gradient's sign and can cross the box.
