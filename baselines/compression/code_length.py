@@ -34,7 +34,7 @@ def lotfi_compression_bound(subject: Subject, *, n_samples: int = 10_000, seed: 
     Refused: after rounding, all training examples are misclassified at every number of bits.
 
     Each kernel is rounded as for `quantization_bits`. Its entries are coded by arithmetic coding, preceded by their
-    frequencies. All other parameters cost 32 bits each. The value is the smallest of the bounds for 1 to 8 bits per
+    frequencies. A parameter outside kernels costs 32 bits. The value is the smallest of the bounds for 1 to 8 bits per
     weight.
 
     The authors train few parameters, coordinates in a random subspace, with quantization during training, so their

@@ -69,7 +69,7 @@ def ntk_alignment(subject: Subject, *, n_samples: int = 128, n_probes: int = 10,
 
     The logits are centred because a constant added to all logits does not change predictions. On two networks trained
     on 1024 digits, centring changes the value by 0.03 %. The authors' code neither centres logits nor averages over
-    classes: its kernel has a row for each logit of each example. On these networks it yields -0.059 and -0.063, and
+    classes: its kernel has a row for each logit of each example. On these networks that code yields -0.059 and -0.063,
     this measure -0.530 and -0.520. If gradients of different logits were orthogonal, and all kappa classes had equal
     kernels and sizes, the authors' value would be this value over sqrt(kappa (kappa - 1)): -0.056 and -0.055.
     """

@@ -48,9 +48,9 @@ def cna_area(
     Source: Gain and Siegelmann 2020, Abstraction Mechanisms Predict Generalization in Deep Neural Networks (ICML), eq.
     5. Work: 2 F. Draws: by input and by example.
 
-    Gain and Siegelmann compare with held-out images. A measure has none, so training images that are randomly flipped,
-    shifted and noisy take their place. As in the paper, alpha is the entropy before augmentation. For held-out data,
-    call `area_between` on two `curve.curve`s.
+    Gain and Siegelmann compare with held-out images. Measures have no held-out images; training images that are
+    randomly flipped, shifted and noisy replace them. As in the paper, alpha is the entropy before augmentation. For
+    held-out data, call `area_between` on two `curve.curve`s.
     """
     return _area(subject, include_output_layer, n_bins, parity_polygon, n_samples, seed)
 
