@@ -1,9 +1,9 @@
-"""The functions behind the commands. The package `pgdl` exports them, and explains their common arguments.
+"""The functions behind the commands of `pgdl`. The Python package `pgdl` exports them.
 
-Nothing here prints: a `Progress` shows the work, and a mistake of the user raises a `UserError`.
+No function prints: progress goes to a `Progress`, and a mistake of the user raises a `UserError`.
 """
 
-#: Modules for other rooms.
+#: Modules that other packages of `harness` may import.
 MODULES = (
     "calls", "check_report", "checks", "ci", "commands", "costs", "finding", "needs", "progress", "starts", "tally",
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Shows only the first of measures that order all networks alike, such as a measure and its logarithm."""
+"""Leaves redundant measures out of boards: a measure and its logarithm, for example, order all networks alike."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping
@@ -8,7 +8,7 @@ from harness.board.collect import Calls, Collected, RowKey
 
 
 def ordered_alike(names: Collection[str]) -> dict[str, str]:
-    """Return the measures that order all networks as another measure of `names` does: name -> the other name."""
+    """Return the measures of `names` that only repeat the order of another measure: name -> name of the other."""
     found: dict[str, str] = {}
     if len(names) < 2:
         return found
@@ -23,14 +23,9 @@ def ordered_alike(names: Collection[str]) -> dict[str, str]:
 
 
 def shown_once(collected: Collected, keep: Collection[RowKey] = ()) -> tuple[Collected, list[str]]:
-    """Leave out each measure that orders all networks as another measure with the same settings does.
+    """Return a board's calls without redundant measures, and a list with a line that names these, or an empty list.
 
-    Args:
-        collected: the calls of a board.
-        keep: keys of rows that stay in any case.
-
-    Returns:
-        The calls of the remaining rows, and the remark of `told_alike` on the measures that were left out.
+    A measure is redundant if it repeats the order of another measure with the same settings. Rows in `keep` stay.
     """
     of_library = [calls for calls in collected.shown if calls.is_baseline]
     names = defaultdict[object, set[str]](set)
@@ -48,9 +43,9 @@ def shown_once(collected: Collected, keep: Collection[RowKey] = ()) -> tuple[Col
 
 
 def told_alike(same: Mapping[str, str]) -> list[str]:
-    """Return a list with a line on the measures that `ordered_alike` has found; an empty list without such measures."""
-    told = ", ".join(f"{name} as {other}" for name, other in same.items())
-    return [f"order models alike, and are shown once: {told}."] if same else []
+    """Return a list with a line that names the measures that `ordered_alike` has found; empty without any."""
+    told = ", ".join(f"{name} like {other}" for name, other in same.items())
+    return [f"left out, because they order models like another measure: {told}."] if same else []
 
 
 def _settings(calls: Calls) -> object:

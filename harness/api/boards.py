@@ -20,7 +20,7 @@ from harness.task.summary import describe_networks
 
 @dataclass(frozen=True)
 class BoardResult:
-    """A leaderboard and, if requested, the data from which `harness.site.write_site` writes its site."""
+    """A leaderboard and, if requested, the data of its static site (for `harness.site.write_site`)."""
 
     board: Board
     site: SiteData | None = None
@@ -39,13 +39,12 @@ def board(
 ) -> BoardResult:
     """Return the leaderboard of all recorded submissions.
 
-    A record counts only if the task still has the same model and data. Of measures that order all networks alike, such
-    as a measure and its logarithm, only the first is shown.
+    A record counts only if the task still has the same model and data. Measures that only repeat the order of another
+    shown measure, such as its logarithm, are left out.
 
     Args:
-        everything: show every version and configuration of a submission in its own row, and all measures.
-        with_site: also gather the data of a site.
-        title: title of the site.
+        everything: show every version and configuration of a submission in its own row, and leave out no measure.
+        with_site: also return the data of a static site.
         organiser: name on the site of the person or group that runs the board.
 
     Raises:

@@ -1,4 +1,4 @@
-"""The calls of a run: reads the tasks, prepares the sandbox, makes the calls and records them."""
+"""Runs submissions: reads the tasks, prepares the sandbox, calls each submission on each model, records the calls."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -36,12 +36,12 @@ class Run:
 
     @property
     def withheld(self) -> list[str]:
-        """Names of the withheld tasks. Of the calls on them, only the outcomes may be shown."""
+        """Names of the withheld tasks: of a call on such a task, only the outcome may be shown."""
         return [task.name for task in self.tasks if self.settings.withhold.covers(task.hidden)]
 
     @property
     def shown(self) -> list[Task]:
-        """The tasks that are not withheld. Notes may name their models and gaps."""
+        """The tasks that are not withheld."""
         return [task for task in self.tasks if task.name not in self.withheld]
 
 
@@ -53,13 +53,11 @@ def begin_run(
     execution: Execution,
     progress: Progress,
 ) -> Iterator[Run]:
-    """Read and check the tasks while the executor gets ready for calls, and yield the run in the executor's context.
+    """Start the executor, read and check the tasks, and yield the run. The end of the context stops the executor.
 
-    Notes on the tasks that are not withheld go to `progress`, for instance that a task has no official score. The notes
-    mention missing initial weights only if a measure needs these weights (`harness.api.needs`).
-
-    Raises:
-        UserError: a task is missing or invalid, or no sandbox works.
+    `progress` receives notes on the tasks that are not withheld, such as that a task has no official score. A note on
+    missing initial weights is sent only if a measure of the library needs these weights. Raise `UserError` if a task is
+    missing or invalid, or if no sandbox works.
     """
     files = TaskDirectory(tasks_dir).runnable(task_names)
     progress.step("trying the sandbox")
@@ -79,20 +77,20 @@ def begin_run(
 
 
 def open_records(run: Run, results: Address | Path | str) -> Records:
-    """Open and return a run's records. If submissions could read their file, raise `UserError` and create no file."""
+    """Return the database of a run. If submissions could read its file, raise `UserError` before a file is created."""
     require_unseen_records(run, results)
     return Records(results)
 
 
 def require_unseen_records(run: Run, results: Address | Path | str) -> None:
-    """Raise `UserError` if the run's submissions could read the file of the records."""
+    """Raise `UserError` if submissions in the run's sandbox could read the file of the database."""
     file = Records.file_at(results)
     if file is not None:
         run.executor.require_unseen([file])
 
 
 def note_initial_weights(tasks: Sequence[Task], progress: Progress) -> None:
-    """Send a note on each task with models that lack their initial weights. The note names these models."""
+    """Send `progress` a note for each task with models that lack initial weights; the note names these models."""
     for task in tasks:
         for line in notes_of_initial_weights(task):
             progress.note(f"{task.name}: {line}")
@@ -102,11 +100,10 @@ def record_calls(
     run: Run, records: Records, progress: Progress, *, force: bool = False, retry_timeouts: bool = False,
     repeats: int = 0, planned: Callable[[Plan], None] = lambda _: None,
 ) -> tuple[Plan, Tally]:  # fmt: skip
-    """Make the calls of a run that are not recorded yet, and return the plan of all calls with a tally of outcomes.
+    """Make and record the missing calls of a run. Return the plan of all calls, and a tally of all outcomes.
 
-    Call it within the context of `begin_run`, with the records of `open_records`. `force` makes all recorded calls
-    again, and `retry_timeouts` some of them (`harness.execution.run.make_plan`). `repeats` is the number of repetitions
-    of some calls (`harness.execution.repeated_models`). `planned` is called with the plan before any call.
+    Use this within the context of `begin_run`, with the database from `open_records`. `force`, `retry_timeouts` and
+    `repeats` are as for `pgdl.run`. `planned` is called with the plan before the first call.
     """
     executor = run.executor
     records.warn = progress.warn

@@ -20,7 +20,7 @@ from harness.outcome import Outcome
 from harness.submission import Submission
 from harness.task.selection import PartOfData
 
-#: Beginning of a line that GitHub's log would take for a command. In XML, its first colon or # can be a number.
+#: Beginning of a line that GitHub's log would run as a command. `to_junit` escapes its first colon or hash sign.
 _COMMAND = re.compile(r"^(\s*)([:#])(?=[:#])", re.MULTILINE)
 
 
@@ -29,9 +29,9 @@ class CheckReport:
     """The verdict of a check on a submission, and the calls behind it."""
 
     submission: Submission
-    trial: Trial | None = None  #: the calls; None if the submission has a flaw that needs no call to be found
+    trial: Trial | None = None  #: the calls; None if a flaw, such as a syntax error, was found without a call
     forecast: Forecast | None = None  #: forecast of a full run; None if a call failed or a task is withheld
-    withheld: Collection[str] = ()  #: names of the tasks whose outcomes alone may be shown
+    withheld: Collection[str] = ()  #: names of the withheld tasks: of calls on them, only outcomes may be shown
 
     @property
     def passed(self) -> bool:
@@ -40,7 +40,7 @@ class CheckReport:
 
     @property
     def undecided(self) -> bool:
-        """Whether there is no verdict, because only calls on parts of the training data failed or did not end."""
+        """Whether there is no verdict: only calls on parts of the data failed, and calls on all data might succeed."""
         if self.trial is None or self.passed:
             return False
         unknown = [one.last.done for one in self.trial.partial.values() if one.is_unknown]
@@ -66,7 +66,7 @@ class CheckReport:
 
     @property
     def counts(self) -> dict[str, Counter[str]]:
-        """Withheld task -> outcome -> number of calls, including the repeated call."""
+        """Withheld task -> outcome -> number of calls. A repeated call counts twice."""
         done = (*self.trial.done, self.trial.again) if self.trial else ()
         return {
             task: Counter(str(one.result.outcome) for one in done if one.call.task.name == task)
@@ -75,13 +75,13 @@ class CheckReport:
 
     @property
     def endless(self) -> str | None:
-        """The sentence of `endless_repeat` on the submission if a call exceeded its time; otherwise None."""
+        """A sentence on a code line that repeats data for ever; None without such a line, or if no call timed out."""
         late = self.trial and any(one.result.outcome is Outcome.TIMEOUT for one in self.trial.done)
         return endless_repeat(self.submission) if late else None
 
     @property
     def warnings(self) -> list[str]:
-        """Lines on doubts about a passing submission: constant or unrepeatable values. Empty if a task is withheld."""
+        """Warnings on a passing submission: constant or unrepeatable values. Empty if a task is withheld."""
         if self.trial is None or not self.passed or self.withheld:
             return []
         found = []
@@ -94,7 +94,7 @@ class CheckReport:
 
 
 def to_json(report: CheckReport) -> str:
-    """Return the report as the text of a JSON object; for withheld tasks, it has only counts of outcomes."""
+    """Return the report as JSON text. For withheld tasks, it has only counts of outcomes."""
     forecast = None
     if (expected := report.forecast) is not None:
         forecast = {
@@ -132,7 +132,7 @@ def _call(done: FinishedCall[PlannedCall]) -> dict[str, Any]:
 
 
 def to_junit(report: CheckReport) -> str:
-    """Return JUnit XML: a test case for each call and each withheld task, failed if an outcome is not OK."""
+    """Return JUnit XML: a test case for each call of `shown` and each withheld task. Failed calls make a case fail."""
     name = report.submission.name
     suite = ET.Element("testsuite", name=f"pgdl check {name}")
     if report.submission.problem is not None:
@@ -158,7 +158,7 @@ def to_junit(report: CheckReport) -> str:
 
 
 def to_github(report: CheckReport) -> str:
-    """Return annotations for GitHub, one a line: for each warning and each different failure of a check."""
+    """Return annotations for GitHub, a line each: warnings, different failures, withheld tasks with failed calls."""
     file = os.path.relpath(report.submission.source)
     lines = [annotation("warning", warning, file) for warning in report.warnings]
     if report.submission.problem is not None:
@@ -175,19 +175,19 @@ def to_github(report: CheckReport) -> str:
 
 
 def describe_counts(task: str, counts: Counter[str]) -> str:
-    """Return the number of failed calls on a withheld task, as text."""
+    """Return a text such as `2 of 7 calls on task1 failed`; `counts` is outcome -> number of calls."""
     return f"{counts.total() - counts[Outcome.OK]} of {counts.total()} calls on {task} failed"
 
 
 def describe_failure(done: FinishedCall[PlannedCall]) -> str:
-    """Return outcome, model and message of a failed call in one line."""
+    """Return a line with outcome, task, model and message of a failed call."""
     return f"{done.result.outcome} on {done.call.where}: {done.result.message}"
 
 
 def annotate_failure(source: str, text: str, output: str) -> str:
-    """Return GitHub's annotation of the submission at the path `source` with the error `text`.
+    """Return a GitHub annotation that shows the error `text` at the submission with the path `source`.
 
-    If `output`, which the failed call printed, has a traceback, annotate the last line of the submission in it.
+    If the call's `output` has a traceback, the annotation is at the submission's line where the error occurred.
     """
     file, line = last_frame(output) or ("", None)
     return annotation("error", text, path_in(source, file) if file else source, line)

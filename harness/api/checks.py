@@ -17,7 +17,7 @@ from harness.submission import find_problem
 from harness.task import DEFAULT_DIRECTORY
 from harness.task.selection import ModelSelection, require_known
 
-#: Default number of models of each task that a check calls.
+#: Default number of models of each task on which a check calls the submission.
 MODELS = 3
 
 
@@ -40,7 +40,7 @@ def check(
     Args:
         submission: a path, the name of a measure, or a Python function `complexity(model, dataset)`.
         names: empty, or a single name that replaces the submission's own name.
-        whole_calls: wait for whole calls, however long they take.
+        whole_calls: wait for each call, instead of stopping it after `WHOLE_CALL_S` seconds.
 
     Raises:
         UserError: a task or the submission is missing or invalid, or no sandbox works here.

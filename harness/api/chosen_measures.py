@@ -1,4 +1,4 @@
-"""The measures that a user selects by names, families, costs, `all` or `cheap`: the option --measures."""
+"""Reads the option --measures: names of measures, families, costs, `all` or `cheap`."""
 
 import re
 from collections.abc import Sequence
@@ -16,13 +16,13 @@ class Chosen(NamedTuple):
 
     submission: Submission
     family: str
-    is_named: bool  #: whether the user wrote the measure's own name
+    is_named: bool  #: whether the user wrote the measure's own name, not only its family or cost
 
 
 def choose_measures(texts: Sequence[str] | str) -> list[Chosen]:
-    """Return the measures that texts select, each once. Raise `UserError` for an unknown measure, family or cost.
+    """Return the selected measures, each once. Raise `UserError` for an unknown measure, family or cost.
 
-    A text has names, families, costs, `all` or `cheap`, with commas between them. A name may have parameters.
+    A text is a list of names, families, costs, `all` or `cheap`, with commas between them. A name may have parameters.
     """
     chosen: dict[str, Chosen] = {}
     for text in as_names(texts):

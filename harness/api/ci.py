@@ -1,4 +1,4 @@
-"""The function `pgdl.evaluate_change`: evaluates a change of a repository, and compares the boards of two revisions."""
+"""The function `pgdl.evaluate_change`: runs the submissions that a change of a git repository touches."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -40,17 +40,17 @@ from harness.worker.runtimes import DEFAULT
 
 @dataclass(frozen=True)
 class ChangeJob:
-    """The inputs and settings of an evaluation. An execution without a sandbox raises `UserError`."""
+    """The arguments of `evaluate_change`. An `execution` without a sandbox raises `UserError`."""
 
     repository: Path  #: git repository with both commits; its working tree is not read
     folder: str  #: folder of the submissions in the repository
     head: str  #: commit with the change
-    base: str | None  #: commit into which the change will be merged; None: every submission is evaluated
+    base: str | None  #: commit into which the change will be merged; None: evaluate every submission
     measures: Sequence[str]  #: names of measures of the library that are run as well
     tasks_dir: Path  #: directory of the tasks
-    task_names: Sequence[str]  #: names of tasks; all tasks if it is empty
+    task_names: Sequence[str]  #: names of tasks; empty: all tasks
     results: Address  #: database of the records
-    added: Sequence[Address]  #: results files of other jobs, whose records are added first
+    added: Sequence[Address]  #: databases of other jobs; first, their records are copied into `results`
     rules: Rules  #: rules that the change has to keep
     execution: Execution  #: limits, sandbox and executor of the calls
 
@@ -59,9 +59,10 @@ class ChangeJob:
             raise UserError("a change is only evaluated in a sandbox")
 
     def covers(self, configuration: Configuration, runtime: str | None) -> bool:
-        """Return whether a recorded call with this configuration counts on the boards of this job.
+        """Return whether a call that was recorded with `configuration` counts on the boards of this job.
 
-        It counts with the job's seed, limits and runtime, in a sandbox. `runtime` is the submission's own choice.
+        A call counts if it was made in a sandbox, with the job's seed, limits and runtime. If the job sets no runtime,
+        the submission's choice `runtime` (None: the default) is expected.
         """
         asked = self.execution
         wanted = {
@@ -73,27 +74,25 @@ class ChangeJob:
 
 
 class _Boards(NamedTuple):
-    """The boards of both revisions, and facts about the board with the change."""
-
     before: Board
     after: Board
     site: SiteData  #: site of `after`
-    missing: list[str]  #: untouched submissions without a record of their present version
+    missing: list[str]  #: untouched submissions that lack recorded calls of their present version
     same: list[Same]  #: groups of submissions with the same files or values, each with a touched submission
 
 
 @dataclass(frozen=True)
 class ChangeResult:
-    """The report of a change, the board of the revision with the change, and annotations for GitHub."""
+    """The result of `evaluate_change`: a report, the board with the change, and annotations for GitHub."""
 
     report: ChangeReport
     board: Board
     site: SiteData  #: site of `board`
-    annotations: Sequence[str] = ()  #: commands for GitHub, a line each
+    annotations: Sequence[str] = ()  #: lines that GitHub shows as annotations of files
 
     @property
     def comment(self) -> str:
-        """The report in Markdown."""
+        """The report as a comment in Markdown."""
         return render(self.report)
 
 
@@ -160,10 +159,7 @@ def _measures(names: Sequence[str]) -> list[Submission]:
 def _call(
     job: ChangeJob, touched: Touched, measures: Sequence[Submission], records: Records, progress: Progress
 ) -> Sequence[PlannedCall]:
-    """Make the calls of the measures and the touched submissions, and return these calls.
-
-    If the rules require a check, a submission that fails the check is refused, and not called.
-    """
+    """Call measures and touched submissions, and return the calls. Refuse submissions that fail a required check."""
     with begin_run([], job.tasks_dir, job.task_names, job.execution, progress) as run:
         require_unseen_records(run, job.results)
         for name, submission in list(touched.submissions.items()) if job.rules.require_check else ():
@@ -176,7 +172,7 @@ def _call(
 def _make_boards(
     job: ChangeJob, repository: Repository, change: Change, touched: Touched, competition: Competition, records: Records
 ) -> _Boards:
-    """Return the boards of both revisions. Submissions of the base without a record or a request are not read."""
+    """Return the boards of both revisions. To save time, base submissions that nobody has run are not read from git."""
     seen = {*records.distinct("submission"), *(request.submission for request in records.requests())}
     known = {name: entry for name, entry in change.before.items() if name in seen}
     at_base = read_versions(repository, job.folder, known)
@@ -207,8 +203,7 @@ def _build(competition: Competition, collected: Collected, notes: Sequence[str])
 def write_files(output: Path, ended: ChangeResult) -> list[Path]:
     """Write leaderboard, comment, report and site into a directory, verify the site, and return the paths.
 
-    Raises:
-        UserError: a file cannot be written, a path is a link, or the site differs from its records.
+    Raise `UserError` if a file cannot be written, a path is a link, or the verification fails.
     """
     parents = () if output.is_absolute() else output.parents
     for path in (*reversed(parents), output, *output.glob("*")):

@@ -1,7 +1,7 @@
 """Command lines that boards and reports print for users to copy.
 
-If a variable such as PGDL_SEED is set, the command has the option --seed even for the default seed, because the option
-overrides the variable.
+If an environment variable such as PGDL_SEED is set, the command has the option --seed even for the default seed: the
+option overrides the variable.
 """
 
 import os
@@ -17,15 +17,14 @@ from harness.task import DEFAULT_DIRECTORY
 from harness.text import exact
 from harness.worker.runtimes import DEFAULT
 
-#: No option switches this flag off if its variable is set; only the variable with the value 0 does.
+#: This flag has no opposite. If its environment variable is set, only the value 0 of the variable switches it off.
 UNSAFE_OPTION = "--unsafe-no-sandbox"
 
 
 def results_option(results: Address) -> str:
-    """Return the option that names the database of the records; empty if a command uses this database by default.
+    """Return the option --results with the address of a database; an empty text for the default database.
 
-    An address that may hold a password is replaced by the variable PGDL_RESULTS. The shell reports an error if the
-    variable is not set.
+    The variable PGDL_RESULTS replaces an address that may hold a password.
     """
     if results.has_secrets:
         return '--results "$PGDL_RESULTS"' if _is_set("--results") else '--results "${PGDL_RESULTS:?its address}"'
@@ -33,11 +32,10 @@ def results_option(results: Address) -> str:
 
 
 def run_command(calls: Sequence[Calls], tasks: Path, results: Address) -> str:
-    """Return the command line that makes the missing calls of `calls`: rows of a board with the same settings.
+    """Return the command line that makes the missing calls of a board's rows; all rows have the same settings.
 
-    The option --as gives each path the name of its row. Return a sentence of advice in place of a command for Python
-    functions, for calls without a sandbox, and if a recorded name or setting is unsafe in a command: a stranger may
-    have chosen it.
+    Return a sentence of advice instead for Python functions, for calls without a sandbox, and for recorded names or
+    settings that a shell could interpret: strangers may have chosen them.
     """
     if calls[0].source.startswith(FUNCTION):
         return "hand in the functions again, with pgdl.run"
@@ -59,7 +57,6 @@ def run_command(calls: Sequence[Calls], tasks: Path, results: Address) -> str:
 
 
 def _recorded(calls: Sequence[Calls], tasks: Sequence[str], configuration: Configuration | None) -> list[str]:
-    """Return the words of a command that come from records: a stranger may have chosen them."""
     words = [*tasks, *(word for one in calls for word in (one.submission, _argument(one)))]
     if configuration:
         words += [configuration.runtime, configuration.time_budget, *configuration.isolation.split("/")]
@@ -67,7 +64,6 @@ def _recorded(calls: Sequence[Calls], tasks: Sequence[str], configuration: Confi
 
 
 def _is_path(calls: Calls) -> bool:
-    """Whether the source of calls is a path, and not the name of a measure of the library or of a package."""
     return not calls.is_baseline and calls.source != calls.submission
 
 
@@ -107,7 +103,6 @@ def _sandbox(isolation: str) -> list[str]:
 
 
 def _option(name: str, value: str, default: str) -> list[str]:
-    """Return the words of an option; empty if the command has the value without the option."""
     return [name, value] if value != default or _is_set(name) else []
 
 

@@ -1,4 +1,4 @@
-"""A forecast of how long the calls of `pgdl.compare` take, for notes before the first call."""
+"""Forecasts how long the calls of `pgdl.compare` will take."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -17,17 +17,18 @@ from harness.task.model import Model
 from harness.task.task import Task
 from harness.text import counted, duration
 
-#: Least number of missing calls for a forecast: the forecast itself makes about ten calls on each task.
+#: Minimum number of missing calls for a forecast: the forecast itself makes about ten calls on each task.
 MANY_CALLS = 1000
 
-#: Number of measures that a note names.
+#: Maximum number of measures that the forecast names.
 NAMED = 5
 
 
 def note_costs(run: Run, progress: Progress, plan: Plan) -> None:
     """Send notes on how long the missing calls of a plan will take, and on the measures that take most of this time.
 
-    The forecast times passes on two models of each task. No note is sent for few calls, or if a task is withheld.
+    For this, forward and backward passes are timed on two models of each task. Nothing is timed or sent for fewer than
+    `MANY_CALLS` missing calls, or if a task is withheld.
     """
     missing = plan.missing
     if len(missing) < MANY_CALLS or run.withheld:
@@ -49,7 +50,7 @@ def note_costs(run: Run, progress: Progress, plan: Plan) -> None:
 
 
 def _begin_s(task: Task, calls: Sequence[PlannedCall], timed: Sequence[Timed]) -> float:
-    """Return the seconds of the work that the calls on a model share in their sandbox, summed over a task's models."""
+    """Return the seconds of work that all calls on a model share, summed over the models of a task."""
     models = {call.model.id: call.model for call in calls if call.task.name == task.name}
     return float(np.nan_to_num(on_each(list(models.values()), timed, [one.begin_s for one in timed])).sum())
 
@@ -58,7 +59,7 @@ def _lines(n_calls: int, begins: float, seconds: Counter[str], workers: int) -> 
     known = Counter({name: total for name, total in seconds.items() if not np.isnan(total)})
     most = ", ".join(f"{name} {duration(total / workers)}" for name, total in known.most_common(NAMED))
     total, n_unknown = duration((begins + known.total()) / workers), len(seconds) - len(known)
-    rest = f"; {counted(n_unknown, 'measure')} of spectra not counted" if n_unknown else ""
+    rest = f"; {counted(n_unknown, 'measure')} of singular values not counted" if n_unknown else ""
     return [
         f"{n_calls:,} calls, about {total} with {workers} at once, less where measures share passes{rest}",
         f"the measures that take most: {most}",

@@ -33,7 +33,7 @@ from harness.task.task_notes import abbreviated
 
 @dataclass(frozen=True)
 class CompareResult:
-    """A table of measures with their scores, and for comparison the score of the gaps with a little noise (oracle)."""
+    """A table of measures with their scores. For comparison: the score of the gaps with a little noise (oracle)."""
 
     board: Board
     oracle: Oracle
@@ -60,11 +60,9 @@ def compare(
 ) -> CompareResult:
     """Run measures of the library on every model of every task, and compare their scores.
 
-    If several measures order all networks alike, such as a measure and its logarithm, only the first is called.
-
-    If all models of a task lack an input that a measure needs, the measure is not called on the task, and the table
-    states this in place of a score. On withheld tasks every measure is called: the statement would reveal something
-    about their models.
+    Measures that only repeat the order of another selected measure, such as its logarithm, are not called. If all
+    models of a task lack an input that a measure needs, the measure is not called on the task, and the table says so.
+    On withheld tasks, every measure is called: otherwise the table would reveal facts about the models.
 
     Args:
         published: name of a corpus, e.g. `pgdl2020`, whose published scores are shown beside the computed scores.
@@ -121,12 +119,12 @@ def compare_recorded(
 ) -> CompareResult:
     """Compare measures by their recorded calls. No call is made, so the tasks need reference data, but no models.
 
-    Of several settings of a measure, the most recently requested with a sandbox count, or else the most recently
-    requested. Where `compare` states why a measure was not called, this table has missing calls.
+    If a measure is recorded with several settings, the last requested settings with a sandbox count, or else the last
+    requested settings. Where `compare` states why a measure was not called, this table has missing calls.
 
     Args:
         measures: as in `compare`; a family, a cost, `all` or `cheap` selects recorded measures with any parameters.
-        published: name of a corpus, as in `compare`.
+        published: as in `compare`.
 
     Raises:
         UserError: reference data or records are missing or invalid, or a measure selected by its name has no record.
@@ -162,7 +160,6 @@ def compare_recorded(
 
 
 def _most_recent(found: Sequence[Calls]) -> list[Calls]:
-    """Return each measure's calls in its most recently requested settings with a sandbox, or else without."""
     by_measure: dict[str, list[Calls]] = {}
     for calls in found:
         by_measure.setdefault(calls.submission, []).append(calls)

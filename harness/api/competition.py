@@ -1,4 +1,4 @@
-"""The tasks and the records of a board, and the recorded submissions that a user names."""
+"""Reads the tasks and the recorded calls of a board, and finds the recorded submissions that a user names."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -38,21 +38,21 @@ class Competition:
     root: Path  #: directory of the tasks
     references: Mapping[str, Reference]
     contents: Mapping[str, Contents]  #: digests of models and data; no entry for a task if the digests are unknown
-    withheld: frozenset[str]  #: names of the tasks whose scores are rounded
+    withheld: frozenset[str]  #: names of the withheld tasks; scores on them are rounded
     can_run: bool  #: whether at least one task has models here; boards of other people's records need no models
 
     @property
     def n_test(self) -> dict[str, int | None]:
-        """Task -> number of its test samples; None if there are no test shards."""
+        """Task -> number of its test samples; None if its test data are missing."""
         return {name: contents.n_test for name, contents in self.contents.items()}
 
     @property
     def held_out(self) -> dict[str, HeldOut] | None:
-        """Task -> the test set on which its gaps were measured; None if the test set of any task is unknown."""
+        """Task -> number of test samples, and test accuracies of the models; None if any task lacks test data."""
         return held_out_sets(self.references, self.n_test)
 
     def notes(self, shown: Sequence[Calls] | None) -> list[str]:
-        """Return notes on the tasks for readers of scores, and also on the models if there are calls `shown`.
+        """Return notes on the tasks for readers of scores. If calls are `shown`, there are also notes on the models.
 
         Withheld tasks have no notes, because notes name models, gaps and hyperparameters.
         """
@@ -70,17 +70,16 @@ class Competition:
         return lines
 
     def command(self, results: Address | Path | str) -> Callable[[Sequence[Calls]], str]:
-        """Return `run_command` for these tasks and results: a function of calls that returns their command line."""
+        """Return a function from the calls of some rows to the command line that makes their missing calls."""
         return partial(run_command, tasks=self.root, results=Address.of(results, "results"))
 
     def resolution(self) -> list[str]:
-        """Return notes on the smallest p-value and the smallest difference that each public task can show."""
+        """Return notes on the smallest p-value and the smallest difference of scores that each public task can show."""
         public = {name: reference for name, reference in self.references.items() if name not in self.withheld}
         return [f"{name}: {line}" for name, reference in public.items() for line in notes_of_resolution(reference)]
 
 
 def _notes_on_versions(shown: Sequence[Calls]) -> list[str]:
-    """Return a list with a note on the measures that were recorded with another version of the library than this."""
     here = {calls.submission: find_named(calls.submission) for calls in shown if calls.is_baseline}
     others = [one.submission for one in shown if (now := here.get(one.submission)) and now.digest != one.version]
     return [f"recorded with another version of the library than this one: {abbreviated(others)}"] if others else []
@@ -89,7 +88,7 @@ def _notes_on_versions(shown: Sequence[Calls]) -> list[str]:
 def read_competition(
     root: Path, withhold: Withhold, names: Sequence[str] = (), reference: Path | None = None
 ) -> Competition:
-    """Read the reference data of the tasks in `root`, or only of the tasks `names`, and digest their models.
+    """Read the tasks `names` (empty: all) in the directory `root`: their reference data, and digests of their models.
 
     `reference` is the directory of the reference data if it is not `root`. A task is hidden if it is marked in either
     directory. Raise `UserError` if a task does not exist, or if its reference data or models cannot be read.
@@ -113,7 +112,6 @@ def read_competition(
 
 
 def _lacked_initial_weights(shown: Sequence[Calls], task: str, contents: Contents) -> bool:
-    """Whether a call on a task failed because its model lacks initial weights, judging by the call's message."""
     rows = (calls.rows.get((task, model)) for calls in shown for model in contents.without_initial_weights)
     return any(row is not None and failed_for_initial_weights(row.outcome, row.message) for row in rows)
 
@@ -121,7 +119,7 @@ def _lacked_initial_weights(shown: Sequence[Calls], task: str, contents: Content
 def collect_records(
     records: Records, competition: Competition, submissions: Sequence[str] | str = (), *, everything: bool = False
 ) -> Collected:
-    """Return the calls that count, of `submissions` or of all. Raise the errors of `choose` and `read_current`."""
+    """Return the calls of `submissions` (empty: all), as chosen by `choose`, with the records that count."""
     found = find_versions(records, competition.references, everything=everything)
     found = choose(found, submissions, records.name, can_run=competition.can_run)
     return read_current(records, competition, found)
@@ -130,7 +128,7 @@ def collect_records(
 def read_current(records: Records, competition: Competition, found: Collected) -> Collected:
     """Return the calls `found` with their records.
 
-    Raise `UserError` if a task's records are of several versions of its models or data, and it is unknown which count.
+    Raise `UserError` if a task has records of several versions of its models or data, and it is unknown which counts.
     """
     for task in competition.references.keys() - competition.contents.keys():
         if has_several_builds(records, task):
@@ -144,7 +142,7 @@ def read_current(records: Records, competition: Competition, found: Collected) -
 def remarks_on(
     records: Records, competition: Competition, collected: Collected, results: Address | Path | str
 ) -> list[str]:
-    """Return remarks on the tasks and on the shown calls, for readers of their scores."""
+    """Return remarks on the tasks and on the shown calls, for readers of the scores."""
     return [
         *competition.notes(collected.shown),
         *notes_on_records(records, collected.shown),
@@ -154,29 +152,29 @@ def remarks_on(
 
 
 def failed_outputs(records: Records, shown: Sequence[Calls]) -> dict[str, str]:
-    """Return the key of each call without a value -> the end of its output."""
+    """Return key of a call without a value -> the end of the output that the call printed."""
     rows = [row for calls in shown for row in calls.rows.values()]
     return records.output_tails([row.key for row in rows if row.outcome != Outcome.OK])
 
 
 def notes_on_records(records: Records, shown: Sequence[Calls]) -> list[str]:
-    """Return notes on records that wait outside the database, and on calls that machines of several classes made."""
+    """Return notes on records that a run could not write into the database, and on calls from different machines."""
     lines = []
     if has_unwritten(records):
         lines.append(f"{records.name} lacks records that an earlier run kept aside; the next pgdl run adds them")
     classes = machine_classes(records, [row.key for calls in shown for row in calls.rows.values()])
     if len(classes) > 1:
-        differ = "calls were made on machines that differ, and values may in their last digits"
+        differ = "calls were made on different machines, so values may differ in their last digits"
         lines.append(f"{differ}: {'; '.join(classes)}")
     return lines
 
 
 def choose(collected: Collected, submissions: Sequence[str] | str, where: str, *, can_run: bool) -> Collected:
-    """Return the calls of submissions that a user names; without names, all calls.
+    """Return the calls of `submissions` that a user names (empty: all calls).
 
-    A path or the name of a measure means its current version. Any other name means the recorded submission, and so does
-    every recorded name if no models are here (not `can_run`). `where` is the name of the records, for errors. Raise
-    `UserError` for an unknown name, and for files that are no submission or have not been run as they are now.
+    A path or the name of a measure means its current version; any other name means a recorded submission. Without
+    models (not `can_run`), every recorded name means the recorded submission. `where` names the database in errors.
+    Raise `UserError` for an unknown name, for files that are no submission, and for a version that has not been run.
     """
     if not submissions:
         return collected
@@ -204,21 +202,16 @@ def choose(collected: Collected, submissions: Sequence[str] | str, where: str, *
 
 
 def require_records(collected: Collected, where: str) -> None:
-    """Raise `UserError` if no calls are shown; `where` is the name of the records."""
+    """Raise `UserError`, which names the database `where`, if no calls are shown."""
     if not collected.shown:
         raise UserError("no records of these tasks", file=where, remedy="run `pgdl run SUBMISSION` first")
 
 
 def _is_of(calls: Calls, submission: Submission) -> bool:
-    """Whether calls with the files of a submission are its own calls: they have its name or its path.
-
-    Other people may have handed in the same files under other names.
-    """
     return submission.name == calls.submission or submission.source == calls.source
 
 
 def _has_not_run(submission: Submission, everyone: Sequence[Calls], where: str) -> UserError:
-    """Return the error for a submission whose current version has no record on these tasks."""
     argument = submission.name if submission.is_baseline else submission.source
     versions = dict.fromkeys(calls.version[:8] for calls in everyone if calls.submission == submission.name)
     found = f"records of version {abbreviated(list(versions))}" if versions else "no record of it"

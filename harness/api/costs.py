@@ -1,4 +1,4 @@
-"""The function `pgdl.forecast_costs`: costs of the library's measures on a task, from passes timed in the sandbox."""
+"""The function `pgdl.forecast_costs`: seconds and memory of measures on a task, from passes timed in the sandbox."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -22,11 +22,11 @@ from harness.task import DEFAULT_DIRECTORY
 from harness.task.model import Model
 from harness.task.selection import select_models
 
-#: Numbers of examples of timed passes. The second is used if a pass over the first takes less than `SHORT_S` seconds.
+#: Numbers of examples of a timed pass. If the first number takes less than `SHORT_S` seconds, the second is used.
 EXAMPLES, SHORT_S = (128, 2048), 1.0
 
-#: Measures whose calls are timed. Their work: reading the network, a forward pass, and a forward and backward pass.
-#: A pass is called with two seeds: the first call also prepares the pass, the second shows its time.
+#: The timed measures: they read the network, make a forward pass, and make a forward and backward pass.
+#: Passes are timed with two seeds: the first call also prepares the pass, the second shows the time of the pass alone.
 _READING, _FORWARD, _BACKWARD = "depth", "cross_entropy", "input_gradient_norm"
 _SEEDS = (1, 2)
 
@@ -38,11 +38,11 @@ class Timed:
     model: Model
     n_examples: int  #: number of examples of each pass
     reading: CallResult  #: a call that reads the network, and makes no pass
-    forward: tuple[CallResult, CallResult]  #: the calls with the two seeds
+    forward: tuple[CallResult, CallResult]  #: two calls; only the first had to prepare the pass
     backward: tuple[CallResult, CallResult]
 
     def seconds(self, measure: Measure, n_examples: int) -> float:
-        """Return the expected seconds of a call with `n_examples`; NaN for a measure of spectra without passes."""
+        """Return the expected seconds of a call; NaN for a measure that only computes singular values."""
         numbers = self._passes(measure, n_examples)
         pairs = zip(numbers, (self.forward, self.backward), strict=True)
         preparing = sum(_preparing(pair) for number, pair in pairs if number)
@@ -54,7 +54,7 @@ class Timed:
         return _seconds(self.reading) + _preparing(self.forward) + _preparing(self.backward)
 
     def passes_s(self, measure: Measure, n_examples: int) -> float:
-        """Return the expected seconds of a call's passes alone; NaN for a measure of spectra without passes."""
+        """Return the expected seconds of the passes of a call; NaN for a measure that only computes singular values."""
         forward, backward = self._passes(measure, n_examples)
         if "SVD" in measure.work and not forward:
             return np.nan
@@ -66,7 +66,7 @@ class Timed:
         return measure.passes(Sizes(kappa=self.model.n_outputs, d=n_layers, m=n_examples))
 
     def memory(self, measure: Measure) -> int | None:
-        """Return the peak memory, in bytes, of the timed call with the measure's cost; None for the cost `many`."""
+        """Return the peak bytes of the timed call of the same cost; None for the cost `many`, or if the call failed."""
         by_cost = {"weights": self.reading, "forward": self.forward[1], "gradients": self.backward[1]}
         found = by_cost.get(measure.cost)
         return found.peak_memory_bytes if found is not None and found.outcome is Outcome.OK else None
@@ -74,7 +74,7 @@ class Timed:
 
 @dataclass(frozen=True)
 class CostForecast:
-    """The expected cost of a measure on the models of a task; unknown figures are None."""
+    """The expected seconds and memory of a measure on the models of a task; None if unknown."""
 
     measure: Measure
     smallest_s: float | None  #: seconds of a call on the smallest model
@@ -138,7 +138,7 @@ def _measures(given: Sequence[Measure | str] | str) -> Iterator[Measure]:
 
 
 def time_passes(run: Run) -> tuple[Timed, ...]:
-    """Time passes on the smallest and the largest model of the run's only task, and return the timed calls."""
+    """Time passes on the smallest and the largest model of the run, which has one task. Return the timed calls."""
     (task,) = run.tasks
     models, found = select_models(task, 2), dict[str, Timed]()
     for n_examples in EXAMPLES:
@@ -160,12 +160,12 @@ def _seconds(result: CallResult) -> float:
 
 
 def _preparing(calls: tuple[CallResult, CallResult]) -> float:
-    """Return the seconds, at least 0, by which the first of two calls of the same work takes longer than the second."""
+    """Return how many seconds longer the first of two equal calls took, at least 0: the time to prepare the pass."""
     return float(np.fmax(_seconds(calls[0]) - _seconds(calls[1]), 0))
 
 
 def on_each(models: Sequence[Model], timed: Sequence[Timed], seconds: Sequence[float]) -> NDArray[np.float64]:
-    """Return the seconds on each model, interpolated by its size between the seconds on the timed models."""
+    """Return the seconds on each of `models`: `seconds` of the `timed` models, interpolated by number of parameters."""
     return np.interp([model.n_parameters for model in models], [one.model.n_parameters for one in timed], seconds)
 
 

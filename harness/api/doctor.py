@@ -13,7 +13,7 @@ from harness.worker.runtimes import RUNTIMES, Runtime, version_of
 
 
 def doctor(executor: str = "local", parameters: dict[str, str | None] | None = None) -> Iterator[Finding]:
-    """Yield findings on this machine or, for another executor and its parameters, on the machines of its cluster."""
+    """Yield findings on this machine; for an executor other than `local`, on the machines of its cluster."""
     if executor != "local":
         from harness.api.doctor_cluster import findings
 
@@ -44,7 +44,7 @@ def _software() -> Iterator[Finding]:
 
 
 def _bytecode(runtime: Runtime) -> Iterator[Finding]:
-    """Yield a warning if the framework has no bytecode, as after an installation by uv: workers write none."""
+    """Yield a warning if the framework has no bytecode files, which workers cannot write; uv installs none."""
     spec = find_spec(runtime.framework)
     if spec is not None and spec.origin and not Path(cache_from_source(spec.origin)).exists():
         remedy = f"{sys.executable} -m compileall -q -j 0 {Path(spec.origin).parents[1]}"

@@ -11,7 +11,7 @@ from harness.worker.runtimes import RUNTIMES
 
 
 def findings(name: str, parameters: dict[str, str | None]) -> Iterator[Finding]:
-    """Yield findings on every machine of an executor's cluster. First, try the sandbox there in every runtime."""
+    """Try the sandbox on every machine of an executor's cluster, in every installed runtime, and yield findings."""
     lines: list[str] = []
     executor = EXECUTORS[name](SandboxChoice(), None, None, lines.append, **parameters)
     if not isinstance(executor, Cluster):

@@ -1,4 +1,4 @@
-"""The part of `pgdl doctor` about sandboxes: it tries them with small submissions that must fail."""
+"""The part of `pgdl doctor` that tries sandboxes with small submissions, which must fail."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ from harness.worker.runtimes import RUNTIMES
 
 
 def automatic_findings() -> Iterator[Finding]:
-    """Yield findings on the kinds of sandbox that `auto` chooses, and on a trial of the best kind that works."""
+    """Yield findings on the kinds of sandbox that `auto` can choose. Try the best kind that works."""
     facts = MachineFacts()
     if facts.not_linux is not None:
         yield Finding(BAD, "sandbox", "not on this system", str(facts.not_linux))
@@ -69,7 +69,6 @@ def _memory_limit(problem: str | None) -> Finding:
 
 
 def _self_test(kind: Kind, warnings: list[str]) -> Iterator[Finding]:
-    """Yield findings on a trial of a kind of sandbox. The kind appends its warnings to the list `warnings`."""
     gpu, runtimes = next(iter(find_gpus()), None), _installed()
     if not runtimes:
         yield Finding(WARNING, "  self-test", "not possible without a runtime")
@@ -101,7 +100,6 @@ def _installed() -> list[str]:
 
 
 def _device(kind: Kind, trial: Job) -> Finding:
-    """Return a finding that says whether the runtime of a trial uses the GPU in the sandbox."""
     runtime, result = trial.runtime, kind.run_trial(trial)
     item, device = f"  {runtime} and the GPU", result.environment.get("device")
     if device == "cpu":

@@ -1,4 +1,4 @@
-"""The settings of calls: sandbox, executor, limits and seed. Commands have options for these settings."""
+"""The settings of calls: sandbox, executor, limits and seed."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,7 +26,7 @@ class Execution:
     """The settings of calls. An impossible value raises `UserError`."""
 
     time_limit_s: float = 300.0  #: seconds per call, from the moment the model is loaded
-    #: whether the limit applies to every call (`each`) or, times the number of models, to a whole task (`average`)
+    #: `each`: the limit applies to every call; `average`: the limit times the number of models applies to a whole task
     time_budget: str = TimeBudget.EACH.value
     #: memory per call; by default 4 GiB (16 GiB with a GPU), at most 60 % of the machine's memory
     memory_bytes: int | None = None
@@ -41,7 +41,7 @@ class Execution:
     #: parameters of the kind of sandbox, for instance the image of a container
     sandbox_parameters: Mapping[str, str | None] = field(default_factory=dict)
     unsafe_no_sandbox: bool = False  #: no isolation at all, for your own code only; such results are never ranked
-    #: whether outputs, messages and figures are withheld; `auto` withholds those of tasks that are marked as hidden
+    #: `always`, `never` or `auto` (on tasks that are marked as hidden): withhold outputs, messages and figures of calls
     withhold: str = Withhold.AUTO.value
 
     def __post_init__(self) -> None:
@@ -76,7 +76,7 @@ def _require_one_of(name: str, value: object, known: Collection[str]) -> None:
 
 
 def _is(kind: type, value: object) -> bool:
-    """Whether a value is a number of a kind, and neither True nor False, which Python counts as numbers."""
+    """Whether a value is a number of a kind. True and False, which Python counts as numbers, are not."""
     return isinstance(value, kind) and not isinstance(value, bool)
 
 
@@ -87,9 +87,8 @@ USUAL = Execution()
 def prepare(chosen: Execution, tasks: Sequence[TaskFiles], progress: Progress) -> tuple[RunSettings, Executor]:
     """Return the settings and the executor for calls on tasks.
 
-    Raises:
-        UserError: no sandbox works, `auto` could only choose weaker isolation for a hidden task, or submissions could
-            read the directory of a task or the cache.
+    Raise `UserError` if no sandbox works, if `auto` could only choose weaker isolation for a hidden task, or if
+    submissions could read the directory of a task or the cache.
     """
     sandbox = _sandbox(chosen, hidden_names(tasks), progress)
     executor = EXECUTORS[chosen.executor](
@@ -104,14 +103,12 @@ def prepare(chosen: Execution, tasks: Sequence[TaskFiles], progress: Progress) -
 
 
 def _private_files(tasks: Sequence[TaskFiles]) -> Iterator[Path]:
-    """Yield what submissions must not read: the directories and files of tasks, and links in these directories."""
     for task in tasks:
         yield from (task.directory, *([task.reference] if task.reference else []), *task.marks)
         yield from (path for path in task.directory.rglob("*") if path.is_symlink())
 
 
 def _sandbox(chosen: Execution, hidden: Collection[str], progress: Progress) -> SandboxChoice:
-    """Return the requested kind of sandbox. If there are `hidden` tasks, `auto` must not choose weaker isolation."""
     if not chosen.unsafe_no_sandbox:
         return SandboxChoice(chosen.sandbox, chosen.sandbox_parameters, may_promise_less=not hidden)
     if hidden:

@@ -1,4 +1,4 @@
-"""A finding of `pgdl doctor`."""
+"""A line of `pgdl doctor`."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ GOOD, WARNING, BAD = "ok", "note", "MISSING"
 
 
 class Finding(NamedTuple):
-    """A capability of a machine, or a capability that the machine lacks."""
+    """A capability, and whether a machine has it."""
 
     state: str  #: GOOD, WARNING or BAD
     item: str  #: name of the capability

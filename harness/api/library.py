@@ -1,4 +1,4 @@
-"""The functions `pgdl.measure` and `measures`: measures of the library on a network of the caller."""
+"""The functions `pgdl.measure` and `measures`: compute measures of the library on the caller's own network."""
 
 import functools
 import re
@@ -17,24 +17,17 @@ from harness.hints import did_you_mean
 from harness.names import ALL
 from harness.submission import find_baseline
 
-#: Message of a `ValueError` by which the library refuses data or parameters. Others are of bugs, or of TensorFlow.
+#: Pattern of a `ValueError` by which the library refuses data or parameters. Others are bugs, or from TensorFlow.
 REFUSAL = re.compile(r"\w+: .*\bexpected ")
 
 
 def measure(name: str) -> Complexity:
-    """Return a measure as a function of a model and data.
+    """Return a measure as a function of a model and data. Raise `UserError` for an unknown measure or parameter.
 
-    Args:
-        name: name of the measure, which may have parameters, as in `vc_dim:image_side=28`.
-
-    Returns:
-        A function of a model and data. Data for a Keras model are arrays `(x, y)`, or a `tf.data.Dataset` of single
-        examples (input, label); for a `torch.nn.Module`, arrays or tensors `(x, y)`, a `Dataset` or a `DataLoader`.
-        The function raises `MeasureUnavailable` if the measure cannot be computed, and `UserError` for another kind of
-        model or data.
-
-    Raises:
-        UserError: there is no such measure or parameter.
+    The name may have parameters, as in `vc_dim:image_side=28`. Data for a Keras model are arrays `(x, y)`, or a
+    `tf.data.Dataset` of single examples (input, label); for a `torch.nn.Module`, arrays or tensors `(x, y)`, a
+    `Dataset` or a `DataLoader`. The function raises `MeasureUnavailable` if the measure cannot be computed, and
+    `UserError` for other models or data.
     """
     if (found := find_baseline(name)) is None:
         remedy = did_you_mean(name, baselines.MEASURES) or "pgdl.MEASURES has their names"
@@ -43,11 +36,11 @@ def measure(name: str) -> Complexity:
 
 
 def measures(model: Any, data: Any, names: Sequence[str] | str = (ALL,)) -> list[dict[str, Any]]:
-    """Return a table of measures, for instance for a `pandas.DataFrame`. The measures share forward passes.
+    """Compute measures, which share forward passes, and return a table, for instance for a `pandas.DataFrame`.
 
     Args:
-        model: a trained Keras model, or a `torch.nn.Module`. The attribute `initial_weights` may have the weights
-            before training: a list of arrays of a Keras model, a `state_dict` of a module.
+        model: a trained Keras model or `torch.nn.Module`. Its attribute `initial_weights`, which may be absent, has the
+            weights before training: the list of arrays of a Keras model, the `state_dict` of a module.
         data: as for `measure`.
         names: measures, families, costs, `all` or `cheap`, as in `pgdl compare --measures`.
 
@@ -56,7 +49,7 @@ def measures(model: Any, data: Any, names: Sequence[str] | str = (ALL,)) -> list
         (the reason, otherwise None).
 
     Raises:
-        UserError: there is no such measure, family or cost, or the model or data are of another kind.
+        UserError: there is no such measure, family or cost, or the model or data are not of these kinds.
     """
     chosen = choose_measures(names)
     if is_module(model):
@@ -90,15 +83,14 @@ def _value(name: str, model: Any, dataset: Any) -> dict[str, Any]:
         return {"value": float(baselines.load(name)(model, dataset)), "problem": None}
     except baselines.MeasureUnavailable as error:
         return {"value": None, "problem": str(error)}
-    except Exception as error:  # as in a run, an error of a measure does not end the others
+    except Exception as error:  # as in a run, the error of a measure does not stop other measures
         return {"value": None, "problem": f"{type(error).__name__}: {error}"}
 
 
 def _dataset(model: Any, data: Any) -> Any:
-    """Return `data`, a dataset or arrays, as a dataset of single examples. Raise `UserError` for other data or models.
+    """Return the data as a `tf.data.Dataset` of single examples. Raise `UserError` for another kind of model or data.
 
-    TensorFlow is imported for Keras models alone: a process that imports torchvision after TensorFlow ends in a
-    segmentation fault.
+    TensorFlow is imported only for Keras models: importing torchvision after TensorFlow ends in a segmentation fault.
     """
     if not hasattr(model, "layers") or not hasattr(model, "input_shape"):
         raise UserError("model", expected="a Keras model or a torch.nn.Module", found=type(model).__name__)

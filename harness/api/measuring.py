@@ -1,7 +1,8 @@
-"""The program of a process that computes measures on a network and data in a worker's file formats.
+"""Computes measures in a process of its own, on a network and data in the file formats of a worker.
 
-A question is `{"model": DIRECTORY, "data": DIRECTORY, "measures": [NAME, ...]}`; the answer has the rows of
-`pgdl.measures` as `rows`. A question without `measures` requests outputs (`harness.processes.accuracies`).
+A question is `{"model": DIRECTORY, "data": DIRECTORY, "measures": [NAME, ...]}`; the answer is `{"rows": [...]}`, as
+returned by `pgdl.measures`. A question without `measures` requests the network's outputs
+(`harness.processes.accuracies`).
 """
 
 from pathlib import Path
@@ -13,7 +14,7 @@ from harness.worker.runtimes import Runtime
 
 
 def answer(runtime: Runtime, question: Question) -> Answer:
-    """Return the rows of measures; or write outputs to the file that the question names, and return no rows."""
+    """Return the rows of the measures. Without measures, write the network's outputs to a file, and return {}."""
     with faults_of_the_model():
         model = runtime.load_model(Path(question["model"]))
         if "measures" not in question:

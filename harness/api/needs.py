@@ -1,8 +1,8 @@
-"""The inputs that submissions need of a task, and the inputs that a task's models lack.
+"""Finds out whether models lack an input that a submission needs, such as the weights before training.
 
-The needs of a measure of the library are known before any call. The needs of a participant's file are unknown, because
-the file may do without `model.initial_weights` if they are None. Therefore a run notes that models lack these weights
-only after a call of a file has failed on a None. `pgdl check`, a participant's first command, notes it in any case.
+The needs of a measure of the library are known before any call. A participant's file may work without
+`model.initial_weights`, which is None if a model lacks them. Therefore a run notes missing initial weights only after
+such a file has failed on a None; `pgdl check` always notes them.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,27 +18,24 @@ if TYPE_CHECKING:
 
 
 def needs_initial_weights(submissions: Iterable[Submission]) -> bool:
-    """Whether a submission is a measure of the library that needs the weights before training."""
+    """Whether any of the submissions is a measure of the library that needs the weights before training."""
     from baselines import Need
 
     return any(Need.INITIAL_WEIGHTS in submission.needs for submission in submissions)
 
 
 def lacks_initial_weights(call: "PlannedCall") -> bool:
-    """Whether a call of a measure of the library is bound to fail, because the model lacks its initial weights."""
+    """Whether a call must fail: the measure needs initial weights, and the model lacks them."""
     return needs_initial_weights([call.submission]) and not call.model.has_initial_weights
 
 
 def failed_for_initial_weights(outcome: str, message: str) -> bool:
-    """Whether the message of a call on a model without initial weights says that the call failed for lack of them.
-
-    A measure of the library names this reason; a participant's code fails because it uses None as arrays.
-    """
+    """Whether a call on a model without initial weights failed because it needs them, judging by its message."""
     return outcome == Outcome.EXCEPTION and ("NoneType" in message or "needs the initial weights" in message)
 
 
 def find_left_out(submissions: Sequence[Submission], tasks: Sequence[Task]) -> dict[tuple[str, str], str]:
-    """Return (measure, task) -> the reason why this measure of the library cannot work on any model of the task."""
+    """Return (measure, task) -> reason, for each measure of the library that cannot work on any model of a task."""
     reasons = {task.name: _lacking(task) for task in tasks}
     return {
         (submission.name, name): lacking[need]
@@ -49,7 +46,6 @@ def find_left_out(submissions: Sequence[Submission], tasks: Sequence[Task]) -> d
 
 
 def _lacking(task: Task) -> "Mapping[Need, str]":
-    """Return each input that all models of a task lack -> a text that says so. No model lacks data or gradients."""
     from baselines import Need
 
     found = {}

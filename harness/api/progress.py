@@ -10,7 +10,7 @@ from harness.task.task import Task
 
 
 class Progress:
-    """Receives the events of a function in the thread of its caller. This class ignores them; a subclass shows them.
+    """Receives the events of a function of `pgdl`, in the caller's thread. Subclasses show events; this class does not.
 
     An exception that a method raises, such as `KeyboardInterrupt`, ends the function; finished calls stay recorded.
     """
@@ -19,7 +19,7 @@ class Progress:
         """Receive a note, for instance that a task has no official score."""
 
     def warn(self, line: str) -> None:
-        """Receive a warning about a fault that the user can mend, or about a wait."""
+        """Receive a warning, for instance about a fault that the user can mend."""
 
     def step(self, line: str) -> None:
         """Receive the start of a step that may take a while, such as reading tasks. The next event ends the step."""
@@ -29,20 +29,19 @@ class Progress:
         return nullcontext(lambda: None)
 
     def prepared(self, tasks: Sequence[Task], withheld: Collection[str]) -> None:
-        """Receive the valid tasks. Only outcomes may be shown of the tasks whose names are in `withheld`."""
+        """Receive the tasks of a run. `withheld` has names of tasks: of calls on them, only outcomes may be shown."""
 
     def started(self, plan: Plan, records: str) -> None:
-        """Receive the plan of a run before its first call, and the name of the database of records."""
+        """Receive the plan of a run before its first call, and the name of the database."""
 
     def advanced(self, call: CallSummary) -> None:
-        """Receive a finished call of a run, which has been recorded."""
+        """Receive a call of a run that has been made and recorded."""
 
     def finished(self, n_recorded: int, n_calls: int) -> None:
         """Receive the end of a run. An interrupted run has recorded fewer than all `n_calls` of its plan."""
 
     def tried(self, call: FinishedCall[PlannedCall]) -> None:
-        """Receive a finished call of a check, which is not recorded."""
+        """Receive a finished call of a check; checks record nothing."""
 
 
-#: Ignores every event.
 SILENT = Progress()

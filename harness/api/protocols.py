@@ -29,12 +29,13 @@ def overfit(
 ) -> OverfitResult:
     """Test whether models have been fitted to their task's test set: one by one, by architecture, and all together.
 
-    Finished models are kept in the cache. A withheld task is refused.
+    Results of finished models are kept in the cache. A withheld task is refused.
 
     Args:
         radii: largest shifts in pixels (epsilon), ascending; empty: 1 to 5, as far as the images allow.
         split: the examples to test, `test` or `train`.
-        generator: moves a correctly classified image to the error of largest margin (`strongest`) or to the `nearest`.
+        generator: where to shift a correctly classified image: to the error with the largest margin (`strongest`), or
+            to the nearest error (`nearest`).
         edges: filling of the edge that a shift uncovers: `black`, or `wrap` for the pixels pushed out on the other
             side.
 
@@ -64,12 +65,12 @@ def invariance(
 ) -> PerturbedAccuracies:
     """Measure the accuracy of a task's networks on training data that are perturbed more and more.
 
-    Finished models are kept in the cache. A withheld task is refused.
+    Results of finished models are kept in the cache. A withheld task is refused.
 
     Args:
         perturbations: names of perturbations; empty: all but mixtures in the first hidden layer.
-        ranges: magnitudes of changes of images, as in `rotation=-90..90`; default: those of Schiff et al. (2021).
-        n_examples: number of training examples of a curve.
+        ranges: ranges of perturbations of images, as in `rotation=-90..90`; default: those of Schiff et al. (2021).
+        n_examples: number of training examples behind each curve of accuracies.
         given: hyperparameters to condition on; empty: all that vary, except the level of augmentation.
         least_accuracy: models with a lower training accuracy, from 0 to 1, are not compared.
         sensitivity: also compute the scores on random parts of the data.

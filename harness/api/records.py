@@ -1,4 +1,4 @@
-"""The functions `pgdl.results`, `open_results` and `remove_results`: reads and removes the records of calls."""
+"""The functions `pgdl.results`, `open_results` and `remove_results`: read and remove the records of calls."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -22,7 +22,7 @@ from harness.task.layout import TaskDirectory, hidden_names
 
 @dataclass
 class RecordedCalls:
-    """The records that may be shown; a caller can iterate over them once."""
+    """An iterable of the records that may be shown. It can be iterated over once."""
 
     _rows: Iterable[Evaluation]
     _hidden: Collection[str]
@@ -31,7 +31,6 @@ class RecordedCalls:
     withheld: dict[str, Counter[str]] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[Evaluation]:
-        """Yield the records that are not withheld."""
         for row in self._rows:
             # The message says whether the task was hidden when the call was made.
             if self._withhold.covers(row.task in self._hidden or row.message == WITHHELD):
@@ -53,7 +52,7 @@ def open_results(
     """Return a context with the recorded calls, oldest first; of several records of a call, only the newest.
 
     Records have the columns that `pgdl help records` lists, and are read while the caller iterates over them. Withheld
-    records are left out, and counted by outcome.
+    records are left out; the attribute `withheld` counts them by outcome.
 
     Args:
         submissions: only these submissions; empty: all.
@@ -62,7 +61,7 @@ def open_results(
         withhold: `auto`: a record is withheld if its task is marked as hidden, or was when the call was made.
 
     Raises:
-        UserError: there are no records, or no record has such a name or outcome.
+        UserError: there are no records, or a name or an outcome is unknown.
     """
     root = Path(tasks_dir)
     hidden = hidden_names(TaskDirectory(root).tasks) if root.is_dir() else frozenset[str]()
@@ -86,12 +85,8 @@ def remove_results(
 ) -> Path | None:
     """Move all records and requests of a submission to a new database, and return its path.
 
-    Args:
-        confirm: receives a question that names the records. If it returns False, nothing is moved, and the result is
-            None.
-
-    Raises:
-        UserError: the submission has no records, or they cannot be copied or removed.
+    `confirm` receives a question that names the records. If it returns False, nothing is moved; return None. Raise
+    `UserError` if the submission has no records, or if they cannot be copied or removed.
     """
     with Records(location, read_only=True) as records:
         removal = plan_removal(records, submission)

@@ -1,4 +1,4 @@
-"""The function `pgdl.report`: explains the scores of submissions among all recorded submissions."""
+"""The function `pgdl.report`: explains why the scores of submissions are not higher."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -31,7 +31,7 @@ class ReportResult:
 
     @cached_property
     def pages(self) -> list[dict[str, Any]]:
-        """A dictionary per requested row: `label`, `summary`, `advice`, `parts` (a dictionary per task) etc."""
+        """A page per requested row, as a dictionary: `label`, `summary`, `advice`, `parts` (one per task) and more."""
         pages = submission_pages(self.board, self.insights, paths_of(self.board))
         return [page | {"label": page["row"].label, "remarks": self.remarks} for page in pages]
 
@@ -70,7 +70,7 @@ def report(
     results: Address | Path | str = RESULTS,
     withhold: str = Withhold.AUTO.value,
 ) -> ReportResult:
-    """Explain the scores of submissions among all recorded submissions: why they are not higher.
+    """Explain why the scores of submissions are not higher. Ranks and intervals are among all recorded submissions.
 
     Args:
         submissions: paths and measures as for `run`, in their current version, or names of recorded submissions;
@@ -108,7 +108,6 @@ def _identity(one: Calls | Row) -> tuple[object, ...]:
 
 
 def _with_outputs(row: Row, calls: Calls, outputs: Mapping[str, str]) -> Row:
-    """Return a row with its records on tasks that are not withheld; failed calls have the end of their output."""
     records: dict[str, dict[str, CallRecord]] = {name: {} for name in row.tasks}
     for record in records_of(calls, [name for name, task in row.tasks.items() if not task.withheld], outputs):
         records[record.task][record.model] = record

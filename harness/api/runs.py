@@ -25,7 +25,7 @@ class RunResult:
     tally: Tally  #: the outcomes of these calls
     records: str  #: name of the database
     is_sandboxed: bool  #: whether the calls were isolated; otherwise they never rank
-    withheld: Sequence[str]  #: names of the tasks whose outcomes alone may be shown
+    withheld: Sequence[str]  #: names of the withheld tasks: of calls on them, only outcomes may be shown
     not_deterministic: Sequence[str]  #: a line on each submission that claims to be deterministic but is not
     refused: Sequence[str]  #: a line on each submission that was not called, because every call would fail
 
@@ -56,10 +56,10 @@ def run(
 
     Args:
         submissions: paths, names of measures, or Python functions `complexity(model, dataset)`.
-        names: names of the submissions that are not measures, in their order. A name that is already recorded makes the
-            submission a new version of the recorded submission.
+        names: names of the submissions that are not measures, in order. If a name is recorded already, the submission
+            becomes a new version of the recorded submission.
         repeats: number of times to repeat a quarter of the calls with other seeds; repetitions never change a score.
-        confirm: receives the question whether a submission is a new version of a recorded one, and returns the answer.
+        confirm: is asked whether a submission is a new version of a recorded submission, and returns the answer.
 
     Raises:
         UserError: a task or every submission is missing or invalid, no sandbox works here, or a name belongs to another
@@ -86,7 +86,6 @@ def run(
 
 
 def _refuse_flawed(found: Sequence[Submission], progress: Progress) -> tuple[list[Submission], list[str]]:
-    """Return the submissions without a known flaw, and a line on each flaw. Raise `UserErrors` if all have a flaw."""
     flaws = {one.name: flaw for one in found if (flaw := find_problem(one)) is not None}
     if len(flaws) == len(found):
         raise UserErrors(*flaws.values())

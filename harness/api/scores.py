@@ -26,13 +26,13 @@ class Scored(NamedTuple):
 
     submission: str
     score: SubmissionScore
-    own_randomness: OwnRandomness | None = None  #: variation of the score by repetitions; None without repetitions
-    settings: str = ""  #: settings of the configuration that most recorded submissions do not have
+    own_randomness: OwnRandomness | None = None  #: spread of the score over seeds; None without repetitions
+    settings: str = ""  #: settings in which the configuration differs from most submissions, such as `seed 1`
     sandboxed: bool = True
 
     @property
     def label(self) -> str:
-        """The submission's name, followed by `settings`."""
+        """The submission's name, followed in brackets by `settings` and `not sandboxed`, if they apply."""
         return labelled(self.submission, self.settings, sandboxed=self.sandboxed)
 
 
@@ -46,7 +46,7 @@ class ScoreResult:
 
     @property
     def complete(self) -> bool:
-        """Whether every submission has a final score, and no missing value leaves a task without a score."""
+        """Whether every submission has a final score, and a score on every task."""
         return all(one.score.complete and one.score.score is not None for one in self.scores)
 
 

@@ -16,7 +16,7 @@ from harness.worker.runtimes import DEFAULT
 
 EXAMPLE = "submissions/input_gradient"
 
-#: Directory of the README files, in which names in braces are replaced.
+#: Directory of templates of README files: names in braces are replaced.
 READMES = Path(__file__).parent / "readmes"
 
 #: Content of .gitignore in a leaderboard's repository: output of commands, and compiled Python.
@@ -32,8 +32,7 @@ COMMANDS = (f"pgdl check {EXAMPLE}", f"pgdl run {EXAMPLE} layer_margin_q1_l0 ran
 def demo(directory: str | Path) -> int:
     """Write a small task and example submissions to an empty directory, and return the number of models.
 
-    Raises:
-        UserError: the directory is not empty, or cannot be written.
+    Raise `UserError` if the directory is not empty, or cannot be written.
     """
     target = Path(directory)
     with _filling(target, "pgdl demo DIR"):
@@ -44,13 +43,13 @@ def demo(directory: str | Path) -> int:
 
 
 def new_leaderboard(directory: str | Path, harness: str) -> list[Path]:
-    """Write the files of a git repository with a leaderboard to an empty directory; return its workflows for GitHub.
+    """Write a git repository that hosts a leaderboard to a directory, and return the files of its GitHub workflows.
 
     The workflows evaluate pull requests. The other files are a small task, an example of a submission, and a README
     that names the settings on GitHub.
 
     Args:
-        directory: an empty directory, or a directory that does not exist.
+        directory: an empty or new directory.
         harness: the harness on GitHub, `OWNER/REPOSITORY@COMMIT`, with all 40 digits of the commit.
 
     Raises:
@@ -123,11 +122,7 @@ def _write(directory: Path, files: Mapping[str, str]) -> None:
 
 @contextmanager
 def _filling(directory: Path, command: str) -> Iterator[None]:
-    """Return a context in which files are written to a directory. After a failure, the directory is removed.
-
-    Raise `UserError` if the directory is not empty or a file cannot be written; `command` is the command to repeat with
-    another directory.
-    """
+    """Return a context in which a directory is filled. Raise `UserError` if it is not empty, or if writing fails."""
     try:
         problem = "already exists and is not empty" if any(directory.iterdir()) else ""
     except FileNotFoundError:
@@ -144,7 +139,6 @@ def _filling(directory: Path, command: str) -> Iterator[None]:
 
 @contextmanager
 def _removed_if_failed(directory: Path) -> Iterator[None]:
-    """Return a context that removes a directory after an `OSError`, so that the same command can be repeated."""
     try:
         yield
     except OSError:

@@ -1,4 +1,4 @@
-"""Finds submissions by paths, names of measures and Python functions, and checks who owns their names."""
+"""Finds the submissions that a user hands in, and refuses names that belong to other submissions."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -20,15 +20,15 @@ Argument = str | Path | Callable[..., Any]
 #: A call of `repeat` without a number, which makes a dataset of TensorFlow endless.
 _REPEATED = re.compile(r"\.repeat\(\s*(?:(?:count\s*=\s*)?(?:None|-\s*1)\s*)?\)")
 
-#: Returns a user's answer to a question: True for yes, False for no.
+#: A function that asks a user a question, and returns True for yes, False for no.
 Confirm = Callable[[str], bool]
 
 
 def find(given: Sequence[Argument] | Argument, names: Sequence[str], progress: Progress) -> list[Submission]:
     """Return the submissions that a user hands in: by paths and names of measures, or as functions.
 
-    `names`, if not empty, are the names of all submissions except measures, in their order. Raise `UserError` if a
-    submission does not exist, or if two submissions have the same name.
+    `names`, if not empty, has a name for each submission except measures, in order. Raise `UserError` if a submission
+    does not exist, or if two submissions have the same name.
     """
     arguments = _arguments(given)
     functions = [one for one in arguments if callable(one)]
@@ -56,17 +56,14 @@ def _arguments(given: Sequence[Argument] | Argument) -> list[Argument]:
 def settle_names(
     submissions: Sequence[Submission], records: Records, *, given: bool, confirm: Confirm
 ) -> tuple[list[Submission], list[str]]:
-    """Find out whether submissions are versions of recorded submissions, and refuse names of other submissions.
+    """Decide whether each submission is a version of a recorded submission, and refuse names of other submissions.
 
-    A submission with the files of the last request for its name is the same submission; a new path is replaced by the
-    path of that request. Other files, whether new or of an earlier version, are a version of a recorded name if their
-    path is recorded, if the user gave them the name (`given`), or if the user confirms that they are a version.
+    If the files equal those that were last requested under the name, it is the same submission, and a new path is
+    replaced by the recorded path. Other files are a version of the recorded submission if their path is recorded under
+    this name, if the user chose the name (`given`), or if the user confirms it. Raise `UserError` for any other name
+    that is recorded, or that could be mistaken for a recorded name.
 
-    Returns:
-        The submissions, and a note on each submission whose version the board did not show before.
-
-    Raises:
-        UserError: a name belongs to another recorded submission, or could be mistaken for a recorded name.
+    Return the submissions, and a note on each submission of which the board will show another version.
     """
     known: dict[str, list[Request]] = {}
     for request in by_age(records.requests()):
@@ -109,7 +106,7 @@ def _require_confirmed(submission: Submission, last: Request, confirm: Confirm) 
 
 
 def endless_repeat(submission: Submission) -> str | None:
-    """Return a sentence on the first line of a submission that repeats data for ever; None without such a line."""
+    """Return a sentence on a submission's first line that repeats data for ever; None without such a line."""
     for name, content in sorted(submission.files.items()):
         if name.endswith(".py") and (found := _REPEATED.search(text := content.decode(errors="replace"))):
             line = 1 + text.count("\n", 0, found.start())

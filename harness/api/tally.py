@@ -13,7 +13,7 @@ SHOWN_MACHINES = 8
 
 
 class Tally:
-    """The outcomes of a run's calls. Of a single call it keeps only the time, because a run may be very long."""
+    """Counts the outcomes of a run's calls. Of a single call, only its time is kept: a run may be very long."""
 
     def __init__(self) -> None:
         #: (submission, task, whether the calls are repetitions) -> outcome -> number of calls
@@ -45,7 +45,7 @@ class Tally:
         return any(counts[Outcome.TIMEOUT] for (name, _, _), counts in self.outcomes.items() if name == submission)
 
     def starved_note(self, withheld: Collection[str]) -> str | None:
-        """Return a line with a remedy on the calls of `starved` on tasks not in `withheld`; None without such calls."""
+        """Return a line on the calls of `starved` on tasks not in `withheld`, and a remedy; None without such calls."""
         shown = {place: number for place, number in self.starved.items() if number and place[1] not in withheld}
         if not shown:
             return None
@@ -62,7 +62,7 @@ class Tally:
 
 
 def machines_line(machines: Counter[str]) -> str:
-    """Return a line with the number of calls of each machine of a cluster; empty for a run without a cluster."""
+    """Return a line with the number of calls on each machine of a cluster; empty for a run without a cluster."""
     counts = machines.most_common()
     if len(counts) > SHOWN_MACHINES:
         return f"{len(counts)} machines, {counts[-1][1]} to {counts[0][1]} calls each"

@@ -30,13 +30,10 @@ class Validated:
 def validate_tasks(
     tasks_dir: str | Path = DEFAULT_DIRECTORY, task_names: Sequence[str] = (), withhold: str = Withhold.AUTO.value
 ) -> list[Validated]:
-    """Check tasks, and return a result for each, with all problems; of a withheld task, only with their number.
+    """Check tasks, and return a result for each. It lists all problems; of a withheld task, only their number.
 
     The files of a fetched task are compared with the digests recorded at the fetch. If the cache cannot be written, a
-    temporary cache is used.
-
-    Raises:
-        UserError: there is no such task.
+    temporary cache is used. Raise `UserError` for an unknown task.
     """
     everything = TaskDirectory(Path(tasks_dir)).all(task_names)
     runnable = [files for files in everything if not files.reference_only]
@@ -57,7 +54,6 @@ def _validated(files: TaskFiles, outcome: Outcome, withhold: Withhold) -> Valida
 
 
 def _check_reference(files: TaskFiles) -> Outcome:
-    """Return the reference data of a task without models, or the error with all their problems."""
     assert files.reference is not None
     problems = Problems()
     reference = problems.attempt(read_reference, files.reference)

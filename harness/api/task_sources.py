@@ -14,8 +14,8 @@ from harness.corpus.recipe import Recipe, read_recipe
 from harness.gpus import find_gpus
 from scoring import MINIMUM_HYPERPARAMETERS
 
-#: A function of the recipe and the number of models that returns a context, which shows the training of the models.
-#: The `as` target of the context is a function to call with each event.
+#: A function that receives a recipe and the number of models to train, and returns a context that shows the training.
+#: The `as` target of the context is called with each event.
 ShowTraining = Callable[[Recipe, int], AbstractContextManager[Callable[[Event], None]]]
 
 
@@ -24,19 +24,19 @@ class BuildResult:
     """The state of a task after a build. Models are identified by their numbers in the task."""
 
     build: Build  #: the recipe and the files of the build
-    records: dict[int, dict[str, Any]]  #: model -> its record, of the finished models
+    records: dict[int, dict[str, Any]]  #: finished model -> record with `metrics`, `epochs`, `reached` and more
     failed: Sequence[int] = ()  #: models that could not be trained
     trained: int = 0  #: number of models that this build has trained
     seconds: float = 0.0  #: duration of this training
 
     @property
     def unreached(self) -> list[int]:
-        """The finished models that did not reach the recipe's criterion, such as a cross-entropy (`training.stop`)."""
+        """The finished models that did not reach the recipe's criterion for the end of training (`training.stop`)."""
         return [number for number, record in sorted(self.records.items()) if not record["reached"]]
 
     @property
     def refused(self) -> list[int]:
-        """The models of `unreached` that the recipe treats as an error: with such models, the task stays unfinished."""
+        """The models of `unreached` that the recipe treats as errors. Such a model keeps the task unfinished."""
         return [one for one in self.unreached if self.build.recipe.cells[one].training.unreached == "error"]
 
     @property
@@ -106,7 +106,6 @@ def _build(
     *,
     resume: bool,
 ) -> BuildResult:
-    """Train the missing models, finish the task if no model is missing then, and return its state."""
     cells, number = build.recipe.cells, len(build.recipe.grid)
     if number < MINIMUM_HYPERPARAMETERS:
         tell(f"Note: the official score needs {MINIMUM_HYPERPARAMETERS} hyperparameters, this grid has {number}.")

@@ -30,14 +30,14 @@ def show_tasks(
 ) -> list[dict[str, Any]]:
     """Return a JSON object for each task: models, data, and the gaps for each value of each hyperparameter.
 
-    The object of a task in training has its finished models; the object of a withheld task has only their number.
+    For a task in training, it describes the finished models; for a withheld task, it has only the number of models.
 
     Args:
         tasks_dir: directory of tasks, or of a single task.
         html: file to which a page of the finished tasks that are not withheld is written.
 
     Raises:
-        UserError: there is no such task, a file of it is invalid, or there is nothing to write.
+        UserError: there is no such task, a file of it is invalid, or no task can be shown on the page `html`.
     """
     root, chosen = Path(tasks_dir), Withhold(withhold)
     everything = _builds(root)
@@ -74,7 +74,6 @@ def _builds(root: Path) -> "list[Build]":
 
 
 def _for_page(found: list[TaskFiles], unfinished: list[str], withhold: Withhold, html: Path) -> list[TaskFiles]:
-    """Return the tasks of the page. Raise `UserError` without a task; `unfinished` has commands that finish tasks."""
     whole = [files for files in found if not files.reference_only]
     if not whole:
         kinds = ["reference data"] * bool(found) + ["tasks that are not finished"] * bool(unfinished)

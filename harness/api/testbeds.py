@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TestbedResult:
-    """Error rates of models over size, noise and unseen classes, and how well measures agree with these rates."""
+    """Error rates of models by size, noise and unseen classes, and how well measures agree with these rates."""
 
     dataset: "xr.Dataset"  #: error rates and Cohen's kappas by model, noise, unseen classes and class
-    summary: TestbedSummary  #: the trade-off point and the marginals
+    summary: TestbedSummary  #: the trade-off point, and the marginals: means by size, by noise and by unseen classes
     consistency: Sequence[Consistency]  #: measures with a value on every probed model, the most consistent first
     failed_calls: int  #: number of calls of measures that returned no value
     is_sandboxed: bool  #: whether the calls were isolated
@@ -52,7 +52,7 @@ class TestbedResult:
 
     @property
     def content(self) -> dict[str, Any]:
-        """A JSON object: the trade-off point, two tables (marginals, consistency), and models that were not probed."""
+        """A JSON object: `point` (the trade-off point), the tables `marginals` and `consistency`, and `failed`."""
         marginals = [
             {"dimension": name, "value": value}
             | {one: dimension.marginals[one][at] for one in STATISTICS}
@@ -110,7 +110,7 @@ def testbed(
 
     Args:
         data: images of seen and unseen classes: a dataset of recipes, an .npz file, or a directory.
-        ssim: structural similarities of the noisy test images, including 1.
+        ssim: structural similarities of the noisy test images to the clean images, including 1.
         unseen: numbers of unseen classes, including 0; None: at most six equal steps up to all unseen classes.
         weight: weight, at least 0, of the penalty in the objective of the trade-off point (`pgdl help testbed`).
         measures: as in `compare`; empty: no measure is called.
@@ -135,10 +135,6 @@ def testbed(
 def _check(
     run: Run, dataset: "xr.Dataset", results: Address | Path | str, progress: Progress
 ) -> tuple[list[Consistency], int]:
-    """Call measures on the probed models, and compare their values with the testbed.
-
-    Return the comparisons, and the number of calls without a value.
-    """
     probed = dataset["model"].values.tolist()
     if len(probed) < 2:
         progress.warn("consistency of measures: expected at least 2 models, found 1")

@@ -1,4 +1,4 @@
-"""Reads the examples of users of PyTorch, and removes paths of temporary files from messages for these users."""
+"""Reads examples for networks of PyTorch, and removes the paths of temporary files from messages."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,10 +20,10 @@ _BATCH = 256
 
 @dataclass(frozen=True)
 class Arrays:
-    """Labelled examples."""
+    """Labelled examples for a network of PyTorch."""
 
     source: str  #: `train` or `test`, for messages
-    inputs: NDArray[Any]  #: (n, channels, ...), as PyTorch's modules take them
+    inputs: NDArray[Any]  #: (n, channels, ...)
     labels: NDArray[Any]  #: (n, ...)
 
     @property
@@ -34,11 +34,7 @@ class Arrays:
 
 
 def arrays_of(data: Any, source: str) -> Arrays:
-    """Return all examples of arrays, tensors, a `Dataset` or a `DataLoader`; `source` names them in errors.
-
-    Raises:
-        UserError: the data are no pairs of inputs and labels.
-    """
+    """Return all examples of arrays, tensors, a `Dataset` or a `DataLoader`. Raise `UserError` for other data."""
     import torch
 
     if isinstance(data, torch.utils.data.Dataset):
@@ -64,7 +60,7 @@ def _array(values: Any) -> NDArray[Any]:
 
 
 def without_place(line: object, directory: str) -> str:
-    """Return a line without the path of a directory, so that the line calls the directory's files by their names."""
+    """Return a line without the path of a directory, so that only the names of its files remain."""
     return str(line).replace(f"{directory}/", "")
 
 

@@ -1,7 +1,6 @@
-"""Measures on a network of PyTorch: another process computes them on the network's translation to Keras.
+"""Computes measures on a network of PyTorch, after translating the network to Keras.
 
-TensorFlow, which the measures need, is not imported into the user's process: its import after PyTorch may end the
-process.
+Another process computes the measures. They need TensorFlow, whose import may crash a process that uses PyTorch.
 """
 
 import sys
@@ -32,8 +31,7 @@ def is_module(model: Any) -> bool:
 def measures_of_module(module: Any, data: Any, names: Sequence[str]) -> list[dict[str, Any]]:
     """Return the rows of `pgdl.measures` for a module, whose attribute `initial_weights` may be a `state_dict`.
 
-    Raises:
-        UserError: the module cannot be translated, or the data do not fit it.
+    Raise `UserError` if the module cannot be translated to Keras, or if the data do not fit it.
     """
     arrays = arrays_of(data, "data")
     runtime = require_runtime("tensorflow", "the measures need TensorFlow")

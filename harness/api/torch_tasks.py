@@ -27,7 +27,7 @@ from harness.torch_import.export import Exporter
 
 @dataclass(frozen=True)
 class TorchModel:
-    """A trained network with its hyperparameters. A known accuracy is compared with the translation's accuracy."""
+    """A trained network with its hyperparameters. Its translation to Keras must have the accuracies, if stated."""
 
     module: Any  #: a `torch.nn.Module`
     hyperparameters: Mapping[str, Any]  #: name -> value, the same names for all models
@@ -45,7 +45,7 @@ def import_torch(
     name: str = "torch",
     tell: Callable[[str], None] = lambda _line: None,
 ) -> Path:
-    """Make a task of networks that were trained in PyTorch.
+    """Make a task of networks that were trained in PyTorch, and return the directory of its models and data.
 
     Args:
         models: the networks, as pairs of a module and its hyperparameters, or as objects of `TorchModel`.
@@ -55,9 +55,6 @@ def import_torch(
         output: directory of tasks.
         name: name of the task.
         tell: is called with each note and each model's accuracies.
-
-    Returns:
-        The directory of the task's models and data.
 
     Raises:
         UserError: a network cannot be exported or translated, its translation computes other outputs, or an argument is
@@ -91,7 +88,6 @@ def _model(given: Any, number: int) -> TorchModel:
 def _exported(
     model: TorchModel, number: int, directory: Path, data: Arrays, tell: Callable[[str], None]
 ) -> ImportedRow:
-    """Export a model into files of a directory, and return its row for the table of models, without accuracies."""
     where = f"models[{number}]"
     exporter = Exporter(model.module, where, tell)
     file, initial = directory / where, None if model.initial is None else directory / f"{where}.initial"
@@ -104,7 +100,6 @@ def _exported(
 
 
 def _cell(where: str, name: Any, value: Any) -> str:
-    """Return a hyperparameter's value as text. The value may be an array or tensor without axes."""
     if hasattr(value, "item") and getattr(value, "shape", None) == ():
         value = value.item()
     if not isinstance(value, str | bool | int | float) or value == "":
@@ -114,7 +109,6 @@ def _cell(where: str, name: Any, value: Any) -> str:
 
 
 def _with_accuracies(models: Sequence[TorchModel], rows: Sequence[ImportedRow]) -> list[ImportedRow]:
-    """Return the rows with the accuracies that `models` state, all with the rounding of the longest number."""
     found = list(rows)
     for name in (TRAIN_ACCURACY, TEST_ACCURACY):
         cells = ["" if (value := getattr(model, name)) is None else str(float(value)) for model in models]
@@ -126,7 +120,6 @@ def _with_accuracies(models: Sequence[TorchModel], rows: Sequence[ImportedRow]) 
 
 
 def _table(rows: Sequence[ImportedRow]) -> Table:
-    """Return the table of models. Raise `UserError` if models differ in the names of their hyperparameters."""
     if not rows:
         raise UserError("models", expected="at least 1", found="none")
     names = list(rows[0].hyperparameters)

@@ -1,7 +1,7 @@
-"""Annotations of files in GitHub's format, and protection against commands in other output.
+"""Prints annotations of files for GitHub, and protects against forged commands.
 
-GitHub reads commands from everything that a job prints. Texts of submissions are escaped in annotations. While a job
-prints anything else, commands are switched off.
+GitHub reads commands from everything that a job prints. Therefore texts of submissions are escaped in annotations, and
+commands are switched off while a job prints anything else.
 """
 
 import os
@@ -13,31 +13,32 @@ from pathlib import Path
 
 from harness.printing import say
 
-#: A line of the submission in a traceback; submissions of the competition of 2020 run in a copy, /tmp/program-X.
+#: A line of a traceback in a file of the submission. Submissions in the form of 2020 run in a copy, /tmp/program-X.
 FRAME = re.compile(r'File "(?:/job/submission|/tmp/program-\w+)/(?P<file>[^"]+)", line (?P<line>\d{1,9})')
 
-#: Most lines of a traceback in a report, and characters of a line: their product is below `harness.ci.report.MAX_TEXT`.
+#: Maximum number of lines of a traceback in a report, and of characters of a line. Their product is below
+#: `harness.ci.report.MAX_TEXT`.
 TRACEBACK_LINES, TRACEBACK_WIDTH = 8, 120
 
-#: Maximum number of annotations of a level, such as `error`, that GitHub shows for a step.
+#: Maximum number of annotations of the same level, such as `error`, that GitHub shows for a step of a job.
 SHOWN = 10
 
 
 def annotation(level: str, text: str, file: str = "", line: int | str | None = None) -> str:
-    """Return the command that annotates a line of a file. `level` is `error`, `warning` or `notice`."""
+    """Return the command by which GitHub shows `text` at a line of a file. `level`: `error`, `warning` or `notice`."""
     path = _escaped(file).replace(":", "%3A").replace(",", "%2C")
     where = f" file={path}" + (f",line={line}" if line is not None else "") if file else ""
     return f"::{level}{where}::{_escaped(text)}"
 
 
 def last_frame(output: str) -> tuple[str, str] | None:
-    """Return file and line of the last frame in the submission's code in the tracebacks of an output; None without."""
+    """Return file and line of the last traceback entry from the submission's code; None without such an entry."""
     frames = list(FRAME.finditer(output))
     return (frames[-1]["file"], frames[-1]["line"]) if frames else None
 
 
 def last_traceback(output: str) -> str:
-    """Return the end of the last traceback in the output of a call, or an empty text without a traceback."""
+    """Return the end of the last traceback in the output of a call; an empty text without a traceback."""
     _, start, rest = output.rpartition("Traceback (most recent call last):")
     lines = (start + rest).splitlines()[-TRACEBACK_LINES:] if start else []
     return "\n".join(line[:TRACEBACK_WIDTH] for line in lines)
@@ -55,9 +56,9 @@ def under_github() -> bool:
 
 @contextmanager
 def commands_stopped(stop: bool, *, err: bool = False) -> Iterator[None]:
-    """Switch GitHub's commands off within the context if `stop`. After an exception, the commands stay off.
+    """If `stop`, make GitHub ignore commands that are printed within the context; after an exception, also later ones.
 
-    GitHub reads both streams: with `err`, the lines that switch are printed on standard error.
+    Two lines are printed for this, on standard error if `err`.
     """
     if not stop:
         yield

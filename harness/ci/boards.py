@@ -1,4 +1,4 @@
-"""Collects the recorded calls of the submissions in a git revision, in their versions at this revision."""
+"""Collects the recorded calls of the submissions in a git revision. Calls of their other versions do not count."""
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -14,12 +14,12 @@ from harness.records import Records
 from harness.submission import Submission
 from harness.task.contents import Contents
 
-#: Whether a call with a configuration counts for a job; the text is the runtime that the submission itself chooses.
+#: A function (configuration, runtime that the submission chooses) -> whether a call with it counts for a job.
 Covers = Callable[[Configuration, str | None], bool]
 
 
 def read_versions(repository: Repository, folder: str, entries: Mapping[str, GitEntry]) -> dict[str, Submission]:
-    """Return name -> submission, from the entries of `folder`. Submissions that cannot be read are left out."""
+    """Return name -> submission. `entries` are files and folders of `folder`; unreadable submissions are left out."""
     versions = {}
     for name, entry in entries.items():
         with suppress(RefusedError):
@@ -34,10 +34,10 @@ def collect_versions(
     references: Mapping[str, Reference],
     contents: Mapping[str, Contents],
 ) -> Collected:
-    """Return the recorded calls of `versions` and of the library's measures, as far as `covers` accepts them.
+    """Return the recorded calls of `versions` (name -> submission) and of the library's measures that `covers` accepts.
 
-    A record counts only if its digest equals the digest of the submission of that name in `versions`. So no record of
-    other files with this name counts, such as files of another change.
+    A submission's record counts only if its files have the digest of `versions`. The files of another change, for
+    example, may have the same name.
     """
 
     def counts(calls: Calls) -> bool:

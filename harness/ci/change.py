@@ -11,7 +11,7 @@ from harness.names import alike
 from harness.submission.name import clean, taken
 from harness.text import printable
 
-#: Maximum number of submissions of a revision, and of other files that a change lists.
+#: Maximum number of submissions in a revision, and of other changed files in a report.
 MAX_SUBMISSIONS, MAX_OTHERS = 10_000, 20
 
 #: Suffixes of submissions in a single file.
@@ -20,13 +20,13 @@ SUFFIXES = (".py", ".zip")
 
 @dataclass(frozen=True)
 class Change:
-    """The effects of a change on the submissions of a repository. A submission has the name of its file or folder."""
+    """A change of a repository's submissions. A submission has the name of its file or folder."""
 
     head: str  #: ID of the commit with the change
     base: str | None  #: ID of the commit to merge the change into; None if all submissions of `head` are evaluated
     before: Mapping[str, GitEntry]  #: name -> submission at `base`
     after: Mapping[str, GitEntry]  #: name -> submission at `base` with the change
-    touched: Mapping[str, str]  #: name -> `new`, `changed` or `renamed`, for the submissions to evaluate
+    touched: Mapping[str, str]  #: name of a submission to evaluate -> `new`, `changed` or `renamed`
     removed: tuple[str, ...] = ()  #: names of submissions that the change removes
     renamed: Mapping[str, str] = field(default_factory=dict)  #: new name -> name at `base` of the same files
     refused: Mapping[str, str] = field(default_factory=dict)  #: path in the folder -> reason for refusing its name
@@ -35,11 +35,10 @@ class Change:
 
 
 def find_change(repository: Repository, folder: str, head: str, base: str | None) -> Change:
-    """Return the change from the revision `base` to the revision `head`, in the submissions of `folder`.
+    """Return the change of the submissions in `folder` that merging the revision `head` into `base` would make.
 
-    A submission is touched if it differs both from `base` and from the commit where `head` departed: later changes of
-    `base` do not belong to this change. Without `base`, every submission at `head` is touched. Raise `UserError` for an
-    unknown revision or folder.
+    A submission at `head` is touched if it differs from `base` and from the last common commit of both. Without `base`,
+    every submission is touched. Raise `UserError` for an unknown revision or folder.
     """
     head = repository.resolve(head)
     revisions = [head] if base is None else [head, repository.resolve(base)]
@@ -68,7 +67,7 @@ def find_change(repository: Repository, folder: str, head: str, base: str | None
 
 
 def _renamed(new: Mapping[str, GitEntry], gone: Mapping[str, GitEntry]) -> dict[str, str]:
-    """Return new name -> removed name, for pairs of entries that are the same git object."""
+    """Return new name -> removed name, for pairs of entries with the same content."""
     left = {name: entry.id for name, entry in gone.items()}
     pairs = {}
     for name, entry in new.items():
@@ -79,14 +78,13 @@ def _renamed(new: Mapping[str, GitEntry], gone: Mapping[str, GitEntry]) -> dict[
 
 
 def _paths(repository: Repository, revision: str, folder: str) -> dict[str, GitEntry]:
-    """Return path in `folder` -> submission at a revision; an empty dictionary if there is no such folder."""
     tree = repository.folder(revision, folder)
     entries = [] if tree is None else repository.entries(tree, MAX_SUBMISSIONS)
     return {entry.path: entry for entry in entries if _is_submission(entry)}
 
 
 def _is_submission(entry: GitEntry) -> bool:
-    """Return whether an entry is meant as a submission. Links and submodules count, too; they are refused later."""
+    """Return whether an entry is meant as a submission. Links and submodules are: they are refused later."""
     if entry.path.startswith(".") or is_leftover(entry.path):
         return False
     suffix = PurePosixPath(entry.path).suffix
@@ -94,10 +92,10 @@ def _is_submission(entry: GitEntry) -> bool:
 
 
 def _named(paths: Mapping[str, GitEntry], owners: Mapping[str, str]) -> tuple[dict[str, GitEntry], dict[str, str]]:
-    """Return name -> submission, and path -> reason for refusal, if the name is not allowed or already taken.
+    """Return name -> submission, and path -> reason for the submissions whose name is invalid or taken.
 
-    Names that could be mistaken for each other count as the same name. `owners` has the paths of taken names; a new
-    name belongs to the first path in alphabetical order.
+    Similar names count as the same name. A name belongs to its path in `owners`, or else to the first path in
+    alphabetical order.
     """
     names: dict[str, GitEntry] = {}
     refused = {}
@@ -116,7 +114,7 @@ def _named(paths: Mapping[str, GitEntry], owners: Mapping[str, str]) -> tuple[di
 
 
 def name_of(entry: GitEntry) -> str:
-    """Return the name of a submission: the name of its file or folder, whatever the submission's metadata says."""
+    """Return the name of a submission: that of its file or folder, and not the name in the submission's metadata."""
     path = PurePosixPath(entry.path)
     return clean(printable(path.name if entry.mode == FOLDER else path.stem))
 
@@ -126,14 +124,13 @@ def _plain(refused: Mapping[str, str]) -> dict[str, str]:
 
 
 def path_in_repository(folder: str, entry: GitEntry) -> str:
-    """Return the path in the repository, as printable text, of the submission `entry` of `folder`."""
+    """Return the path of an entry of `folder` in the repository, as printable text."""
     return str(PurePosixPath(folder, printable(entry.path)))
 
 
 def _others(
     repository: Repository, origin: str, head: str, folder: str, submissions: set[str]
 ) -> tuple[tuple[str, ...], bool]:
-    """Return at most `MAX_OTHERS` changed files that belong to no submission, and whether there are more."""
     paths, more = repository.changed_paths(origin, head, MAX_SUBMISSIONS)
     inside = "" if folder == "." else f"{folder}/"
     others = [p for p in paths if not (p.startswith(inside) and p.removeprefix(inside).split("/")[0] in submissions)]

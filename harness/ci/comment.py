@@ -1,7 +1,7 @@
-"""The comment on a change in Markdown, rendered from a report that may be forged.
+"""Renders the comment on a change in Markdown, from a report that may be forged.
 
-Every text of a report is set as code on one line, where it is neither markup, link, HTML, mention nor command. This
-module imports the standard library only: `python3 -m harness.ci.comment FILE` works without an installation.
+Every text of a report is written as code, so that GitHub interprets nothing in it. This module imports the standard
+library only: `python3 -m harness.ci.comment FILE` works without an installation.
 """
 
 import sys
@@ -15,13 +15,13 @@ from harness.errors import UserError
 from harness.reading import read_regular
 from harness.text import p_value_equation, p_value_text
 
-#: First line of every comment, by which a job finds and replaces the earlier comment.
+#: First line of every comment. By this line, a job finds the earlier comment, and replaces it.
 MARK = "<!-- pgdl leaderboard -->"
 
-#: Maximum number of shown entries of a list, and of shown characters of a text.
+#: Maximum number of entries of a list in the comment, and of characters of a text.
 SHOWN, WIDTH = 30, 200
 
-#: Maximum number of shown tracebacks.
+#: Maximum number of tracebacks in the comment.
 TRACEBACKS = 5
 
 #: Columns that are left out if a task is hidden.
@@ -37,7 +37,7 @@ FOOTER = (
 
 
 def render(report: ChangeReport, links: Mapping[str, str] = MappingProxyType({})) -> str:
-    """Return the comment on a report. It ends with `links` (text -> address), which come from the caller."""
+    """Return the comment on a report. It ends with `links` (text -> address)."""
     parts = [MARK, "## Leaderboard", "", *_verdict(report)]
     parts += _section("No ranks: records of these submissions are missing", [*map(code, report.missing)])
     lines, left_out = report.lines[:SHOWN], len(report.lines) - SHOWN
@@ -59,7 +59,7 @@ def render(report: ChangeReport, links: Mapping[str, str] = MappingProxyType({})
 
 
 def code(text: str) -> str:
-    """Return a text of the report as code of at most `WIDTH` characters, so that Markdown interprets nothing in it."""
+    """Return a text of the report as Markdown code of at most `WIDTH` characters."""
     return markdown.code(text, WIDTH)
 
 
@@ -111,7 +111,6 @@ def _before_and_after(before: str, after: str, line: Line) -> str:
 
 
 def _neighbours(line: Line) -> list[str]:
-    """Return a sentence on the difference from each neighbour on the board, if the difference has a p-value."""
     pairs = (("below", line.above, line.above_p_value), ("above", line.below, line.below_p_value))
     texts = []
     for side, other, p_value in pairs:
@@ -140,7 +139,7 @@ def _number(number: float | None, report: ChangeReport) -> str:
 
 
 def main() -> int:
-    """Print the comment on the report in the file that the command line names, and return the exit code."""
+    """Print the comment on the report in the file `sys.argv[1]`, and return the exit code."""
     try:
         report = ChangeReport.parse(read_regular(Path(sys.argv[1]), MAX_BYTES, links=False))
     except (IndexError, UserError, ReportError) as error:

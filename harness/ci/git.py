@@ -1,7 +1,7 @@
-"""Reads the objects of a git repository. These objects may belong to a hostile change.
+"""Reads files and folders from a git repository, which may contain a hostile change.
 
 Nothing is checked out, so that no hook, filter, attribute, link or submodule of the change takes effect. Only commands
-that print objects are called, and their output is bounded.
+of git that print objects are called, and their output is bounded.
 """
 
 import os
@@ -42,8 +42,8 @@ class GitEntry(NamedTuple):
 
     path: str  #: relative to the listed folder; bytes that are not UTF-8 are surrogates
     mode: str  #: six digits, such as `FOLDER`
-    id: str  #: ID of the object
-    size: int | None = None  #: bytes of a file or link in the list of `files`; otherwise None
+    id: str  #: ID of the git object: equal for equal contents
+    size: int | None = None  #: number of bytes, if the entry is from `Repository.files`; otherwise None
 
 
 class GitError(Exception):
@@ -51,7 +51,7 @@ class GitError(Exception):
 
 
 class Repository:
-    """The objects of a git repository. Raises `UserError` if `directory` is no repository that can be read."""
+    """The objects of a git repository. Raises `UserError` if `directory` is not a readable repository."""
 
     def __init__(self, directory: Path) -> None:
         if shutil.which("git") is None:
@@ -66,7 +66,7 @@ class Repository:
             raise UserError(f"not a git repository that can be read: {error}", file=directory) from error
 
     def resolve(self, revision: str) -> str:
-        """Return the ID of the commit that a revision names. Raise `UserError` if the commit is not here."""
+        """Return the ID of the commit that a revision names. Raise `UserError` if the repository lacks it."""
         try:
             return self._text("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
         except GitError as error:
@@ -74,7 +74,7 @@ class Repository:
             raise UserError(f"no commit {printable(revision)!r}", file=self._directory, remedy=remedy) from error
 
     def merge_base(self, base: str, head: str) -> str:
-        """Return the commit where `head` departed from `base`. Raise `UserError` if there is no common commit here."""
+        """Return the last common commit of `base` and `head`. Raise `UserError` if the repository has none."""
         try:
             return self._text("merge-base", base, head).splitlines()[0]
         except (GitError, IndexError) as error:
@@ -136,7 +136,7 @@ class Repository:
 
     @contextmanager
     def _started(self, *arguments: str) -> Iterator[IO[bytes]]:
-        """Start a command, and yield its output. Raise `GitError` if the command fails before the output is read."""
+        """Start a command, and yield its output. Raise `GitError` if it fails before the caller stops reading."""
         streams = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
         with children.popen([*self._git, *arguments], _environment(), **streams) as process:
             assert process.stdout is not None
@@ -153,10 +153,10 @@ class Repository:
 
 
 def _environment() -> dict[str, str]:
-    """Return the environment of git's commands, without variables that redirect git.
+    """Return the environment of git's commands, without variables that could redirect git.
 
-    Variables forbid all protocols, because the option `protocol.allow` alone does not suffice: settings of the
-    repository override it, and git before 2.39.4 fetches missing objects nevertheless.
+    Variables forbid all protocols. The option `protocol.allow` does not suffice: settings of the repository override
+    it, and git before 2.39.4 fetches missing objects nevertheless.
     """
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "LD_", "PGDL_"))}
     return kept | {
@@ -166,7 +166,7 @@ def _environment() -> dict[str, str]:
 
 
 def _parts(output: IO[bytes]) -> Iterator[bytes]:
-    """Yield the parts of an output; a null byte ends each. Raise `GitError` for a part longer than `MAX_ENTRY`."""
+    """Yield the parts of an output, which end in null bytes. Raise `GitError` for a part longer than `MAX_ENTRY`."""
     waiting = b""
     while chunk := output.read1(MAX_ENTRY):  # type: ignore[attr-defined]
         *whole, waiting = (waiting + chunk).split(b"\0")

@@ -1,7 +1,7 @@
 """Writes the comment on a pull request, from the report that the job of the pull request left as an artifact.
 
-This module runs in a job that may write comments, and that runs no code of the pull request. The artifact may be
-forged: its size and content are checked, and GitHub, not the artifact, names the pull request. This module imports the
+This module runs in another job, which may write comments, and runs no code of the pull request. The artifact may be
+forged: its size and content are checked, and GitHub tells which pull request it belongs to. This module imports the
 standard library only: `python3 -m harness.ci.post` needs no installation.
 """
 
@@ -29,7 +29,7 @@ ARTIFACT, FILE = "leaderboard-report", "report.json"
 #: GitHub's name for the author of comments that a workflow writes.
 AUTHOR = "github-actions[bot]"
 
-#: Entries of a page of GitHub's API, and maximum of pages of a list, bytes of an answer, and seconds of waiting.
+#: Number of entries of a page of GitHub's API. Maximum number of pages, bytes of an answer, and seconds of waiting.
 PER_PAGE, MAX_PAGES, MAX_ANSWER, SILENCE_S = 100, 20, 16 * 1024**2, 60
 
 
@@ -71,7 +71,7 @@ class Github:
             raise PostError("GET pages: not an answer of GitHub's API") from error
 
     def list(self, path: str, key: str | None = None, **query: str) -> Iterator[Any]:
-        """Yield the entries of a list on all pages. An answer is the list itself, or has it under `key`."""
+        """Yield the entries of a list from all its pages. If `key` is set, an answer has its entries under this key."""
         for page in range(1, MAX_PAGES + 1):
             parameters = urlencode(query | {"per_page": PER_PAGE, "page": page})
             try:
@@ -85,15 +85,15 @@ class Github:
 
 
 def find_links(github: Github, job: str) -> dict[str, str]:
-    """Return text -> address of links to the job, which has the board as a file, and to the published board, if any."""
+    """Return text -> address of a link to the job, and of a link to the published board, if there is any."""
     page = github.page()
     return {"The board with this change, a file of the job": job} | ({"The published board": page} if page else {})
 
 
 def post(github: Github, run: str, head: str, links: Mapping[str, str]) -> list[int]:
-    """Comment on the open pull requests whose newest commit is `head`, and return the numbers of the pull requests.
+    """Comment on the open pull requests whose newest commit is `head`, and return their numbers.
 
-    The comment shows the report of the job `run`, and `links` (text -> address). An earlier comment is replaced.
+    The comment shows the report of the job `run`, and `links` (text -> address). It replaces an earlier comment.
     """
     report = _report(github, run)
     if report.head != head:
@@ -115,7 +115,6 @@ def _is_own(comment: Any) -> bool:
 
 
 def _report(github: Github, run: str) -> ChangeReport:
-    """Return the report in the newest artifact of a job. The artifact may be forged."""
     found = [
         one for one in github.list(f"actions/runs/{run}/artifacts", "artifacts", name=ARTIFACT) if not one["expired"]
     ]
@@ -135,7 +134,7 @@ def _report(github: Github, run: str) -> ChangeReport:
 
 
 def main() -> int:
-    """Post the comment that environment variables of the job describe, and return the exit code."""
+    """Post the comment for the job in the variables RUN_ID and HEAD_SHA, and return the exit code."""
     run, head = os.environ["RUN_ID"], os.environ["HEAD_SHA"]
     if not (run.isdecimal() and re.fullmatch("[0-9a-f]{40,64}", head)):
         print("harness.ci.post: expected a number in RUN_ID, and a commit in HEAD_SHA", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Reads submissions from git's objects: files are written to a private directory, and inspected like any submission."""
+"""Reads submissions from a git repository: writes their files to a private directory, and inspects them there."""
 
 import tempfile
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from harness.reading import own_path
 from harness.submission import Submission, find_flaw, find_submission
 from harness.text import printable
 
-#: Mode of an entry that is never read -> words for messages.
+#: Mode of a git entry that is never read -> its kind, for messages.
 KINDS = {LINK: "a link", SUBMODULE: "a submodule"}
 
 
@@ -24,7 +24,7 @@ class RefusedError(Exception):
 
 
 def read_submission(repository: Repository, folder: str, entry: GitEntry) -> Submission:
-    """Return the submission in an entry of `folder`: `name` is the entry's name, `source` its path in the repository.
+    """Return the submission in an entry of `folder`. Its `name` is the entry's, `source` is its path in the repository.
 
     Raise `RefusedError` if the submission does not consist of regular files, is too large, or cannot be run.
     """
@@ -49,7 +49,7 @@ def read_submission(repository: Repository, folder: str, entry: GitEntry) -> Sub
 
 
 def _write_folder(repository: Repository, folder: GitEntry, target: Path) -> None:
-    """Write the files of a folder to `target`. Names and sizes are checked before any content is read."""
+    """Write the files of a git folder to `target`. Names and sizes are checked before any content is read."""
     entries = repository.files(folder.id, MAX_ENTRIES)
     entries = [entry for entry in entries if not any(map(is_leftover, entry.path.split("/")))]
     if len(entries) > MAX_FILES:
@@ -89,7 +89,7 @@ def _write(repository: Repository, blob: str, size: int, path: Path) -> None:
 
 @dataclass(frozen=True)
 class Failures:
-    """The public parts of a submission's failures: annotations of files, and the traceback of a call."""
+    """The parts of a submission's failures that may be published: annotations of files, and a traceback."""
 
     annotations: Sequence[str]
     traceback: str = ""
@@ -100,9 +100,9 @@ class Touched:
     """The submissions that a change touches, and their problems."""
 
     submissions: dict[str, Submission] = field(default_factory=dict)  #: name -> submission to evaluate
-    problems: dict[str, str] = field(default_factory=dict)  #: name -> reason why it is not evaluated in full
+    problems: dict[str, str] = field(default_factory=dict)  #: name -> reason why the submission is refused
     annotations: list[str] = field(default_factory=list)  #: annotations of files, for GitHub
-    tracebacks: dict[str, str] = field(default_factory=dict)  #: name -> traceback of a failed call, or an empty text
+    tracebacks: dict[str, str] = field(default_factory=dict)  #: name -> traceback of a failed call; empty without any
 
     def add(self, name: str, failures: Failures) -> None:
         """Add the annotations and the traceback of a submission."""
@@ -110,7 +110,7 @@ class Touched:
         self.tracebacks[name] = failures.traceback
 
     def refuse(self, name: str, problem: str, failures: Failures) -> None:
-        """Exclude a submission from the evaluation because of a problem, and add its failures."""
+        """Refuse a submission because of a problem: exclude it from the evaluation, and add its failures."""
         self.submissions.pop(name, None)
         self.problems[name] = problem
         self.add(name, failures)

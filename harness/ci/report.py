@@ -1,4 +1,4 @@
-"""The report on a change: a file that the job of a pull request writes, and a job that may write comments reads.
+"""The file with the report on a change: the job of a pull request writes it, the job that writes comments reads it.
 
 The file may be forged, so `ChangeReport.parse` checks every type and size. This module imports the standard library
 only: the job that reads the report needs no installation.
@@ -24,7 +24,7 @@ class ReportError(Exception):
 
 @dataclass(frozen=True)
 class Line:
-    """A submission that the change touches. Scores are 0 to 100; None stands for a missing figure."""
+    """A submission that the change touches or removes. Scores are 0 to 100; a missing figure is None."""
 
     name: str
     file: str  #: path of the submission in the repository
@@ -41,19 +41,19 @@ class Line:
     worst_rank: int | None = None  #: worst possible rank
     calls_ok: int = 0  #: number of models with a value, with or without reference data
     calls_expected: int = 0  #: number of all models
-    machine_failed: int = 0  #: number of models on which the machine failed, not the submission
+    machine_failed: int = 0  #: number of models on which the call failed because of the machine
     above: str = ""  #: next submission above on the board; empty for the first submission
     above_p_value: float | None = None  #: two-sided p-value of the difference from `above`, 0 to 1
     below: str = ""  #: next submission below on the board
     below_p_value: float | None = None  #: two-sided p-value of the difference from `below`, 0 to 1
-    problem: str = ""  #: reason of a refusal or a missing score; may quote the submission's own messages
+    problem: str = ""  #: reason for a refusal or a missing score; may quote messages of the submission
     traceback: str = ""  #: traceback of a failed call on a task that is not withheld
     renamed_from: str = ""  #: name at the base if the change renames the submission
 
 
 @dataclass(frozen=True)
 class Same:
-    """Submissions of the board with the same files or values, including a submission that the change touches."""
+    """Submissions with the same files or values. The change touches at least one of them."""
 
     what: str  #: `files`, or `values` for the same value on every model
     names: tuple[str, ...]
@@ -61,7 +61,7 @@ class Same:
 
 @dataclass(frozen=True)
 class Moved:
-    """An untouched submission whose rank changes."""
+    """A submission that the change does not touch, but whose rank changes."""
 
     name: str
     rank_before: int | None
@@ -79,18 +79,18 @@ class ChangeReport:
     moved: tuple[Moved, ...] = ()
     others: tuple[str, ...] = ()  #: files of the change that belong to no submission, and were not used
     more_others: bool = False  #: whether `others` is incomplete
-    missing: tuple[str, ...] = ()  #: untouched submissions that lack records; if there are any, nobody has a rank
+    missing: tuple[str, ...] = ()  #: untouched submissions that lack records; if there are any, the report has no ranks
     broken: tuple[str, ...] = ()  #: a line for each rule that the change breaks
     same: tuple[Same, ...] = ()
     withheld: tuple[str, ...] = ()  #: hidden tasks, for which scores are rounded and other figures withheld
 
     def to_json(self) -> str:
-        """Return the content of the file. Lists and texts are cut to the limits of `parse`."""
+        """Return the content of the file. Lists and texts that are too long for `parse` are cut."""
         return json.dumps({"format": FORMAT} | _cut(asdict(self)), indent=1, allow_nan=False) + "\n"
 
     @classmethod
     def parse(cls, content: bytes) -> Self:
-        """Return the report in a file that may be forged. Raise `ReportError` for anything but a report."""
+        """Return the report in the content of a file. Raise `ReportError` for anything but a report."""
         if len(content) > MAX_BYTES:
             raise ReportError(f"expected at most {MAX_BYTES} bytes, found {len(content)}")
         try:

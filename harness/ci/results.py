@@ -1,4 +1,4 @@
-"""Compares the boards before and after a change, and describes the differences in the lines of a report."""
+"""Compares the boards before and after a change, and writes the lines of a report."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -20,7 +20,7 @@ def lines_of(
 ) -> list[Line]:
     """Return a line for each submission that the change touches or removes.
 
-    `unscored` has submission -> outcome -> number of calls on models without reference data. No board has these calls.
+    `unscored` is submission -> outcome -> number of calls on models without reference data, which boards leave out.
     """
     earlier, later = newest_rows(before), newest_rows(after)
     lines = []
@@ -49,19 +49,19 @@ def moved_by(change: Change, before: Board, after: Board) -> list[Moved]:
 
 
 def same_as(touched: Collection[str], shown: Sequence[Calls]) -> list[Same]:
-    """Return the groups of submissions with the same files or values, if they include a submission of `touched`."""
+    """Return each group of submissions with the same files or values that includes a submission of `touched`."""
     groups = [("files", names) for names in same_files(shown)] + [("values", names) for names in same_values(shown)]
     return [Same(what, tuple(names)) for what, names in groups if not set(touched).isdisjoint(names)]
 
 
 def missing_in(board: Board, names: Collection[str]) -> list[str]:
-    """Return the submissions among `names` that lack calls, sorted. Ranks relative to such submissions mean nothing."""
+    """Return the submissions among `names` that lack calls, sorted. While calls are missing, ranks mean nothing."""
     rows = newest_rows(board)
     return sorted(name for name in names if name not in rows or rows[name].failures[MISSING])
 
 
 def without_ranks(line: Line) -> Line:
-    """Return a line without ranks and neighbours, for a board that lacks calls."""
+    """Return a line without its ranks and neighbours, which mean nothing on a board that lacks calls."""
     return replace(
         line, rank_before=None, rank=None, best_rank=None, worst_rank=None, above="", above_p_value=None, below="",
         below_p_value=None,
@@ -69,7 +69,7 @@ def without_ranks(line: Line) -> Line:
 
 
 def newest_rows(board: Board) -> dict[str, Row]:
-    """Return name -> most recently requested row of the submission, in the order of the board."""
+    """Return name of a submission -> its most recently requested row, in the order of the board."""
     rows: dict[str, Row] = {}
     for row in board.rows:
         known = rows.get(row.submission)
@@ -94,7 +94,6 @@ def _after(line: Line, row: Row) -> Line:
 
 
 def _with(line: Line, unscored: Counter[str]) -> Line:
-    """Return the line with the calls of `unscored` (on models without reference data) added to its counts."""
     return replace(
         line, calls_ok=line.calls_ok + unscored[Outcome.OK], calls_expected=line.calls_expected + unscored.total(),
         machine_failed=line.machine_failed + unscored[Outcome.INFRA_ERROR],
@@ -102,7 +101,6 @@ def _with(line: Line, unscored: Counter[str]) -> Line:
 
 
 def _beside_neighbours(line: Line, row: Row, board: Board) -> Line:
-    """Return the line with the next ranked rows above and below, and the differences from them."""
     if row.rank is None:
         return line
     own = next(n for n, other in enumerate(board.rows) if other is row)

@@ -1,4 +1,4 @@
-"""The rules that a maintainer sets for changes, and the lines on broken rules in a report."""
+"""The rules that a maintainer sets for changes of a repository, and the lines on broken rules in a report."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -8,25 +8,25 @@ from harness.ci.report import Line
 if TYPE_CHECKING:
     from harness.ci.change import Change
 
-#: Default of the number of submissions that a change may touch: a submission takes hours of a machine.
+#: Default of `Rules.at_most`. A submission may take hours of a machine.
 AT_MOST = 10
 
 
 @dataclass(frozen=True)
 class Rules:
-    """The rules that a change must keep. A submission that cannot be evaluated always breaks a rule."""
+    """The rules that a change must keep. A refused submission breaks a rule in any case."""
 
-    require_check: bool = False  #: `pgdl check` passes, and every call returns a number
-    min_score: float | None = None  #: least score of a touched submission; None: no such rule
+    require_check: bool = False  #: a touched submission must pass `pgdl check`, and every call must return a number
+    min_score: float | None = None  #: minimum score of a touched submission; None: no such rule
     at_most: int = AT_MOST  #: maximum number of touched submissions
-    only_submissions: bool = False  #: no other file is touched
+    only_submissions: bool = False  #: the change must not touch any other file
 
     def stop(self, change: "Change") -> bool:
-        """Return whether a change touches too many submissions, so that no submission is evaluated."""
+        """Return whether a change touches more than `at_most` submissions; then no submission is evaluated."""
         return change.base is not None and len(change.touched) > self.at_most
 
     def broken_by_change(self, change: "Change") -> list[str]:
-        """Return a line for each broken rule on the whole change: `at_most` and `only_submissions`."""
+        """Return a line for each of the rules `at_most` and `only_submissions` that a change breaks."""
         broken = []
         if self.stop(change):
             touched = len(change.touched)
@@ -36,7 +36,7 @@ class Rules:
         return broken
 
     def broken_by(self, line: Line) -> list[str]:
-        """Return a line for each rule that a submission breaks. `line` is the report's line on the submission."""
+        """Return a line for each other rule that a submission breaks, judging by its `line` in the report."""
         if line.change == "refused":
             return [f"{line.name}: {line.problem}"]
         if line.change == "removed" or not line.calls_expected:

@@ -11,7 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColum
 from harness.printing import say
 from harness.tables import PlainColumn, plain
 
-#: Seconds between two lines on a step, or on all calls, where there is no terminal.
+#: Seconds between two lines of progress if the output is not a terminal.
 LINE_EVERY_S = 60.0
 
 
@@ -31,7 +31,6 @@ class Bars:
         self._bars.stop()
 
     def _line_is_due(self, now_s: float) -> bool:
-        """Whether to print a line now: where there is no terminal, once every `LINE_EVERY_S`."""
         if self._console.is_terminal or now_s - self._line_s < LINE_EVERY_S:
             return False
         self._line_s = now_s

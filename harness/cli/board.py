@@ -36,10 +36,9 @@ def command(
     """Print the leaderboard of all recorded submissions. --output also writes it in every file format, and --html as
     a static site: the board, a page per submission and task, and the records for `pgdl verify`.
 
-    Needs the reference data of the tasks. A record counts only if the task still has the same model and data. The
-    most recently requested version of each submission is shown; all calls of a row share the seed and the limits.
-    Scores on hidden tasks are rounded, and ranked by their rounded values. --columns applies to all formats and the
-    site.
+    Needs the reference data of the tasks. A record counts only if the task still has the same model and data. The most
+    recently requested version of each submission is shown; all calls of a row have the same seed and limits. Scores on
+    hidden tasks are rounded before they are ranked. --columns applies to all formats and the site.
     """
     if html is None and (title or organiser):
         raise UserError("--title" if title else "--organiser", expected="--html PATH with it", remedy="add --html site")

@@ -14,10 +14,7 @@ from harness.text import counted
 
 
 class BuildProgress(Bars):
-    """A context that prints a line for each finished model, and shows the progress of models in training.
-
-    On a terminal, a bar shows each model in training, and another bar all models. Elsewhere, it prints a line a minute.
-    """
+    """Prints a line for each finished model, and shows models in training: by bars, or by a line a minute in a log."""
 
     def __init__(self, recipe: Recipe, total: int, console: Console) -> None:
         columns = PlainColumn("{task.description}"), BarColumn(), MofNCompleteColumn()

@@ -56,7 +56,7 @@ class CallTable:
         self._console.print(row, style=None if result.outcome is Outcome.OK else "red")
 
     def print_outputs(self, *, whole: bool) -> None:
-        """Print the last lines of the first call and of each different failure; if `whole`, all lines of all calls."""
+        """Print the last lines that the first call and each different failed call printed; if `whole`, all output."""
         left_out, told = 0, set[tuple[Outcome, str]]()
         for done in self._seen:
             result, is_first = done.result, done is self._seen[0]

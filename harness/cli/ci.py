@@ -34,8 +34,8 @@ from harness.printing import put, say
 @options.output("leaderboard, site, comment and report to this directory.")
 @click.option(
     "--require-check", is_flag=True,
-    help="Rule: a submission passes pgdl check, is repeatable, and all its calls return a number in time. One that "
-    "fails the check is not run in full.",
+    help="Rule: a submission passes pgdl check, is repeatable, and all its calls return a number in time. A submission "
+    "that fails the check is not run in full.",
 )  # fmt: skip
 @click.option("--min-score", type=float, metavar="X", help="Rule: a submission scores at least X, of 100.")
 @click.option(
@@ -54,11 +54,11 @@ def command(
     output: Path | None, require_check: bool, min_score: float | None, at_most: int, only_submissions: bool,
     annotations: str, form: str, quiet: bool, **asked: Any,
 ) -> int:  # fmt: skip
-    """Evaluate the submissions that a change touches, and report what it does to the leaderboard.
+    """Evaluate the submissions that a change touches, and report how the leaderboard changes.
 
-    A submission is a .py file, a directory or a zip directly in the folder of submissions, and is called like its
+    A submission is a .py file, a directory or a zip directly in the folder of submissions, and has the name of its
     file. The change is read from git's objects and never checked out; its submissions run in the sandbox, and nothing
-    else of it is used. Calls are recorded as by pgdl run. Each MEASURE of the library is run as well.
+    else of the change is used. Calls are recorded as by pgdl run. Each MEASURE of the library is run as well.
 
     With --output these files are written: the leaderboard in every format and as a verified site, comment.md with ranks
     before and after, and report.json with the same as data. Exit code 1 if a rule is broken; the files are written all

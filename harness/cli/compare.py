@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 #: Suffixes of the plots that are written in addition to the tables.
 PLOTS = (".png", ".svg")
 
-#: The options that --recorded accepts, because they do not shape calls.
+#: The options that --recorded accepts: they do not affect how calls are made.
 WITHOUT_CALLS = ("measures", "tasks_dir", "task_names", "results", "withhold", "published")
 
 
@@ -26,7 +26,7 @@ WITHOUT_CALLS = ("measures", "tasks_dir", "task_names", "results", "withhold", "
 @options.tasks
 @options.task
 @options.results
-@options.output("the table and plots to files whose names begin so, as in PATH.csv and PATH.png.")
+@options.output("the table and plots to files whose names begin with PATH, such as PATH.csv and PATH.png.")
 @options.execution
 @options.force
 @options.retry_timeouts

@@ -99,5 +99,5 @@ def tasks(context: click.Context, _parameter: click.Parameter, incomplete: str) 
 
 
 def _items(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
-    """Return the completions among names that strangers may have chosen, without names that a shell would interpret."""
+    """Complete a name. Leave out names that a shell would interpret: strangers may have chosen them."""
     return [CompletionItem(name) for name in names if name.startswith(incomplete) and is_name(name)]

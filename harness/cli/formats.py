@@ -17,12 +17,11 @@ from harness.shell import typed
 if TYPE_CHECKING:
     from harness.board.board import Board
 
-#: The format for people, which may have explanations below the board.
+#: The format for people.
 TABLE = "table"
 
 
 def _require_fit(form: str) -> str:
-    """Return the format. Raise `UserError` for a binary format on a terminal."""
     if form != TABLE and sys.stdout.isatty() and getattr(formats.find(form), "BINARY", False):
         raise UserError(f"--format {form} is not for a terminal", remedy="add > FILE")
     return form
@@ -35,7 +34,6 @@ option = click.option(
 
 
 def _parse_columns(text: str) -> tuple[str, ...]:
-    """Return the names of columns. Raise `UserError` for an unknown column."""
     from harness.board.columns import find_more
 
     names = options.parse_names(text)
@@ -44,7 +42,7 @@ def _parse_columns(text: str) -> tuple[str, ...]:
 
 
 def refuse_names(remedy: str) -> Callable[[Any], Any]:
-    """Return the decorator that adds an argument which refuses every value; `{0}` in `remedy` is the first value."""
+    """Return a decorator for commands without names: a name raises `UserError`. `{0}` in `remedy` is the name."""
 
     def refuse(context: click.Context, _parameter: click.Parameter, names: tuple[str, ...]) -> None:
         if names and not context.resilient_parsing:
@@ -66,7 +64,7 @@ wide = click.option(
 
 
 def require_directory(output: Path | None, file: str) -> None:
-    """Raise `UserError` if `output`, the directory of a `file` in each format, ends in the suffix of a format."""
+    """Raise `UserError` if `output`, a directory for files with the stem `file`, ends in the suffix of a format."""
     if output is None:
         return
     require("--output writes each format", "pyarrow")
@@ -91,19 +89,18 @@ def require_stem(output: Path | None, more: Collection[str]) -> None:
 
 
 def _name_of(suffix: str) -> str | None:
-    """Return the name of the format whose files have this suffix; None without such a format."""
     return {formats.find(name).SUFFIX: name for name in formats.names()}.get(suffix) if suffix else None
 
 
 def require_table(form: str, **given: bool) -> None:
-    """Raise `UserError` if an option of the table is `given` (name -> whether it is) with another format."""
+    """Raise `UserError` if an option of the table is used with another format. `given`: name -> whether it is used."""
     for name, is_given in given.items():
         if is_given and form != TABLE:
             raise UserError(f"--{name}", expected=f"--format {TABLE} with it", found=form, remedy=f"leave --{name} out")
 
 
 def show(board: "Board", form: str, wide: bool, explain: bool = True) -> None:
-    """Print the board in a format. A table has all columns if `wide`, and explanations of its numbers if `explain`."""
+    """Print the board in a format. If `wide`, a table has all columns; if `explain`, explanations of its numbers."""
     if form != TABLE:
         put(formats.find(form).render(board))
         return

@@ -49,7 +49,6 @@ def _pages() -> dict[str, Path]:
 
 
 def _section(text: str, name: str) -> str:
-    """Return the section whose heading has the anchor `name`, in GitHub's form, with its subsections."""
     headings = list(re.finditer(r"^(#+) (.*)$", _without_code(text), re.MULTILINE))
     anchors = [re.sub(r"[^\w\- ]", "", found[2].lower()).replace(" ", "-") for found in headings]
     if name not in anchors:
@@ -66,7 +65,6 @@ def _without_code(text: str) -> str:
 
 
 def _show(text: str, pages: set[str]) -> None:
-    """Print Markdown. A link to another page becomes the command that shows it."""
     from rich.markdown import Markdown
 
     from harness.tables import SafeConsole

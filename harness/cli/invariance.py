@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @click.option(
     "--range", "ranges", multiple=True, metavar="NAME=LOW..HIGH",
-    help="Magnitudes of a change of images, e.g. rotation=-90..90 (degrees), translate_x=-0.25..0.25 (share of the "
-    "width); may be repeated. Default: the magnitudes of Schiff et al. (2021) for CIFAR-10.",
+    help="Range of a perturbation of images, e.g. rotation=-90..90 (degrees), translate_x=-0.25..0.25 (share of the "
+    "width); may be repeated. Default: the ranges of Schiff et al. (2021) for CIFAR-10.",
 )  # fmt: skip
 @click.option(
     "--examples", "n_examples", type=click.IntRange(2), default=2048, show_default=True, metavar="N",
-    help="Training examples of a curve.",
+    help="Number of training examples behind each curve.",
 )  # fmt: skip
 @click.option(
     "--given", callback=options.parsed(options.parse_names, ()), metavar="NAME[,NAME...]",
@@ -55,9 +55,9 @@ if TYPE_CHECKING:
 def command(least_accuracy: float, output: Path | None, form: str, quiet: bool, **asked: Any) -> int:
     """Perturb the training data of TASK more and more, and follow the accuracy of its networks.
 
-    The Gi-score is the area between the cumulative curve of the accuracies and that of a network that is always right.
-    The table shows how well the Gi-score and simpler statistics of the same curve predict the generalization gap
-    (Schiff et al. 2021). Finished models are kept: the same command continues. pgdl help invariance explains the
+    The Gi-score is the area between two cumulative curves of accuracy: the network's, and that of a network that is
+    always right. The table shows how well the Gi-score and simpler statistics of the curve predict the generalization
+    gap (Schiff et al. 2021). After an interruption, the same command continues. pgdl help invariance explains the
     method and the files of --output.
 
     Example: pgdl invariance digits_vgg --range rotation=-90..90 --output invariance

@@ -33,7 +33,7 @@ COMMANDS = {
     "compare": "Run measures of the library on every model, and compare their scores.",
     "overfit": "Test whether models have been fitted to their test set.",
     "invariance": "Follow the accuracy of networks as their data are perturbed.",
-    "testbed": "Evaluate models on noise and unseen classes, and measures against that.",
+    "testbed": "Evaluate models on noise and unseen classes, and compare measures with the result.",
     "ci": "Evaluate the submissions that a change of a repository touches.",
     "codabench": "Host a competition on Codabench: its bundle, its programs, and the results that come back.",
     "task": "List, show, validate, build, import and fetch tasks.",
@@ -59,7 +59,7 @@ ONE_THREAD = "OPENBLAS_NUM_THREADS"
 
 
 class LazyGroup(click.Group):
-    """A group of commands. It imports a command's module only to run the command, so that `pgdl --help` is instant."""
+    """A group of commands that imports a command's module only to run the command: `pgdl --help` is instant."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the commands in the order in which a user needs them."""
@@ -75,7 +75,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Raise `UserError` with a similar command for an unknown command."""
+        """Raise `UserError`, which proposes a similar command, for an unknown command."""
         if not args[0].startswith("-") and args[0] not in COMMANDS:
             from harness.hints import did_you_mean
 
@@ -143,10 +143,7 @@ def main() -> NoReturn:
 
 
 def _remedy(error: Exception) -> str:
-    """Return a line on the cause of an error: a module that is not installed, or a module from PYTHONPATH.
-
-    Return an empty text if the error is a bug.
-    """
+    """Return a line if the error comes from a module that is missing or from PYTHONPATH; otherwise an empty text."""
     from harness.extras import lacking
 
     if line := lacking(error):
@@ -163,7 +160,7 @@ def _remedy(error: Exception) -> str:
 
 
 def _install_signal_handlers() -> None:
-    """Treat SIGTERM, and SIGHUP of a closed terminal, like Ctrl-C. Signals that the caller ignores stay ignored."""
+    """Treat SIGTERM, and SIGHUP of a closed terminal, like Ctrl-C. If SIGINT or SIGHUP is ignored, it stays ignored."""
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -180,10 +177,7 @@ def _hang_up(terminals: Sequence[int]) -> NoReturn:
 
 
 def _open_closed_streams() -> None:
-    """Open the null device in place of each standard stream that the caller has closed.
-
-    Otherwise the next opened file would get the number of a standard stream, and receive what is printed.
-    """
+    """Open the null device for each closed standard stream: otherwise the next opened file would receive its output."""
     for number, (name, mode) in enumerate({"stdin": "r", "stdout": "w", "stderr": "w"}.items()):
         try:
             os.fstat(number)

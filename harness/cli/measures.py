@@ -85,7 +85,6 @@ def command(
 
 
 def _named(name: str, family: str | None, cost: str | None) -> "Measure | InstalledMeasure":
-    """Return the measure of a name. Raise `UserError` for an unknown name, or if a family or a cost is given, too."""
     import baselines
     from harness.submission.installed import installed_measures
 
@@ -103,7 +102,6 @@ def _named(name: str, family: str | None, cost: str | None) -> "Measure | Instal
 
 
 def _filtered(family: str | None, cost: str | None) -> "list[Measure]":
-    """Return the measures of a family and a cost; None means any. Raise `UserError` if there is no such measure."""
     import baselines
 
     families = list(dict.fromkeys(measure.family for measure in baselines.MEASURES.values()))
@@ -119,7 +117,6 @@ def _filtered(family: str | None, cost: str | None) -> "list[Measure]":
 
 
 def _known_cost(measure: "Measure | InstalledMeasure") -> "Measure":
-    """Return a measure of the library. Raise `UserError` for a measure of a package, whose cost is unknown."""
     from harness.submission.installed import InstalledMeasure
 
     if isinstance(measure, InstalledMeasure):
@@ -194,7 +191,6 @@ def explanation(measure: "Measure") -> str:
 
 
 def _entry(name: str, source: str) -> str:
-    """Return the entry of a parameter in a docstring, indented and wrapped; empty without such an entry."""
     found = re.search(rf"^( *)({name}: .*(?:\n\1 +\S.*)*)", source, re.MULTILINE)
     text = " ".join(found[2].split()) if found else ""
     return textwrap.fill(text, WIDTH, initial_indent=" " * 4, subsequent_indent=" " * 8)

@@ -1,7 +1,7 @@
 """The options of all commands: an option means the same in every command that has it.
 
-The options of `_option` can also be set by environment variables, such as `--seed` by `PGDL_SEED`. The names of values
-are the names of parameters in `pgdl`, so that a command passes most of them on as `**asked`.
+Options that `_option` makes can also be set by environment variables: --seed by PGDL_SEED, for example. Most values are
+named like parameters of functions in `pgdl`, so that a command passes them on as `**asked`.
 """
 
 import re
@@ -205,7 +205,7 @@ catalogue = click.option(
 sha256 = click.option(
     "--sha256", metavar="HEX", help="Digest of the archive at URL (task fetch), or of a --catalogue that is a URL."
 )
-#: Overrides --tasks, for `pgdl task validate DIR`.
+#: The argument DIR of `pgdl task validate DIR` and others, which replaces --tasks.
 directory = click.argument("directory", required=False, metavar="[DIR]", type=click.Path(path_type=Path))
 quiet = click.option("--quiet", "-q", is_flag=True, help="Print only warnings and errors; the exit code shows success.")
 force = click.option("--force", is_flag=True, help="Make recorded calls again.")
@@ -256,7 +256,6 @@ def _add(command: Any, added: Sequence[Decorator]) -> Any:
 
 
 def _executors() -> Iterator[Decorator]:
-    """Yield the option `--executor`, and an option for each parameter of an executor."""
     from harness.execution.executors import EXECUTORS
 
     meanings = "; ".join(f"{name}: {executor.summary}" for name, executor in EXECUTORS.items())
@@ -268,7 +267,6 @@ def _executors() -> Iterator[Decorator]:
 
 
 def _sandboxes() -> Iterator[Decorator]:
-    """Yield the option `--sandbox`, and an option for each parameter of a kind of sandbox."""
     from harness.sandbox import KINDS, SandboxChoice
 
     auto, (*tried, last) = SandboxChoice.AUTO, SandboxChoice.TRIED
@@ -283,7 +281,6 @@ def _sandboxes() -> Iterator[Decorator]:
 
 
 def _parameters(option: str, choices: Mapping[str, Any]) -> Iterator[Decorator]:
-    """Yield an option for each parameter that a choice of the option declares, such as `--docker-image`."""
     for name, choice in choices.items():
         for one in choice.parameters:
             yield _option(
@@ -316,7 +313,7 @@ def with_execution(asked: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def require_not_given(names: Collection[str], why: str) -> None:
-    """Raise `UserError` with the reason `why` if the command line has an option of one of these parameters."""
+    """Raise `UserError` with the reason `why` if the command line sets a parameter in `names`."""
     context = click.get_current_context()
     for parameter in context.command.params:
         name = parameter.name or ""

@@ -48,7 +48,7 @@ def command(output: Path | None, form: str, quiet: bool, **asked: Any) -> int:
     error rate. A difference beyond chance shows that models depend on the images (Werpachowski et al., 2019; pgdl help
     overfitting). Models are tested one by one, in groups of the same architecture, and all together.
 
-    Finished models are kept: the same command continues after an interruption. Exit code 1 if a model cannot be run.
+    After an interruption, the same command continues. Exit code 1 if a model cannot be run.
 
     Example: pgdl overfit digits_vgg --epsilon 1..2 --output overfit
     """

@@ -22,10 +22,8 @@ def command(html: Path | None, form: str, **asked: Any) -> None:
     """Explain why the score of each SUBMISSION (default: of all recorded submissions) is not higher, and what to try
     next.
 
-    With --html, a single file with all plots is written for each SUBMISSION: PATH/NAME.html.
-
     Needs the records of a complete run. The interval, the rank and the adjusted p-value refer to all recorded
-    submissions.
+    submissions. With --html, a single file with all plots is written for each SUBMISSION: PATH/NAME.html.
 
     Example: pgdl report my_measure.py --html reports
     """

@@ -44,7 +44,7 @@ def command(
     from harness.submission import names_of_files
 
     if as_files:
-        options.require_not_given(("names",), "--as-files names all")
+        options.require_not_given(("names",), "--as-files names every submission")
         names = tuple(names_of_files(submissions))
     console = as_json.console_of(form, quiet=quiet)
     with Terminal(console) as progress:

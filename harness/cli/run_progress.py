@@ -25,11 +25,10 @@ SHOWN_FAILURES = 5
 
 
 class RunProgress(Bars):
-    """Prints failures as they happen, and shows a bar with the remaining time for each submission on a terminal.
+    """Prints failures as they happen. On a terminal, a bar shows the remaining time of each submission.
 
-    Equal failures of a submission are printed once, and counted after its last call. Two kinds of failures are only
-    counted: on `withheld` tasks, because the message could reveal facts about a model, and for lack of initial weights,
-    because a note on the task has announced them.
+    Equal failures of a submission are printed once, and counted after its last call. Failures on `withheld` tasks are
+    only counted: messages could reveal facts about models. So are failures for lack of initial weights.
     """
 
     def __init__(self, calls: Sequence[PlannedCall], console: Console, withheld: Collection[str] = ()) -> None:
@@ -87,7 +86,6 @@ class RunProgress(Bars):
             self._print_all()
 
     def _print_all(self) -> None:
-        """Print the number of finished calls, and the expected time of the missing calls at the present rate."""
         total, left = sum(self._total.values()), self._left.total()
         seconds = (self._line_s - self._begun_s) / (total - left) * left
         machines = f" ({machines_line(self._machines)})" if self._machines else ""
@@ -104,7 +102,6 @@ class RunProgress(Bars):
             self._console.print(f"{name}: further failures are counted below")
 
     def _print_repeated(self, name: str) -> None:
-        """Print the number of further calls for each failure that was printed."""
         for failure, calls in list(self._failures[name].items())[:SHOWN_FAILURES]:
             if calls > 1:
                 self._console.print(f"{name}: {counted(calls - 1, 'other call')}: {failure}")

@@ -34,7 +34,6 @@ def _rows(result: SubmissionScore, withheld: Collection[str]) -> list[list[str]]
 
 
 def _figures(score: TaskScore, decimals: int) -> list[str]:
-    """Return the cells of a task after its name; correlations have four decimals."""
     printed = "-" if score.printed is None else f"{100 * score.printed:.{decimals}f}"
     correlations = [decimal(number, 4) for number in (score.kendall, score.granulated_kendall)]
     pair = min(score.official_pairs, key=lambda pair: score.official_pairs[pair], default=("-",))

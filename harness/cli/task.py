@@ -9,8 +9,8 @@ from harness.cli import task_build, task_fetch, task_import, task_show
 def command() -> None:
     """List, show, validate, hide, build, import and fetch tasks.
 
-    A task is a set of trained models, one for each combination of some hyperparameters, and the data that
-    they were trained on. DIR contains tasks or is a task itself; default: the directory of --tasks.
+    A task is a set of trained models, one for each combination of some hyperparameters, and the data that they were
+    trained on. DIR contains tasks or is a task itself; default: the directory of --tasks.
     """
 
 

@@ -31,8 +31,8 @@ UNFINISHED = 3
 def command(form: str, **asked: Any) -> int:
     """Train every model of RECIPE's grid, and write a task in the competition's layout.
 
-    RECIPE is a file, or the name of a recipe in the package, as listed by pgdl task recipes. Finished models are kept
-    however the run ends; the same command trains the remaining models. Exit code 3 if a model could not be trained.
+    RECIPE is a file, or a name that pgdl task recipes lists. Finished models are kept however the run ends; the same
+    command trains the remaining models. Exit code 3 if a model could not be trained.
 
     Example: pgdl task build digits_vgg --output my_tasks
     """
@@ -52,7 +52,6 @@ def command(form: str, **asked: Any) -> int:
 
 
 def _print_state(found: "pgdl.BuildResult", console: "Console") -> int:
-    """Print the state of the build, and return the exit code."""
     build = found.build
     if gaps := found.gaps:
         spread = f"min {min(gaps):.4f}, median {statistics.median(gaps):.4f}, max {max(gaps):.4f}"

@@ -160,7 +160,6 @@ def unreached_line(models: Sequence[int]) -> str:
 
 
 def _print_gaps(task: Mapping[str, Any]) -> None:
-    """Print statistics of the gaps of all models and for each value of each hyperparameter, if the gaps are known."""
     from harness.tables import print_table, wide_console
 
     if "gaps_by_value" not in task:
@@ -184,5 +183,4 @@ def _print_gaps(task: Mapping[str, Any]) -> None:
 
 
 def _gap_cells(gaps: Mapping[str, float] | None) -> Sequence[str]:
-    """Return the cells of `GAP_COLUMNS`; dashes for unknown gaps."""
     return ["-" if gaps is None else f"{gaps[name]:.4f}" for name in ("minimum", "mean", "median", "maximum")]

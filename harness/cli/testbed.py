@@ -65,8 +65,8 @@ def command(
     (x_train, y_train, x_test, y_test), or a directory (train/CLASS, test/CLASS).
 
     Prints the trade-off point, means over cells (marginals), and how well measures of the library agree with them.
-    Finished backbones and calls are kept; the same command continues. Exit code 1 if a backbone could not be probed, or
-    a call of a measure failed. pgdl help testbed explains the method.
+    After an interruption, the same command continues. Exit code 1 if a backbone could not be probed, or a call of a
+    measure failed. pgdl help testbed explains the method.
 
     Example: pgdl testbed digits_half --tasks tasks --data digits --output digits_testbed
     """

@@ -1,4 +1,4 @@
-"""Axes of drawings, with ticks at round numbers, and the axis on which a site draws the scores of a board."""
+"""Axes of drawings, with ticks at round numbers. A board has a common axis for all its scores."""
 
 from dataclasses import dataclass
 from itertools import count
@@ -10,7 +10,7 @@ from harness.board.board import Board
 #: Maximum number of steps between ticks.
 MOST_STEPS = 6
 
-#: Room beyond the largest number, as a share of it; the oracle is drawn up to this multiple of the highest row.
+#: Room beyond the largest number, as a share of it. Multiple of the highest score up to which the oracle is drawn.
 ROOM, FARTHEST = 0.04, 2.0
 
 
@@ -23,7 +23,7 @@ class Axis:
 
     @property
     def ticks(self) -> list[float]:
-        """The multiples of 1, 2 or 5 times a power of ten on the axis, in at most `MOST_STEPS` steps."""
+        """Round numbers on the axis, at most `MOST_STEPS` + 1. Their distance is 1, 2 or 5 times a power of ten."""
         length = self.high - self.low
         if length <= 0 or not isfinite(length):
             return [self.low]
@@ -39,14 +39,14 @@ class Axis:
 
 @dataclass(frozen=True)
 class BoardAxis(Axis):
-    """The axis of a board's scores, from 0, with two marks for comparison: the level of chance and the noisy oracle."""
+    """The axis of a board's scores, from 0, with two marks for comparison: level of chance and noisy oracle."""
 
     chance: float | None = None  #: median of the rows' levels of chance; None if no row has a level
-    oracle: tuple[float, float] | None = None  #: the noisy oracle's score minus and plus a standard deviation
+    oracle: tuple[float, float] | None = None  #: the noisy oracle's mean score minus and plus a standard deviation
 
 
 def board_axis(board: Board) -> BoardAxis:
-    """Return the axis of all scores and intervals of a board; an oracle far above all rows is left out."""
+    """Return the axis for all scores and intervals of a board. It has no oracle if the oracle is far above all rows."""
     highest = max((row.standing.high if row.standing else row.score or 0.0 for row in board.rows), default=0.0)
     levels = [row.chance_level for row in board.rows if row.chance_level is not None]
     oracle = None

@@ -18,7 +18,7 @@ Y = TypeVar("Y", bound=Yardstick)
 
 
 def leaderboard(data: SiteData) -> Board:
-    """Return the board: public tasks are computed from records; results on hidden tasks are those in the settings."""
+    """Return the board. Results on public tasks are computed from records; on hidden tasks, the settings have them."""
     tasks, given = data.settings.tasks, data.settings.withheld
     rows = make_rows(data.calls(), data.references, ())
     rows = [_with_withheld(row, given[key_of(row)], tasks) if key_of(row) in given else row for row in rows]
@@ -31,7 +31,7 @@ def leaderboard(data: SiteData) -> Board:
 
 
 def _on_all(computed: Y, settings: SiteSettings) -> Y:
-    """Return the yardstick `computed` for the public tasks, extended by the hidden tasks without a score."""
+    """Add the hidden tasks, without a score, to a yardstick of the public tasks, such as the noisy oracle."""
     return computed.of({name: computed.tasks.get(name) for name in settings.tasks}, settings.hidden)
 
 
@@ -46,7 +46,7 @@ def _with_withheld(row: Row, given: WithheldResults, facts: dict[str, TaskFacts]
         complete=all(isinstance(result, TaskScore) for result in results.values()),
         exceeded=exceeded,
     )
-    own = None if row.own_randomness is None else replace(row.own_randomness, error=None)  # of public tasks alone
+    own = None if row.own_randomness is None else replace(row.own_randomness, error=None)  # known on public tasks alone
     return replace(row, result=result, tasks=tasks, own_randomness=own)
 
 

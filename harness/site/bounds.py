@@ -1,4 +1,4 @@
-"""Limits for untrusted sites: sizes, numbers, text, and messages about a site."""
+"""Limits for files of untrusted sites, and for messages about them."""
 
 import sys
 from pathlib import Path
@@ -6,10 +6,10 @@ from typing import Any
 
 from harness.errors import UserError
 
-#: Maximum number of bytes of a record, whose output has up to 16,000 characters of up to 12 bytes in JSON.
+#: Maximum number of bytes of a record. The output of a call has up to 16,000 characters, of up to 12 bytes in JSON.
 MAX_LINE = 1024**2
 
-#: Maximum number of bytes of all records: about three million records of a usual size.
+#: Maximum number of bytes of all records, which are about three million records of a usual size.
 MAX_RECORDS = 2 * 1024**3
 
 #: Maximum number of reported differences, and of characters of a message.
@@ -18,7 +18,7 @@ MAX_MESSAGE = 500
 
 
 def require_plain(content: Any, file: Path) -> None:
-    """Raise `UserError` if parsed JSON has a number that no finite float holds, or text that UTF-8 cannot encode.
+    """Raise `UserError` if parsed JSON has a number that is no finite float, or text that UTF-8 cannot encode.
 
     Python's parser accepts `NaN`, `1e999`, integers of thousands of digits, and halves of surrogate pairs.
     """

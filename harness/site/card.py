@@ -1,4 +1,4 @@
-"""The preview picture of a site: other websites show it beside a link. `pgdl verify` does not check it."""
+"""The preview picture of a site, which other websites show beside a link. `pgdl verify` does not check the picture."""
 
 import io
 from importlib.util import find_spec
@@ -10,25 +10,23 @@ from harness.errors import writing
 from harness.site.axis import board_axis
 from harness.text import cut
 
-#: The name of the picture's file in a site.
 CARD = "card.png"
 
-#: Size in inches, and dots per inch: together 1200 x 630 pixels.
+#: Size in inches, and dots per inch: 1200 x 630 pixels.
 WIDTH, HEIGHT, DPI = 8.0, 4.2, 150
 
-#: Maximum number of rows, and of characters of a name.
+#: Maximum number of rows in the picture, and of characters of a name.
 MOST, LONGEST = 5, 30
 
 
 def write_card(board: Board, title: str, directory: Path) -> None:
-    """Write the picture of a board into the directory of its site, if Matplotlib is installed."""
+    """If Matplotlib is installed, write the picture of a board into the directory of its site."""
     if find_spec("matplotlib") is not None:
         with writing(directory / CARD):
             (directory / CARD).write_bytes(_draw(board, title))
 
 
 def _draw(board: Board, title: str) -> bytes:
-    """Return a PNG file with the title, the leader, and the scores and intervals of the first rows."""
     from harness.plots import CHANCE, COLOUR, FAINT, INK, new_figure
 
     lead = "".join(words.text for words in verdict(board, [""] * len(board.rows)).lead)

@@ -1,4 +1,4 @@
-"""The file of a site's records, a chain: each line has a digest that covers its record and all lines before."""
+"""The file with a site's records, which form a chain: each line has a digest of its record and all lines before."""
 
 import hashlib
 import json
@@ -16,7 +16,7 @@ Record = dict[str, Any]
 
 
 def to_chain(records: Iterable[Record], start: str) -> tuple[bytes, str]:
-    """Return the content of the file, and the last digest: it covers all records.
+    """Return the content of the file, and the last digest, which covers all records.
 
     A line is `{"digest": ..., "record": {...}}`. Its digest is the SHA-256 (hex) of the previous line's digest (`start`
     for the first line) and the record's JSON.
@@ -30,9 +30,9 @@ def to_chain(records: Iterable[Record], start: str) -> tuple[bytes, str]:
 
 
 def read_chain(stream: IO[bytes], file: Path, start: str, most: int) -> Iterator[Record]:
-    """Yield the records in `stream`; `file` is its path for messages, and `start` as for `to_chain`.
+    """Yield the records in `stream`. `file` is its path for messages; `start` is as for `to_chain`.
 
-    Raises `UserError` for a line that is too long, for a wrong digest, and for more than `most` records.
+    Raises `UserError` for a line that is too long or malformed, a wrong digest, and more than `most` records.
     """
     digest, size = start, 0
     for number in count(1):
@@ -55,7 +55,6 @@ def read_chain(stream: IO[bytes], file: Path, start: str, most: int) -> Iterator
 
 
 def _parse(file: Path, number: int, line: bytes) -> tuple[Record, str, str]:
-    """Return the record of a line, its canonical JSON, and the digest in the line; raises `UserError`."""
     if len(line) > MAX_LINE:
         raise UserError(f"line {number}", file=file, expected=f"at most {MAX_LINE} bytes", found="more")
     try:

@@ -1,4 +1,4 @@
-"""The scatter plots of a site: measure against gap, gap by hyperparameter, and score against time."""
+"""The scatter plots of a site: measure against gap, gap against hyperparameter, and score against time."""
 
 from collections.abc import Sequence
 from math import ceil, floor, log10
@@ -18,10 +18,10 @@ MARGIN = 0.04
 
 
 def scatter(task: OnTask, first: str = "") -> Drawing | None:
-    """Return a plot of measure against gap, with a dot for each model with a value.
+    """Return a plot of measure against gap, with a dot per model with a value; None without any, or for a hidden task.
 
-    Return None if the task is hidden or no model has a value. Readers first see ranks, since scores depend on order
-    alone, and a few huge values would leave no room for the others. Colours first show the hyperparameter `first`.
+    It opens with ranks on both axes, since scores depend on order alone, and a few huge values would leave no room for
+    the others. At first, the hyperparameter `first` decides the colours.
     """
     if task.scored is None:
         return None
@@ -55,12 +55,12 @@ def scatter(task: OnTask, first: str = "") -> Drawing | None:
 
 
 def described(grid: Grid, number: int, names: Sequence[str]) -> str:
-    """Return as text the hyperparameters `names` of the grid's model `number`, such as `; depth 2; width 8`."""
+    """Return the values of hyperparameters `names` of a grid's model, as text such as `; depth 2; width 8`."""
     return "".join(f"; {name} {grid.values[name][grid.codes[number, grid.names.index(name)]]}" for name in names)
 
 
 def gaps_by_hyperparameter(reference: Reference) -> dict[str, Drawing]:
-    """Return name of a varying hyperparameter -> plot of the gaps against its values, with a dot for each model."""
+    """Return varying hyperparameter -> plot of the gaps against its values, with a dot for each model."""
     grid = reference.grid
     gaps = [reference.gaps[model] for model in grid.models]
     found = {}
@@ -76,7 +76,7 @@ def gaps_by_hyperparameter(reference: Reference) -> dict[str, Drawing]:
 
 
 def score_against_time(rows: Sequence[Row], on_front: Sequence[bool], pages: Sequence[str]) -> Drawing | None:
-    """Return a plot of score against seconds per model, for rows with both; None if no row has both."""
+    """Return a plot of score against seconds per model, with a dot for each row that has both; None without any."""
     kinds = sorted({row.kind for row in rows}, reverse=True)
     dots, points, highest = [], [], 1.0
     for row, page, is_ringed in zip(rows, pages, on_front, strict=True):
@@ -96,14 +96,13 @@ def score_against_time(rows: Sequence[Row], on_front: Sequence[bool], pages: Seq
 
 
 def _around(numbers: Sequence[float]) -> Axis:
-    """Return an axis with room on both sides of the numbers; the numbers may be huge, or all equal."""
     low, high = min(numbers), max(numbers)
     room = MARGIN * high - MARGIN * low or abs(high) or 1.0
     return Axis(low - room, high + room)
 
 
 def _log_ticks(low: float, high: float) -> list[float]:
-    """Return the powers of ten from 10**low to 10**high; for less than two decades, 2 and 5 times these, too."""
+    """Return the powers of ten from 10**low to 10**high; for at most two decades, also 2 and 5 times these powers."""
     powers = [10.0**power for power in range(floor(low), ceil(high) + 1)]
     every = powers if high - low > 2 else [digit * power for power in powers for digit in (1, 2, 5)]
     return [tick for tick in every if 10**low <= tick <= 10**high]

@@ -1,4 +1,4 @@
-"""The critical-difference diagram of the first page: mean ranks over tasks; bars join rows that may be equally good."""
+"""The critical-difference diagram of mean ranks over tasks, in which bars join rows that may be equally good."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,8 +16,10 @@ MOST = 15
 #: Maximum number of characters of a name; the whole name is the title of the element.
 NAME_LENGTH = 24
 
-#: Width of the diagram and ends of the axis, and vertical distances of the axis, of names and of bars, in pixels.
+#: Width of the diagram, and both ends of its axis, in pixels.
 WIDTH, LEFT, RIGHT = 840, 230, 610
+
+#: Distance of the axis from the top, and vertical distances of names and of bars, in pixels.
 AXIS, LINE, BAR = 56, 22, 8
 
 #: Maximum number of steps between ticks, and possible sizes of a step.
@@ -30,14 +32,14 @@ class Label:
 
     name: str
     short: str  #: the beginning of the name
-    mean_rank: float  #: over the tasks
-    x: float  #: pixels of the mean rank on the axis
-    y: int  #: pixels of the name
+    mean_rank: float  #: over the tasks, 1 is the best
+    x: float  #: place of the mean rank on the axis, in pixels
+    y: int  #: place of the name, in pixels
     is_left: bool  #: whether the name is on the left of the axis
 
 
 def critical_difference(board: Board) -> dict[str, Any] | None:
-    """Return the content of the section on mean ranks; None if `across_tasks` returns None."""
+    """Return the template's variables for a board's section on mean ranks; None for too few rows or tasks."""
     compared = across_tasks(board)
     if compared is None:
         return None
@@ -84,6 +86,6 @@ def _diagram(names: Sequence[str], mean_ranks: Sequence[float], found: MeanRanks
 
 
 def _shown_groups(groups: Sequence[tuple[int, int]], n_rows: int) -> list[tuple[int, int]]:
-    """Return first and last drawn row of each group; a group whose drawn rows lie within another's is left out."""
+    """Return (first, last) drawn row of each group. Leave out a group if all its drawn rows are in another group."""
     first_of = {min(last, n_rows - 1): first for first, last in reversed(groups) if first < n_rows - 1}
     return sorted((first, last) for last, first in first_of.items())

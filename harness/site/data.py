@@ -1,6 +1,6 @@
-"""The data of a site: records, reference data and settings. All pages are computed from these.
+"""The data from which all pages of a site are computed: records, reference data and settings.
 
-Records and reference data of hidden tasks stay with the organiser. Of these tasks, a site has only rounded results.
+Records and reference data of hidden tasks stay with the organiser: a site has only rounded results on hidden tasks.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -24,7 +24,7 @@ from scoring import Failure, HeldOut, TaskScore
 #: The default title of a site.
 TITLE = "Leaderboard"
 
-#: A time of at most 30 years, so that sums of times are finite, too.
+#: A time of at most 30 years, so that sums of times are finite.
 Seconds = Annotated[float, Field(ge=0, le=1e9)]
 
 #: A count or seed, which NumPy stores in 64 bits.
@@ -37,7 +37,7 @@ class _Model(BaseModel):
 
 
 class SiteRecord(_Model):
-    """The columns of a record that a site publishes (docs/records.md)."""
+    """A record of a call on a site: the columns that are published (docs/records.md)."""
 
     key: str
     submission: str
@@ -61,11 +61,11 @@ class SiteRecord(_Model):
 
 
 class TaskFacts(_Model):
-    """The facts about a task in the settings of a site."""
+    """A task in the settings of a site."""
 
     withheld: bool  #: whether the task is hidden
     n_models: Count
-    n_test: PositiveCount | None  #: number of test samples; None if it is not known, or if the task is hidden
+    n_test: PositiveCount | None  #: number of test samples; None if unknown, or if the task is hidden
     networks: str = ""  #: a line on the networks, for readers; may be empty
 
 
@@ -78,38 +78,38 @@ class Repeated(_Model):
 
 
 class SubmissionFacts(_Model):
-    """A row of the board without its records."""
+    """A row of the board without its records and scores."""
 
     name: str
     is_baseline: bool
     version: str
     configuration: Configuration | None
     requested_at: datetime | None
-    stale: list[tuple[str, str]]  #: (task, model) of each call whose only record is of an earlier task version
+    stale: list[tuple[str, str]]  #: (task, model) of each call that was recorded only with earlier models or data
     repeats: list[Repeated]
     deterministic: bool
     about: About
 
 
 class WithheldResults(_Model):
-    """The rounded results of a row on hidden tasks: a site cannot compute them, so its settings hold them."""
+    """The rounded results of a row on hidden tasks, whose records a site does not have."""
 
     exceeded: bool  #: whether a call on any task, hidden or public, exceeded its time
-    tasks: dict[str, TaskScore | str]  #: hidden task -> rounded scores; public task -> reason, if `exceeded` skipped it
+    tasks: dict[str, TaskScore | str]  #: hidden task -> rounded scores; if `exceeded`, public task -> why it has none
     failures: dict[str, dict[str, int]]  #: hidden task -> outcome -> number of models without a value
 
 
 class SiteSettings(_Model):
-    """The data of a site without records and reference data."""
+    """The data of a site besides records and reference data."""
 
-    tasks: dict[str, TaskFacts]  #: in the order of the board's columns
+    tasks: dict[str, TaskFacts]  #: name -> task, in the order of the board's columns
     submissions: list[SubmissionFacts]  #: the rows of the board, in any order
     withheld: dict[str, WithheldResults]  #: `row_key` -> results on hidden tasks; empty without a hidden task
     hidden_scored: bool  #: whether a hidden task can have an official score
     remarks: list[str]  #: as `Board.remarks`
     title: str
     organiser: str  #: who runs the board; may be empty
-    columns: list[str] = []  #: keys of the columns that were requested in addition
+    columns: list[str] = []  #: keys of the columns that `--columns` adds
 
     @property
     def hidden(self) -> list[str]:
@@ -118,7 +118,7 @@ class SiteSettings(_Model):
 
     @model_validator(mode="after")
     def _withheld_results_are_those_of_withheld_tasks(self) -> Self:
-        """Refuse scores on public tasks, since a site computes these, and unrounded results on hidden tasks."""
+        """Refuse scores on public tasks, which are computed from records, and unrounded results on hidden tasks."""
         expected = {_key_of_facts(facts) for facts in self.submissions}
         if self.withheld.keys() != (expected if self.hidden else set()):
             raise ValueError("withheld: expected the results of every row on the withheld tasks, and no other")
@@ -145,12 +145,12 @@ class SiteData:
 
     @property
     def held_out(self) -> dict[str, HeldOut] | None:
-        """The test set of each task; None if a task is hidden, or if its number of test samples is not known."""
+        """Task -> number of test samples, and test accuracies of the models; None if a task is hidden or lacks them."""
         n_test = {name: facts.n_test for name, facts in self.settings.tasks.items()}
         return None if self.settings.hidden else held_out_sets(self.references, n_test)
 
     def with_columns(self, keys: Sequence[str]) -> Self:
-        """Return the data of the same site with additional columns, given by their keys."""
+        """Return the data of the same site with the additional columns of these keys."""
         return replace(self, settings=self.settings.model_copy(update={"columns": list(keys)}))
 
     def calls(self) -> list[Calls]:
@@ -163,7 +163,7 @@ class SiteData:
 
 
 def find_stray(data: SiteData) -> SiteRecord | None:
-    """Return the first record of an unknown row, task or model, or of a call that has a record already; else None."""
+    """Return the first record of an unknown row, task or model, or the second record of a call; otherwise None."""
     rows = set(map(_key_of_facts, data.settings.submissions))
     models = {name: set(reference.models) for name, reference in data.references.items()}
     seen = set()
@@ -187,7 +187,7 @@ def _key_of_facts(facts: SubmissionFacts) -> str:
 
 
 def row_key(submission: str, version: str, configuration: str) -> str:
-    """Return the key of a row in `SiteSettings.withheld`, made of its submission, version and configuration's ID."""
+    """Return the key of a row in `SiteSettings.withheld`. `configuration` is the ID of the row's configuration."""
     return " ".join((submission, version, configuration))
 
 
@@ -207,10 +207,10 @@ def gather(
     title: str = TITLE,
     organiser: str = "",
 ) -> SiteData:
-    """Return the data of the site of a board; `shown` are the calls behind its rows.
+    """Return the data of the site of a board. `shown` are the calls behind its rows.
 
-    `n_test` maps a task to its number of test samples (None: not known), `outputs` the key of a failed call to the end
-    of its output, and `networks` a task to a line on its networks. `organiser` says who runs the board.
+    `n_test` is task -> number of test samples (None: unknown), `outputs` is key of a failed call -> end of its output,
+    `networks` is task -> line on its networks. `organiser` says who runs the board.
     """
     withheld = board.withheld
     settings = SiteSettings(
@@ -235,7 +235,7 @@ def gather(
 
 
 def records_of(calls: Calls, tasks: Collection[str], outputs: Mapping[str, str]) -> list[SiteRecord]:
-    """Return the records of the calls on `tasks`, sorted by task and model; `outputs` is that of `gather`."""
+    """Return the records of the calls on `tasks`, sorted by task and model. `outputs` is as for `gather`."""
     columns = [name for name in SiteRecord.model_fields if name != "output"]
     return [
         SiteRecord(**{name: getattr(row, name) for name in columns}, output=outputs.get(row.key, ""))

@@ -1,4 +1,4 @@
-"""Scatter plots in pixels: templates turn them into SVG, and assets/plots.js adds interaction."""
+"""Scatter plots in pixels. Templates draw them in SVG, and assets/plots.js adds interaction."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,12 +21,12 @@ LONGEST = 24
 class Dot:
     """A model, or a row of a board, in a plot."""
 
-    text: str  #: description; the page shows it if a reader points at the dot
+    text: str  #: description, which the page shows if a reader points at the dot
     codes: Sequence[int]  #: for each of the plot's legends, the number of the dot's colour
     page: str = ""  #: path of the row's page; empty for a model
     name: str = ""  #: text that is drawn beside the dot if there is room
-    interval: tuple[float, float] | None = None  #: of the value on the axis of y
-    is_ringed: bool = False  #: whether the dot has an edge, and its name is placed before others
+    interval: tuple[float, float] | None = None  #: interval of the dot's y value, to draw as a bar
+    is_ringed: bool = False  #: whether the dot has an edge; names of such dots are placed first
 
 
 @dataclass(frozen=True)
@@ -38,22 +38,22 @@ class View:
     x_title: str
     y_title: str
     points: Sequence[tuple[float, float]]  #: x and y of each dot
-    given_ticks: Sequence[tuple[float, str]] = ()  #: ticks of x with their labels; by default round numbers
+    given_ticks: Sequence[tuple[float, str]] = ()  #: ticks of x with their labels; empty: at round numbers
 
     @property
     def x_ticks(self) -> list[tuple[float, str]]:
-        """Pixels and labels of the ticks of x."""
+        """Ticks of x: place in pixels, and label."""
         chosen = self.given_ticks or [(tick, f"{tick:g}") for tick in self.x_axis.ticks]
         return [(self._across(tick), text) for tick, text in chosen]
 
     @property
     def y_ticks(self) -> list[tuple[float, str]]:
-        """Pixels and labels of the ticks of y."""
+        """Ticks of y: place in pixels, and label."""
         return [(self.up(tick), f"{tick:g}") for tick in self.y_axis.ticks]
 
     @property
     def places(self) -> list[tuple[float, float]]:
-        """Pixels of the dots, x and y of each."""
+        """X and y of each dot, in pixels."""
         return [(self._across(x), self.up(y)) for x, y in self.points]
 
     def _across(self, number: float) -> float:
@@ -66,9 +66,9 @@ class View:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A plot. Readers choose one of its views and one of its legends; a page opens with the first of each."""
+    """A plot. Readers choose a view and a legend (what colours mean); a page opens with the first of each."""
 
-    kind: str  #: class of the plot's element in a page
+    kind: str  #: CSS class of the plot
     dots: Sequence[Dot]
     views: Mapping[str, View]  #: name -> view
     legends: Mapping[str, Sequence[str]] = field(default_factory=dict)  #: name -> meaning of each colour, by number
@@ -81,7 +81,7 @@ class Drawing:
 
     @property
     def names(self) -> list[tuple[float, float, str, str]]:
-        """X, y, alignment and text of each name with room beside its dot; names of ringed dots may cover other dots."""
+        """(x, y, alignment, text) of each name that has room beside its dot. Names of ringed dots may cover dots."""
         found: list[tuple[float, float, str, str]] = []
         taken: list[tuple[float, float, float]] = []
         dots = [(x - RADIUS, x + RADIUS, y) for x, y in self.view.places]

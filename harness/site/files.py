@@ -2,7 +2,7 @@
 
 * `data/site.json`: `SiteSettings`, and the version of this program.
 * `data/reference_data/TASK/model_configs.json`: as in the competition, without metrics that scores do not use.
-* `data/records.jsonl`: the chain of records; it starts from the digest of all the files above.
+* `data/records.jsonl`: the chain of records, whose first digest covers all the files above.
 """
 
 import json
@@ -28,12 +28,12 @@ from harness.validation import first_problem
 DATA = "data"
 SETTINGS, RECORDS = f"{DATA}/site.json", f"{DATA}/records.jsonl"
 
-#: The package whose version decides the bytes of a site.
+#: The package that makes sites. Only the same version makes the same bytes.
 MAKER = "pgdl-harness"
 
 
 def to_files(data: SiteData) -> tuple[dict[str, bytes], str]:
-    """Return path -> content of the files, and the last digest of the chain of records."""
+    """Return path -> content of the data files, and the last digest of the chain of records."""
     files = {SETTINGS: _json({"made_with": {MAKER: metadata.version(MAKER)}, **data.settings.model_dump(mode="json")})}
     for task, reference in data.references.items():
         files[f"{DATA}/{REFERENCES}/{task}/{REFERENCE}"] = _json(_entries(reference))
@@ -45,7 +45,7 @@ def read_files(site: Path) -> SiteData:
     """Return the data of a site.
 
     Raises `UserError` if a file is missing, malformed, too large or a link, if another version of this program made the
-    site, or if a record does not fit its digest in the chain.
+    site, or if a record has a wrong digest.
     """
     files = {SETTINGS: read_below(site, SETTINGS, MAX_JSON)}
     content = parse_json(files[SETTINGS], site / SETTINGS)
@@ -79,7 +79,6 @@ def read_files(site: Path) -> SiteData:
 
 
 def _reference_file(task: str, site: Path) -> str:
-    """Return the path of a task's reference data in a site; raises `UserError` for a name that is no directory's."""
     if task in ("", ".", "..") or not task.isprintable() or Path(task).name != task:
         raise UserError("name of a task", file=site / SETTINGS, expected="the name of a directory", found=repr(task))
     return f"{DATA}/{REFERENCES}/{task}/{REFERENCE}"

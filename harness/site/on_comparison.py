@@ -1,4 +1,4 @@
-"""The script with the values for the page that compares submissions; assets/compare.js draws these values."""
+"""The script with the data of the page that compares submissions. assets/compare.js draws these data."""
 
 import json
 from collections.abc import Sequence
@@ -15,9 +15,9 @@ from scoring import Failure
 
 
 def values_script(data: SiteData, board: Board, pages: Sequence[str]) -> str:
-    """Return a script that defines `COMPARED`: the rows, and by task the ranks of the gaps and of each row's values.
+    """Return a script that defines `COMPARED`: the rows, and for each task the ranks of gaps and of each row's values.
 
-    The values are in a script, since a page that a browser opens from a disk can load scripts, but no data files.
+    It is a script, because a page that a browser opens from a disk can load scripts, but no data files.
     """
     rows = [
         {"name": row.label, "page": page, "score": decimal(row.score, 1)}
@@ -28,7 +28,6 @@ def values_script(data: SiteData, board: Board, pages: Sequence[str]) -> str:
 
 
 def _task(name: str, data: SiteData, on_task: Sequence[OnTask]) -> dict[str, Any]:
-    """Return the rows' scores on a task, and the ranks of gaps and values by model; a hidden task has no ranks."""
     scores = [task.official_text(1) for task in on_task]
     reference = data.references.get(name)
     if reference is None:
@@ -43,7 +42,6 @@ def _task(name: str, data: SiteData, on_task: Sequence[OnTask]) -> dict[str, Any
 
 
 def _ranks(task: OnTask, models: Sequence[str]) -> list[float | None]:
-    """Return the rank of the value of each model, from 1; None for a model without a value."""
     values = task.scored.values if task.scored else {}
     known = {model: value for model in models if not isinstance(value := values.get(model), Failure | None)}
     ranks = dict(zip(known, rankdata(list(known.values())).tolist(), strict=True))

@@ -1,4 +1,4 @@
-"""The content of the first page of a site: the verdict, the table, and the sections below the table."""
+"""The first page of a site: the verdict, the table, and the sections below the table."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -24,7 +24,7 @@ N_BARS = 16
 
 
 def index_page(data: SiteData, board: Board, pages: Sequence[str]) -> dict[str, Any]:
-    """Return the content of the first page; `pages` has the path of each row's page."""
+    """Return the variables of the first page's template. `pages` has the path of each row's page."""
     on_front = is_on_front(board.rows)
     explained = [note for note in board.notes if note not in board.remarks]
     dates = [f"{facts.requested_at:%Y-%m-%d}" for facts in data.settings.submissions if facts.requested_at]
@@ -49,7 +49,6 @@ def _note(line: str) -> Markup:
 
 
 def _counts(data: SiteData, board: Board) -> list[tuple[int, str]]:
-    """Return the numbers of tasks, networks, submissions and baselines, each with its noun."""
     kinds = [row.kind for row in board.rows]
     counts = {
         "task": len(board.tasks), "network": sum(facts.n_models for facts in data.settings.tasks.values()),

@@ -1,4 +1,4 @@
-"""The content of the page of a submission."""
+"""The page of a submission: its scores, why they are not higher, and its differences from other rows."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ from harness.site.axis import Axis, board_axis
 from harness.site.part import part
 from harness.text import exact, p_value_equation, p_value_text
 
-#: A row's page compares it with this number of rows above and below; compare.html compares any two rows.
+#: Number of rows above, and of rows below, with which a row's page compares the row.
 N_NEAREST = 15
 
 #: Words for `Difference.verdict`.
@@ -25,7 +25,7 @@ VERDICTS = {1: "better", 0: "cannot be told apart", -1: "worse"}
 def submission_pages(
     board: Board, insights: Mapping[int, Mapping[str, Insight]], pages: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the content of the page of each row whose position is in `insights`; `pages` has each row's path."""
+    """Yield the template's variables for the page of each row in `insights` (position -> task -> explanation)."""
     axis = board_axis(board)
     yield from (_page(board, number, of_row, pages) | {"axis": axis} for number, of_row in insights.items())
 
@@ -76,7 +76,6 @@ def _facts(row: Row) -> list[tuple[str, str]]:
 
 
 def _others(board: Board, number: int, pages: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the differences of a row from the first and the nearest rows; rows that are not compared are left out."""
     across_tasks = pairs_across_tasks(board, number)
     nearest = range(max(0, number - N_NEAREST), min(len(board.rows), number + N_NEAREST + 1))
     differences = {other: board.difference(number, other) for other in sorted({0, *nearest} - {number})}

@@ -1,4 +1,4 @@
-"""The content of the page of a task."""
+"""The page of a task: its gaps, and the scores of all rows on it."""
 
 from collections.abc import Sequence
 from statistics import median
@@ -11,7 +11,7 @@ from harness.site.axis import BoardAxis
 
 
 def task_page(board: Board, task: str, reference: Reference | None, pages: Sequence[str]) -> dict[str, Any]:
-    """Return the content of the page of a task; `reference` is None if the task is hidden."""
+    """Return the variables of the template of a task's page. `reference` is None if the task is hidden."""
     lines, gaps = _lines(board, task, pages), {}
     if reference is not None:
         found = reference.gaps.values()
@@ -25,7 +25,6 @@ def task_page(board: Board, task: str, reference: Reference | None, pages: Seque
 
 
 def _lines(board: Board, task: str, pages: Sequence[str]) -> list[dict[str, Any]]:
-    """Return a dictionary for each row, the best score on this task first, and rows without a score last."""
     lines = []
     for row, page in zip(board.rows, pages, strict=True):
         found = row.tasks[task]

@@ -49,18 +49,18 @@ class Site:
     board: Board
     pages: Sequence[str]  #: path of each row's page
     tasks: Sequence[TaskLink]
-    insights: Mapping[int, Mapping[str, Insight]]  #: position of a row -> task -> insight
+    insights: Mapping[int, Mapping[str, Insight]]  #: position of a row -> task -> explanation of its score
 
 
 def make_site(data: SiteData, head: str = "") -> Site:
-    """Compute the board and all explanations of a site; `head` is the last digest of the chain of records."""
+    """Compute the board of a site, and explain its scores. `head` is the last digest of the chain of records."""
     board, facts = leaderboard(data), data.settings.tasks
     links = [TaskLink(name, page, facts[name]) for name, page in zip(facts, _distinct("tasks", facts), strict=True)]
     return Site(data, head, board, paths_of(board), links, find_insights(board.rows))
 
 
 def render_site(site: Site) -> dict[str, bytes]:
-    """Return path -> content of all pages, assets and downloads."""
+    """Return path -> content of all pages, of their styles and scripts, and of files to download."""
     data, board, pages = site.data, site.board, site.pages
     downloads = {f"leaderboard{form.SUFFIX}": form.render(board) for form in map(formats.find, DOWNLOADS)}
     rendered: dict[str, str | bytes] = {
@@ -81,7 +81,7 @@ def render_site(site: Site) -> dict[str, bytes]:
 
 
 def render_report(page: Mapping[str, Any]) -> str:
-    """Return a page of `submission_pages` as HTML in one file: styles and scripts inside, no links to other pages."""
+    """Return a page of `submission_pages` as HTML for a single file, with styles and scripts, and without links."""
     unlinked = {name: [one | {"page": None} for one in page[name]] for name in ("parts", "others")}
     ending = re.compile("</(?=script)", re.IGNORECASE)  # a script must not end its own element
     assets = {"css": _asset("site.css"), "inlined": [ending.sub(r"<\\/", _asset(name)) for name in SCRIPTS]}
@@ -109,10 +109,10 @@ def paths_of(board: Board) -> list[str]:
 
 
 def _distinct(directory: str, names: Iterable[str]) -> list[str]:
-    """Return a path in `directory` for each name; the paths differ even on file systems that ignore case."""
+    """Return a path in `directory` for each name. No two paths are equal, even on file systems that ignore case."""
     paths: list[str] = []
     used: set[str] = set()
-    numbers: Counter[str] = Counter()  # of paths by base: all names may have the same base
+    numbers: Counter[str] = Counter()  # base -> number of further paths with it; many names may share a base
     for name in names:
         stem = base = re.sub(r"[^A-Za-z0-9_.+-]", "_", name).lstrip(".") or "_"
         while stem.casefold() in used:

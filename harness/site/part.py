@@ -22,7 +22,7 @@ N_CELLS = 8
 
 
 def part(name: str, row: Row, insight: Insight | None) -> dict[str, Any]:
-    """Return the content of the part on the task `name`; `insight` is None without an official score, or if hidden."""
+    """Return the template's variables for a row's results on a task. `insight` explains the score, if there is any."""
     task = row.tasks[name]
     failures = [model for model, call in task.calls.items() if isinstance(value_of(call), Failure)]
     return {
@@ -46,17 +46,13 @@ def part(name: str, row: Row, insight: Insight | None) -> dict[str, Any]:
 
 
 def _coloured_by(insight: Insight | None) -> str:
-    """Return the hyperparameter that colours the plot: if possible, one whose effect the measure misses."""
     if insight is None:
         return ""
     return insight.missed[0].name if insight.missed else insight.explanation.deciding[0]
 
 
 def _pairs(task: OnTask) -> dict[str, Any] | None:
-    """Return the value given each pair of hyperparameters, as the lower half of a table; None without such values.
-
-    A cell holds the value, its share of the largest value (for its shade), and whether it is the smallest: the score.
-    """
+    """Return a table of scores given two hyperparameters. A cell: score, share of the largest, is it the smallest?"""
     if task.score is None or not task.score.official_pairs:
         return None
     pairs = {frozenset(pair): 100 * value for pair, value in task.score.official_pairs.items()}

@@ -1,4 +1,4 @@
-"""The table of the first page: rank, name, score, drawn interval and scores on tasks; readers can add columns."""
+"""The table of the first page: rank, name, score, interval and scores on tasks. Readers can show more columns."""
 
 from collections.abc import Sequence
 from pathlib import PurePosixPath
@@ -11,22 +11,22 @@ from harness.board.on_task import OnTask
 from harness.board.row import Row
 from harness.board.scores import decimal
 
-#: The columns that the template places in each row; readers can add all others.
+#: The columns that are always shown; readers can add all others.
 IN_A_ROW = (
     columns.RANK, columns.SUBMISSION, columns.KIND, columns.TEAM, columns.SETTINGS, columns.RUNTIME, columns.SCORE,
     rankings.RANKS,
 )  # fmt: skip
 
-#: With more tasks than this, their cells are narrow.
+#: Maximum number of tasks with wide cells.
 MANY_TASKS = 8
 
 #: Widths of a task's cell, and of all other cells of a row together, in pixels.
 WIDE_CELL, NARROW_CELL, OTHER_CELLS = 72, 46, 620
 
-#: Replaces the hyphen that other formats have for a missing value.
+#: Stands for a missing value; other formats have a hyphen.
 DASH = "\N{EN DASH}"
 
-#: Filters of the table: class of the rows that a filter shows -> name of the filter.
+#: Filters of the table: CSS class of the rows that a filter shows -> name of the filter.
 FILTERS = {
     "submission": "submissions",
     "baseline": "baselines",
@@ -37,7 +37,7 @@ FILTERS = {
 
 
 def table(board: Board, pages: Sequence[str], on_front: Sequence[bool]) -> dict[str, Any]:
-    """Return the content of the table; `pages` has the path of each row's page, `on_front` is from `is_on_front`."""
+    """Return the template's variables. `on_front` says which rows are on the Pareto front of score and time."""
     in_a_row = {column.key for column in IN_A_ROW} | {columns.TASK_SCORE.key_on(task) for task in board.tasks}
     more = [column for column in board.columns if column.key not in in_a_row]
     chances = [task.chance.excess for row in board.rows for task in row.tasks.values() if task.chance is not None]
@@ -64,7 +64,6 @@ def table(board: Board, pages: Sequence[str], on_front: Sequence[bool]) -> dict[
 
 
 def _looks(board: Board, on_front: Sequence[bool]) -> list[list[str]]:
-    """Return the CSS classes of each row: its kind, the keys of `FILTERS` that show it, and classes of its style."""
     lacking = [row.rank is None or not row.complete for row in board.rows]
     found, before = [], None
     for number, (row, lacks) in enumerate(zip(board.rows, lacking, strict=True)):
@@ -83,7 +82,7 @@ def _looks(board: Board, on_front: Sequence[bool]) -> list[list[str]]:
 
 
 def _row(row: Row, page: str, most: float) -> dict[str, Any]:
-    """Return the content of a row; the cell of a task is shaded by its share of `most`, the largest excess."""
+    """Return the template's variables for a row. `most` is the table's largest score above chance: the darkest cell."""
     standing = row.standing
     return {
         "row": row,
@@ -122,7 +121,7 @@ def _shown(text: str) -> str:
 
 
 def _yardsticks(board: Board) -> list[dict[str, Any]]:
-    """Return a row for each yardstick with a score on some task; `about` is an anchor on the page of explanations."""
+    """Return a row for each yardstick that has a score on at least one task, such as the noisy oracle."""
     fits, rows = board.hyperparameters, []
     for name, about, yardstick in (
         ("noisy oracle", "oracle", board.oracle),

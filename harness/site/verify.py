@@ -1,6 +1,6 @@
 """Computes a site again from its data, and compares every file.
 
-Processors differ in the last digits of logarithms and sums, so numbers with all their digits may differ by `ROUNDING`.
+Processors differ in the last digits of logarithms and sums, so unrounded numbers may differ by `ROUNDING`.
 """
 
 import json
@@ -30,13 +30,13 @@ ROUNDING = 1e-9
 #: Minimum number of digits of a number that was not rounded for readers.
 ALL_DIGITS = 15
 
-#: A number with a decimal point. The look-behind keeps the search in a million digits from starting at each of them.
+#: A number with a decimal point. Without the look-behind, the search in a million digits would start at each digit.
 _NUMBER = re.compile(r"(?<![0-9])-?[0-9]+\.[0-9]+(?:e[+-]?[0-9]+)?")
 
 
 @dataclass(frozen=True)
 class Verified:
-    """The result of comparing a site with the site that is computed again from its data."""
+    """The result of comparing a site with a second site, which is computed from the data of the first."""
 
     differences: tuple[str, ...]  #: a line for each difference; empty if the site equals the computed site
     head: str  #: last digest of the chain of records
@@ -46,10 +46,10 @@ class Verified:
 
 
 def verify_site(directory: Path | str) -> Verified:
-    """Compute a site again, and compare every file. It may be hostile: only regular files of limited size are read.
+    """Compute a site again from its data, and compare every file. The site may be hostile.
 
-    Raises `UserError` if the data are missing or malformed, if a record does not fit its digest in the chain, or if
-    another version of this program made the site.
+    Raises `UserError` if the data are missing or malformed, if a record has a wrong digest, or if another version of
+    this program made the site.
     """
     directory = Path(directory)
     if not os.path.lexists(directory / SETTINGS):
@@ -66,7 +66,7 @@ def verify_site(directory: Path | str) -> Verified:
 
 
 def _differences(computed: Mapping[str, bytes], directory: Path) -> Iterator[str]:
-    """Yield a line on each difference between the computed files and those in a directory; rows of the board first."""
+    """Yield a line on the first row of the board that differs, and on each file that is different, missing or extra."""
     yield from _rows(computed[BOARD], directory)
     for name, content in computed.items():
         if (problem := _problem(content, directory, name)) is not None:
@@ -76,7 +76,7 @@ def _differences(computed: Mapping[str, bytes], directory: Path) -> Iterator[str
 
 
 def _rows(computed: bytes, directory: Path) -> Iterator[str]:
-    """Yield a line on the first row of the board that differs; no line if all are the same."""
+    """Yield a line on the first row of the board that differs, or nothing."""
     try:
         found = parse_json(_read(directory, BOARD, computed))["rows"]
         pairs = list(zip(json.loads(computed)["rows"], found, strict=False))
@@ -89,7 +89,7 @@ def _rows(computed: bytes, directory: Path) -> Iterator[str]:
 
 
 def _first(expected: Any, found: Any, where: str = "") -> str:
-    """Return the first value that differs, as text: its keys, such as `tasks.cifar10.official`, and both values."""
+    """Return a text on the first value that differs: its keys, such as `tasks.cifar10.official`, and both values."""
     if isinstance(expected, dict) and isinstance(found, dict) and expected.keys() == found.keys():
         key = next(key for key in expected if not _same(json.dumps(expected[key]), json.dumps(found[key])))
         return _first(expected[key], found[key], f"{where}.{key}" if where else key)
@@ -123,12 +123,11 @@ def _problem(content: bytes, directory: Path, name: str) -> str | None:
 
 
 def _read(directory: Path, name: str, expected: bytes) -> bytes:
-    """Return the content of a file; raises `UserError` if it is no regular file, or far larger than expected."""
     return read_below(directory, name, 2 * len(expected) + 1000)
 
 
 def _same(expected: str, found: str) -> bool:
-    """Whether two texts are equal, apart from rounding differences of numbers."""
+    """Whether two texts are equal, except for numbers that differ by rounding."""
     if expected == found:
         return True
     pairs = zip(_NUMBER.findall(expected), _NUMBER.findall(found), strict=False)
@@ -137,7 +136,7 @@ def _same(expected: str, found: str) -> bool:
 
 
 def _is_rounding(expected: str, found: str) -> bool:
-    """Whether two numbers are equal within `ROUNDING`, and written alike: with as many decimals, or with all digits."""
+    """Whether two numbers are equal within `ROUNDING`, and both have equally many decimals, or all their digits."""
     if not math.isclose(float(expected), float(found), rel_tol=ROUNDING):
         return False
     decimals = len(expected.partition(".")[2])
@@ -148,6 +147,5 @@ def _is_rounding(expected: str, found: str) -> bool:
 
 
 def _line(expected: bytes, found: bytes) -> int:
-    """Return the number of the first line that differs, from 1."""
     pairs = zip(expected.splitlines(), found.splitlines(), strict=False)
     return 1 + sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

@@ -51,7 +51,7 @@ def told(task: Task, measures: Sequence[str], withhold: Withhold = Withhold.AUTO
 def test_the_time_of_all_and_the_measures_that_take_most_are_named(task: Task) -> None:
     first, second = told(task, ["depth", "cross_entropy", "l2_norm", "input_gradient_norm", "alpha"])
     assert first.startswith("40 calls, about ")
-    assert first.endswith(" at once, less where measures share passes; 1 measure of spectra not counted")
+    assert first.endswith(" at once, less where measures share passes; 1 measure of singular values not counted")
     named = second.removeprefix("the measures that take most: ").split(", ")
     assert [one.split()[0] for one in named[:2]] == ["input_gradient_norm", "cross_entropy"]
 

@@ -1,7 +1,7 @@
 """Measures of generalization in deep learning: run, score and rank them, and compute them on a network of your own.
 
-`__init__.pyi` lists the names, also for editors and type checkers. A name is imported at its first use. The arguments
-below mean the same in all functions that have them.
+`__init__.pyi` lists the names of this package. A name is imported at its first use. The arguments below mean the same
+in all functions that have them.
 
 Args:
     tasks_dir: directory of the tasks.
@@ -11,7 +11,7 @@ Args:
     results: database of the records: an SQLite file, or a URL.
     force: make recorded calls again.
     retry_timeouts: make recorded calls again that exceeded their time with less than half of a processor.
-    withhold: whether to withhold or round results on a task: `always`, `never`, or `auto` (if it is marked as hidden).
+    withhold: whether to withhold or round results: `always`, `never`, or `auto` (of tasks that are marked as hidden).
     execution: limits, sandbox and executor of the calls.
     progress: shows the work.
 """
@@ -24,7 +24,7 @@ from typing import Any
 
 
 def _read_places() -> dict[str, tuple[str, str]]:
-    """Return public name -> (module, name in this module). The second is empty if the public name is a module."""
+    """Return public name -> (module, name in the module), or -> (module, "") for a name that stands for a module."""
     places: dict[str, tuple[str, str]] = {}
     imported: dict[str, tuple[str, str]] = {}
     for line in ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8")).body:

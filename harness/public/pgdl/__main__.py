@@ -1,6 +1,6 @@
 """The command `pgdl`, also as `python -I -m pgdl`.
 
-Our packages are imported only after `_require_own` has run: before, `harness` may be a package of another project.
+Our packages are imported only after `_require_own`: another project may have a package that is called `harness`, too.
 """
 
 import importlib.util
@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-#: Our packages with general names: another project on the path may have packages of these names, too.
+#: Our packages with names that another project may use, too.
 PACKAGES = ("harness", "scoring", "baselines")
 
 _INSTALLED, _, _CHECKOUT = Path(__file__).resolve().parents[1:4]
@@ -31,7 +31,7 @@ def main() -> NoReturn:
 
 
 def _require_own(name: str) -> None:
-    """End the command in one line if another package of the same name hides ours."""
+    """Print an error and exit if another package of the same name hides ours."""
     spec = importlib.util.find_spec(name)
     places = [] if spec is None else [spec.origin, *(spec.submodule_search_locations or ())]
     where = next((place for place in places if place), name)

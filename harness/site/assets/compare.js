@@ -12,7 +12,7 @@ function make(name, attributes = {}, ...children) {
   return element;
 }
 
-// Positions of the models about which the chosen rows disagree most: ranks that differ most, in shares of all models.
+// Positions of the models whose ranks differ most between the chosen rows, at most MOST_MARKED.
 function disagreed(task, chosen) {
   const spread = (place) => {
     const ranks = chosen.map((row) => task.ranks[row][place]);
