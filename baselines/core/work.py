@@ -1,9 +1,9 @@
-"""The work of a measure: a readable text, from which its cost and a forecast take the number of passes.
+"""The work of a measure: a text for users, from which the program computes numbers of passes.
 
-F is a forward pass, B a forward and a backward pass. Terms are `25 x 3 B`, over the examples of `n_samples`, or
-`1 F of 50 x kappa examples`. Factors are numbers, kappa (classes), d (weight layers), m (training examples), and
-`min(kappa, 10)` or `max(m / 10, 2048)`. All other words are ignored. Forecasts also ignore terms behind a semicolon,
-which describe other cases.
+F is a forward pass, B a forward and a backward pass. `25 x 3 B` are 75 passes over the `n_samples` examples of a
+measure, `1 F of 50 x kappa examples` is one pass over that many examples. Factors are numbers, kappa (classes), d
+(weight layers), m (training examples), and expressions such as `min(kappa, 10)` or `max(m / 10, 2048)`. All other words
+are ignored. Terms behind a semicolon describe other settings; `passes_of` ignores them.
 """
 
 import re
@@ -15,15 +15,16 @@ from baselines.core.needs import Cost
 _FACTOR = r"(?:(?:min|max)\([^()]+\)|[\d.,]*\d|\b(?:kappa|d|m)\b)"
 _TERM = re.compile(rf"({_FACTOR}(?: x {_FACTOR})*) ([FB])\b(?: of ({_FACTOR}(?: x {_FACTOR})*) (?:examples|mixtures))?")
 
-#: Most passes F of a measure whose cost is not `many`; the limit of passes B is one less. Passes per class count once.
+#: The cost of a measure is `many` if it makes more passes F than this, or at least as many passes B. A factor kappa
+#: counts as 1.
 FEW = 3
 
 
 class Passes(NamedTuple):
-    """Numbers of examples in all passes of a measure."""
+    """Work of a measure as numbers of examples, summed over passes."""
 
-    forward: float  #: in forward passes
-    backward: float  #: in forward and backward passes
+    forward: float  #: in passes F
+    backward: float  #: in passes B
 
 
 class Sizes(NamedTuple):
@@ -35,12 +36,9 @@ class Sizes(NamedTuple):
 
 
 def passes_of(work: str, n_samples: int | None, sizes: Sizes) -> Passes:
-    """Return the numbers of examples in all passes of a measure's work.
+    """Return the numbers of examples in all passes of a measure with this work.
 
-    Args:
-        work: the work of the measure.
-        n_samples: training examples of a pass without its own number; None for all.
-        sizes: sizes of the network and the training set.
+    A pass whose term names no number goes over `n_samples` examples; None means the whole training set.
     """
     symbols, found = sizes._asdict(), {"F": 0.0, "B": 0.0}
     for factor, letter, examples in _TERM.findall(work.partition(";")[0]):
@@ -50,7 +48,7 @@ def passes_of(work: str, n_samples: int | None, sizes: Sizes) -> Passes:
 
 
 def cost_of(work: str, *, takes_gradients: bool) -> Cost:
-    """Return the cost of a work, from its passes for one class and 100 layers, terms behind a semicolon included."""
+    """Return the cost of a work, for one class and 100 weight layers; terms behind a semicolon count, too."""
     symbols, times = Sizes(kappa=1, d=100, m=1)._asdict(), {"F": 0.0, "B": 0.0}
     for factor, letter, _ in _TERM.findall(work):
         times[letter] += _product(factor, symbols)
@@ -69,7 +67,6 @@ def _product(text: str, symbols: Mapping[str, int]) -> float:
 
 
 def _value(factor: str, symbols: Mapping[str, int]) -> float:
-    """Value of a number, a symbol, a symbol over a number, or the min or max of two such factors."""
     if factor.startswith(("min(", "max(")):
         ends = [_value(part, symbols) for part in factor[4:-1].split(", ")]
         return min(ends) if factor.startswith("min") else max(ends)

@@ -57,7 +57,7 @@ def _register_mean_error(kind: str, layer: int) -> None:
 
 
 def _needs(layer: int) -> set[Need]:
-    """Needs of mixing at a layer: outputs of a layer can be mixed even if inputs are tokens."""
+    """Return the needs of mixing at a layer. Outputs of layer 1 can be mixed even if inputs are tokens."""
     return {Need.LABELS} if layer else {Need.LABELS, Need.QUANTITIES}
 
 
