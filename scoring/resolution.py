@@ -28,9 +28,10 @@ STEPS = 10  #: number of bisection steps of the search for the strength of the n
 def smallest_p_value(grid: Grid) -> float:
     """Return the smallest p-value that any measure can have on a grid with an official score.
 
-    For a pair of hyperparameters, the p-value is the share of permutations, among models that share both values, that
-    score at least as high as the measure. The identity is such a permutation, so the p-value is at least 1 / number of
-    permutations. The result is the largest of these bounds over pairs, as a score's p-value is the largest over pairs.
+    For a pair of hyperparameters, the measure is permuted among models that share both values. The p-value is the share
+    of permutations with at least the measure's score. The identity is such a permutation, so the p-value is at least 1
+    / number of permutations. The result is the largest of these bounds over pairs, as a score's p-value is the largest
+    over pairs.
     """
     require_official(grid)
     n_models, sizes = len(grid.models), dict(zip(grid.names, grid.sizes, strict=True))

@@ -42,8 +42,8 @@ def sign_errors(
     hyperparameter. It contains every pair of a model of one setting and a model of the other. Its error is a weighted
     mean over these pairs: 0 for the right order, 1 for the wrong order, 1/2 for equal values or gaps.
 
-    With `test_images`, a pair has more weight the more certain the order of its gaps is, and weight 0 if the test
-    images leave the order open (for 10,000 images, if the gaps differ by less than 0.0196). With `seed`, an environment
+    With `test_images`, a pair has more weight the more certain the order of its gaps is. The weight is 0 if the test
+    images leave the order open: for 10,000 images, if the gaps differ by less than 0.0196. With `seed`, an environment
     is discarded if (sum of weights)^2 / (sum of squared weights) is below `MINIMUM_EFFECTIVE_PAIRS`. Without `seed`, an
     environment is a single pair, and a single wrong pair makes `robust` 1; `mean` and `percentile_90` say more.
 
@@ -56,7 +56,7 @@ def sign_errors(
 
     Raises:
         ScoreUndefined: there is no environment, or all are discarded.
-        ValueError: wrong lengths, numbers that are not finite, no test image, or no hyperparameter of that name.
+        ValueError: wrong lengths, numbers that are not finite, no test image, or no hyperparameter `seed`.
 
     Source: Dziugaite et al., "In search of robust measures of generalization", 2020.
     """

@@ -124,10 +124,12 @@ def _arriving(moves_to: NDArray[np.intp], target: NDArray[np.intp], radius: int,
 def needed_shifts(margins: Margins, generators: Sequence[AdversarialGenerator]) -> Mask:
     """Return which margins `AdversarialGenerator.estimates` needs, as far as the known margins tell.
 
-    First the candidates of each image are needed. Once these are known, so are the translations that a generator may
-    move onto the moved image, and the candidates of each of them that is classified correctly. Other margins may be any
-    number in `estimates`. `margins` is NaN where unknown, shape (n_images, side, side); side is 6 * radius + 1 for the
-    largest radius. The result has the same shape.
+    The candidates of each image are needed first. If these are known, a generator's moved image is known. Then the
+    translations that the generator may move onto the moved image are needed. Of these, correctly classified
+    translations also need their own candidates. Other margins may be any number in `estimates`.
+
+    `margins` is NaN where unknown, shape (n_images, side, side); side is 6 * radius + 1 for the largest radius. The
+    result has the same shape.
     """
     needed = np.zeros(margins.shape, bool)
     middle = margins.shape[1] // 2

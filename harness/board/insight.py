@@ -52,7 +52,7 @@ def find_insights(rows: Sequence[Row], wanted: Collection[int] | None = None) ->
 
 
 def time_steps(row: Row) -> list[TimeStep]:
-    """Return the row's score under every shorter time limit; empty if a task is hidden, or if there are no records."""
+    """Return the row's score under every shorter time limit; empty if a task is hidden, or without a configuration."""
     scored = {name: task.scored for name, task in row.tasks.items() if task.scored is not None}
     if len(scored) < len(row.tasks) or row.configuration is None:
         return []

@@ -191,8 +191,8 @@ class PlannedPhase:
 def plan_phases(competition: CodabenchCompetition, where: Path) -> list[PlannedPhase]:
     """Check the tasks of a competition, and return its phases; `where` is the TOML file, for messages.
 
-    Raise `UserError` if a task is missing, invalid or without reference data, a task of a public phase is marked as
-    hidden, or a task of a hidden phase is not.
+    Raise `UserError` if a task is missing, invalid or without reference data. Raise it, too, if a task of a public
+    phase is marked as hidden, or a task of a hidden phase is not.
     """
     names = list(dict.fromkeys(name for phase in competition.phases for name in phase.public_tasks))
     found = TaskDirectory(Path(competition.tasks)).runnable([*names, *competition.hidden_tasks])

@@ -58,10 +58,10 @@ def download(
 ) -> tuple[list[Submitted], list[str]]:
     """Download a submission of each participant as NAME.zip; return the submissions, and lines on problems.
 
-    It is the submission on the platform's board, or else the last submission whose file was written before `end`, the
-    end of the phase in the organiser's description. A table lists the files, and existing files are not downloaded
-    again. `with_results` chooses only among submissions with a score, and also downloads results/NAME.zip. Raise
-    `UserError` if the platform cannot be reached, refuses or fails.
+    It is the submission on the platform's board, or else the last submission whose file was written before `end`. A
+    table lists the files, and existing files are not downloaded again. `with_results` chooses only among submissions
+    with a score, and also downloads results/NAME.zip. Raise `UserError` if the platform cannot be reached, refuses or
+    fails.
     """
     listed, notes = by_participant(opened, FINISHED if with_results else None)
     with writing(directory):

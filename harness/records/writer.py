@@ -24,7 +24,7 @@ class RecordWriter:
     """Writes records in groups, in a separate thread: a context manager that writes the remaining records on exit.
 
     Only records of calls that `claims` still holds are written, or all if it is None. If a PostgreSQL server fails, the
-    writer tries again for ten minutes, or only once more if an error or Ctrl-C has ended the context. Records that
+    writer tries again for ten minutes. After an error or Ctrl-C in the context, it tries only once more. Records that
     cannot be written go into a local file (`unwritten`); then every method raises a `UserError` that names the file.
     """
 

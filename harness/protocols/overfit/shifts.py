@@ -65,7 +65,7 @@ class Positions:
     touching: float  #: share of images that are not black in the outermost rows and columns; 0 if images wrap around
 
     def notes(self, radii: Sequence[int]) -> Iterator[str]:
-        """Yield a note for each way in which the images break the assumption that shifts preserve their density."""
+        """Yield a note for each way in which the images break the assumption of density-preserving shifts."""
         affected = [radius for radius in radii if self.spread < SPREAD * radius]
         if affected:
             yield (
