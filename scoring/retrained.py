@@ -80,10 +80,9 @@ def _on_large_task(task: PairedTask, random: np.random.Generator) -> NDArray[np.
 
 
 def _share(values: Vector, level: Vector, errors: Vector, spread: float) -> Vector:
-    """Return the share of the drawn deviations that is not due to chance, 0 to 1, shape (n_sets,).
+    """Return the factors that remove the share of chance from drawn deviations, 0 to 1, shape (n_sets,).
 
-    Chance has the same share in a squared deviation as in a value. A useless measure gets the spread of random
-    measures.
+    Chance has the same share in a squared deviation as in a value. A useless measure gets a random measure's spread.
     """
     signal = np.clip(1 - level / np.maximum(values, level), 0, 1) * errors**2
     share: Vector = np.sqrt(np.clip((signal + spread**2) / np.where(errors > 0, errors, np.inf) ** 2, 0, 1))
@@ -94,8 +93,8 @@ def influences(measure: Vector, gap: Vector, cond: Conditioning) -> tuple[Vector
     """Return the conditional mutual information given each pair of hyperparameters, and each model's contribution.
 
     The information is a function of the counts of pairs in cells. A model's contribution is the sum, over its pairs, of
-    the derivative of this function by the count of the pair's cell (Hajek's projection). The shapes are (n_sets,), 0 to
-    1, and (n_sets, n_models). The grid of `cond` must have an official score.
+    the derivative of this function by the count of the pair's cell (Hajek's projection). The information has the shape
+    (n_sets,), the contributions (n_sets, n_models). The grid of `cond` must have an official score.
 
     Source: van der Vaart, "Asymptotic statistics", 1998, chapters 11 and 12.
     """
