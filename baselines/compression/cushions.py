@@ -136,7 +136,6 @@ def interlayer_cushions(subject: Subject, n_samples: int, n_probes: int, seed: i
 
 
 def _least(network: Network, ratios: Array, robust: bool) -> Array:
-    """Return the minimum (d,) of ratios (n, d, d) over examples and over the layers j behind each layer i."""
     places = network.weight_nodes
     cushions = [1 / math.sqrt(math.prod(network.shape(place))) for place in places]
     for i, place in enumerate(places):

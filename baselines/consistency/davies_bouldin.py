@@ -70,7 +70,7 @@ def index_of_batches(network: Network, batches: Sequence[Sample], layer: str, po
 
 
 def index(points: Array, labels: Array) -> float:
-    """Return the Davies-Bouldin index of points (n, ...) in clusters `labels` (n,); equal centroids contribute 0."""
+    """Return the Davies-Bouldin index of points (n, ...) in clusters `labels` (n,); pairs of equal centroids add 0."""
     points = points.reshape(len(points), -1).astype(np.float64)
     points = points - points.mean(axis=0)
     _, labels = np.unique(labels, return_inverse=True)

@@ -16,7 +16,6 @@ from baselines.network.per_example import gradient_products
 
 @shared
 def _cosines(subject: Subject, n_samples: int, seed: int) -> Array:
-    """Return the cosines (pairs,) between gradients of two examples' losses; 0 if either gradient is 0."""
     network, sample = subject.network, subject.sample(n_samples, seed)
     if len(sample) < 2:
         raise MeasureUnavailable("needs two training examples")

@@ -60,7 +60,7 @@ def in_one_unit(first: float, second: float) -> tuple[float, float, float]:
 
 
 def added(total: Array, before: float, part: Array, now: float) -> Array:
-    """Return before * total + now * part (weights,), float64, in the memory of `total`, which may be empty at first."""
+    """Return before * total + now * part, float64, in `total`'s memory; a `total` of another shape counts as 0."""
     if total.shape != part.shape:
         return np.multiply(part, now, dtype=np.float64)
     if before != 1:

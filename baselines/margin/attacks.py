@@ -81,8 +81,6 @@ def inputs_range(inputs: Array, epsilon: float) -> tuple[float, float, float]:
 
 
 def _slopes(network: Network, points: Array, labels: Array) -> tuple[Array, Array]:
-    """Return whether points (n, ...) are misclassified, (n,), and scaled gradients (n, ...) of the loss."""
-
     def run(images: Any, true: Any) -> tuple[Any, Any]:
         with tf.GradientTape() as tape:
             tape.watch(images)

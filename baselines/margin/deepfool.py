@@ -53,7 +53,6 @@ def deepfool_margin(
 
 
 def _changes(network: Network, inputs: Array, candidates: Array, n_steps: int, factor: float) -> Array:
-    """Return changes (n, numbers) of inputs (n, ...); candidates (n, c) are classes, the predicted class first."""
     changes = np.zeros((len(inputs), math.prod(inputs.shape[1:])))
     waiting = np.arange(len(inputs))
     for _ in range(n_steps):

@@ -34,8 +34,6 @@ _PLACES = {"1st": (2, 3, 4, 5), "8th": (8, 9, 6, 7, 5, 4, 3, 2)}
 
 
 class _Class(NamedTuple):
-    """A class with n examples in the sample, n >= 2."""
-
     share: float  #: share of the class in the training set
     margins: Array  #: (n,)
     lengths: Array  #: norms (n,) of the margins' gradients with respect to the layer

@@ -273,7 +273,6 @@ def joined(batches: Iterable[Sequence[Array]]) -> list[Array]:
 
 
 def _make(node: Node, dtype: str) -> Any:
-    """Return the Keras layer of a node, without regularizers and constraints; no initial values are drawn."""
     if node.kind == ATTENTION:
         return Attention(**node.config)
     config = {name: "zeros" if name.endswith("_initializer") else value for name, value in node.config.items()}

@@ -25,7 +25,7 @@ _ROUNDING = 2e-3
 
 
 def without_probabilities(network: Nodes, shapes: Mapping[int, tuple[int | None, ...]], n_outputs: int) -> Nodes:
-    """Return a network without the final activation that turns logits into probabilities; else set `no_logits`.
+    """Return a network without the final activation that makes probabilities, or with `no_logits` if it must stay.
 
     `shapes` are the shapes of the layers' outputs, by position. `n_outputs` is the length of the output vector.
     """

@@ -70,8 +70,6 @@ def gradient_products(network: Network, inputs: Any, slopes: Slopes) -> Any:
 
 
 class _Pass(NamedTuple):
-    """A forward pass: inputs and outputs of the trained layers, the logits, and the tape."""
-
     entering: list[Any]
     leaving: list[Any]
     logits: Any
@@ -79,8 +77,6 @@ class _Pass(NamedTuple):
 
 
 class _Layer(NamedTuple):
-    """A trained layer, its inputs and outputs, and the gradient with respect to its outputs."""
-
     node: Node
     weights: Any
     entering: Any

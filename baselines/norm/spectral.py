@@ -60,7 +60,6 @@ def squared_fourier_norms(subject: Subject, change: bool = False, *, fft_size: s
 
 
 def _fourier_norm(subject: Subject, change: bool, number: int, of_inputs: tuple[int, ...] | None) -> float:
-    """Return a layer's norm on its own feature map or, if given, on a map with sides `of_inputs` and without stride."""
     layer = _maps(subject, change)[number]
     if layer.is_pointwise:
         return float(_singular_values(subject, change, number).max())

@@ -130,8 +130,7 @@ def norm_measure(
 ) -> Callable[[Callable[..., float]], Complexity]:
     """Register a function of `Terms` as a measure, or as a measure for every variant of the spectral norm.
 
-    A measure takes the keyword parameters of the function and of all functions that compute norms and margin. Its
-    docstring gets a field `Work`.
+    A measure takes the keyword parameters of the function and of all functions that compute norms and margin.
 
     Args:
         needs: as in `measure`; a margin adds labels.

@@ -57,7 +57,6 @@ def _register_mean_error(kind: str, layer: int) -> None:
 
 
 def _needs(layer: int) -> set[Need]:
-    """Return the needs of mixing at a layer. Outputs of layer 1 can be mixed even if inputs are tokens."""
     return {Need.LABELS} if layer else {Need.LABELS, Need.QUANTITIES}
 
 

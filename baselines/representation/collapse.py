@@ -75,7 +75,6 @@ def class_means(features: Array, labels: Array) -> tuple[Array, Array]:
 
 
 def _within(features: Array, labels: Array, means: Array) -> Iterator[Array]:
-    """Yield features minus the mean of their class, in blocks (some, features), float64, to save memory."""
     for some in _slices(features):
         yield features[some] - means[labels[some]]
 

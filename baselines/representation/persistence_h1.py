@@ -46,7 +46,7 @@ def loops(distances: Array) -> Array:
 def _reduce(column: int, columns: dict[int, int]) -> int | None:
     """Return the last edge of the loop that a triangle fills; None if it fills no loop.
 
-    Columns are sets of edges as bits. `columns` maps last edges to reduced columns; the new one is added.
+    Columns are sets of edges as bits. `columns` maps last edges to reduced columns, and gets the new reduced column.
     """
     while column:
         last = column.bit_length() - 1

@@ -44,13 +44,10 @@ def log_me(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
 
 
 def evidence(squares: Array, projected: Array, total: float, number: int) -> float:
-    """Return the maximum log evidence over both precisions, divided by the number of targets.
+    """Return the maximum log evidence over both precisions, divided by the `number` of targets.
 
-    Args:
-        squares: nonzero squared singular values (r,) of the features.
-        projected: projections (r,) of the targets onto the left singular vectors.
-        total: sum of the squared targets.
-        number: number of targets.
+    `squares` (r,) are the nonzero squared singular values of the features, `projected` (r,) the projections of the
+    targets onto the left singular vectors, `total` is the sum of the squared targets.
     """
     outside = max(total - float(projected @ projected), 0.0)
     prior, noise = 1.0, 1.0  # precisions of weights and of labels

@@ -104,7 +104,6 @@ def _best(h: Any, s: Any, others: Any) -> tuple[Any, float]:
 
 
 def _without_idle(curvature: Array, squares: Array) -> tuple[Array, Array]:
-    """Drop rows and columns in which either matrix is all zero: they contribute 0."""
     size = None
     while size != curvature.size:
         size = curvature.size

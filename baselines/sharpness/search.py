@@ -33,7 +33,7 @@ def largest_harmless(
     line predicts the next scale. Once harmless and harmful scales bracket the result, Brent's method takes over. The
     search ends when the bracket is within `INTERVAL`, or at a harmless scale that leaves `LITTLE` of the margin. The
     result is the root of the line through the last two scales, with an error of 0.1 % for smooth margins. If the margin
-    crosses 0 several times, it is the smallest crossing that the search meets. Range: [SMALLEST, largest].
+    crosses 0 several times, the result is the smallest crossing that the search meets. Range: [SMALLEST, largest].
 
     Args:
         margins: returns the margins (n,) of all predictions after changes of a given scale.

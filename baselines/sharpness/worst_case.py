@@ -7,7 +7,7 @@ Dziugaite et al. 2020 leave these measures out.
 Weights: folded. Draws: by input. Work: about 200 B of 64 examples and 10 F of 640 examples for alpha, as much for
 alpha'; the measures share them.
 
-accuracy_drop: tolerated loss of training accuracy on 640 examples, in (0, 1] (0.1: from 0.95 to 0.85). alpha is the
+accuracy_drop: tolerated loss of accuracy on 640 training examples, in (0, 1] (0.1: from 0.95 to 0.85). alpha is the
     largest scale up to 2 at which an attack costs no more. The attack changes each parameter, also biases, by at most
     alpha; for alpha', a parameter w by at most alpha' |w|. It takes 20 steps along the sign of the loss' gradient from
     each of 3 random starts.
