@@ -72,8 +72,8 @@ def arora_compression_bound(
     Formula: ln(c^2 d^2 max_x |f(x)|^2 sum_i 1 / (mu_i^2 mu_i->^2)) - 2 ln gamma, c activation_contraction, d layers, f
     the logits, mu_i the layer cushion (see inverse_layer_cushion), mu_i-> the smallest interlayer cushion, gamma the
     10th percentile of the margins. Source: Arora et al. 2018, arXiv 1802.05296, theorem 4.1, without its constants.
-    Work: 2 F, and 2.75 x d B of 256 examples. Draws: by example. Refused: all inputs of a layer are zero, or no signal
-    passes from a layer to a later layer.
+    Work: 2 forward passes, and 2.75 x d backward passes over 256 examples. Draws: depend on the order of examples.
+    Refused: all inputs of a layer are zero, or no signal passes from a layer to a later layer.
 
     An interlayer cushion of layer i is the share of a signal that passes from layer i to a later layer, relative to
     noise.
@@ -142,7 +142,7 @@ def _register_noise(layer: int) -> None:
     @measure(
         Need.DATA if layer else Need.QUANTITIES,
         name=f"noise_sensitivity_l{layer}" if layer else "noise_sensitivity", where=where,
-        at=f", x for x^{layer}" if layer else "", draws="by example" if layer else "by input and by example",
+        at=f", x for x^{layer}" if layer else "", draws="examples" if layer else "input dimensions and of examples",
     )  # fmt: skip
     def noise_sensitivity(
         subject: Subject, *, tau: float = 0.1, n_draws: int = 2, n_samples: int = 2048, seed: int = 0
@@ -150,8 +150,8 @@ def _register_noise(layer: int) -> None:
         """Squared change of the logits under noise on $where, relative to their squared norm.
 
         Formula: mean over x and eta ~ N(0, tau^2 I) of |f(x + eta |x|) - f(x)|^2 / (tau^2 |f(x)|^2)$at, f the logits.
-        Range: [0, inf). Source: Arora et al. 2018, arXiv 1802.05296, definition 3. Work: 3 F. Draws: $draws. Refused:
-        the logits are zero for all examples, or the network has too few layers.
+        Range: [0, inf). Source: Arora et al. 2018, arXiv 1802.05296, definition 3. Work: 3 forward passes. Draws:
+        depend on the order of $draws. Refused: the logits are zero for all examples, or the network has too few layers.
 
         Every entry gets noise of standard deviation tau times the norm of the whole vector, so the noise of
         high-dimensional layers is larger than the signal. Examples whose logits are all zero are left out.

@@ -33,7 +33,7 @@ def pruning_tolerance(
 
     Formula: -max {p : accuracy without the fraction p of weights >= accuracy - 0.1}. Range: [-1, 0]; -1 if all kernels
     can be zero. Source: definition of this library; pruning by magnitude as in Han et al. 2015, arXiv 1506.02626. Work:
-    14 F.
+    14 forward passes.
 
     The smallest weights are set to zero first; biases are not pruned. Bisection finds the fraction to 1/4096.
 
@@ -60,7 +60,7 @@ def quantization_bits(subject: Subject, *, accuracy_drop: float = 0.1, n_samples
     """Smallest number of bits per weight that keeps the training accuracy.
 
     Formula: min {b : accuracy with 2^b - 1 equidistant values for each layer's weights >= accuracy - 0.1}. Range: 1, 2,
-    ..., 16. Source: definition of this library. Work: about 5 F, up to 17.
+    ..., 16. Source: definition of this library. Work: about 5 forward passes, up to 17.
 
     The 2^b - 1 values are equidistant between minus and plus the largest magnitude of the kernel. With b = 1 a weight
     is its sign times the mean magnitude of the kernel. The value is 16, untested, if 15 bits lose too much accuracy.

@@ -27,9 +27,9 @@ def dbi_mixup_winner(subject: Subject) -> float:
     """dbi_mixup with the draws of the submission that won the PGDL competition.
 
     Formula: davies_bouldin_index times mixup_error, each on 10 batches; means over batches, then over classes. Range:
-    [0, inf). Source: Natekar and Sharma 2020, arXiv 2012.02775, and their submission, team Interpex. Work: 1 F of 450 x
-    kappa mixtures, and 1 F of 1200 examples up to the first convolution. Draws: by example. Refused: no class has
-    examples in every batch, or all examples are of one class.
+    [0, inf). Source: Natekar and Sharma 2020, arXiv 2012.02775, and their submission, team Interpex. Work: 1 forward
+    pass over 450 x kappa mixtures, and 1 forward pass over 1200 examples up to the first convolution. Draws: depend on
+    the order of examples. Refused: no class has examples in every batch, or all examples are of one class.
 
     The value depends on the order of the dataset, and on no seed. The index is computed in batches of 120 on the first
     1,200 examples of the repeated and shuffled dataset (buffer of 5,000, fixed seeds). Mixtures are made of the
@@ -82,8 +82,8 @@ def augmentation_robustness_runner_up(
 
     Formula: sum over images x of sum_t (|max p(x) - max p(t(x))| if argmax p(x) = argmax p(t(x)), else P_t), p the
     predicted probabilities. Range: [0, inf). Source: Aithal et al. 2021, arXiv 2101.06459, and their submission, team
-    Always Generalize. Work: 8 F of min(m, 12,864) examples. Refused: inputs are not images of 1, 3 or 4 channels, the
-    first three of which are colours.
+    Always Generalize. Work: 8 forward passes over min(m, 12,864) examples. Refused: inputs are not images of 1, 3 or 4
+    channels, the first three of which are colours.
 
     The team's final submission consists of this term alone. Transformations t and penalties P_t are those of
     `augmentation_robustness_penalty`, with five differences. The dataset is read from its start, unshuffled, and at

@@ -48,7 +48,7 @@ class Measure:
     cost: Cost
     work: str  #: passes over examples, in the notation of `baselines.core.work`
     weights: Form | None  #: weights as trained, or with normalization folded; None if the measure reads no weights
-    draws: str  #: `by input` or `by example`, if the order of inputs or examples changes the random draws; else empty
+    draws: str  #: on which orders the random draws depend: of input dimensions, of examples; empty: on neither
     order: str  #: name of a measure that orders all networks in the same way; empty if no measure does
     refused: str  #: the cases in which the measure raises `MeasureUnavailable` although its needs are met
     needs: frozenset[Need]
@@ -116,7 +116,7 @@ def _add(name: str, compute: Callable[..., float], needs: frozenset[Need]) -> Co
     if name in MEASURES:
         raise ValueError(f"two measures are named {name}")
     doc, shared = compute.__doc__ or "", getattr(inspect.unwrap(compute), "__globals__", {}).get("__doc__") or ""
-    usual = "none" if Need.DATA not in needs else "1 B" if Need.GRADIENTS in needs else "1 F"
+    usual = "none" if Need.DATA not in needs else "1 backward pass" if Need.GRADIENTS in needs else "1 forward pass"
     texts = {"Work": usual} | fields_of(shared) | fields_of(doc)
     formula, values, source, draws, order, refused = (texts.get(field, "") for field in PLAIN)
     weights = Form(texts["Weights"]) if "Weights" in texts else None

@@ -20,7 +20,8 @@ def jacobian_norm(subject: Subject, *, n_batches: int = 33, batch_size: int = 16
     """Mean squared entry of the Jacobians of the logits with respect to the inputs of all layers.
 
     Formula: mean over batches and layers l of mean((d f / d x^l)^2), x^l the input of layer l. Range: [0, inf). Source:
-    PGDL starting kit (Jiang et al. 2020, arXiv 2012.07976). Work: kappa B of 528 examples. Draws: by example.
+    PGDL starting kit (Jiang et al. 2020, arXiv 2012.07976). Work: kappa backward passes over 528 examples. Draws:
+    depend on the order of examples.
 
     As in the starting kit, the first 33 batches of 16 examples are read. All layers, including pooling and reshaping,
     have equal weight, and so have all batches, including a smaller last batch.
@@ -95,7 +96,7 @@ def input_jacobian_norm(subject: Subject, *, n_samples: int = 2048, outputs: str
     """Mean Frobenius norm of the Jacobian of the logits with respect to the input.
 
     Formula: E |d f / d x|_F, f the logits, x the input. Range: [0, inf). Source: Novak et al. 2018, arXiv 1802.08760.
-    Work: kappa B.
+    Work: kappa backward passes.
 
     Args:
         outputs: differentiate "logits" or "probabilities".
@@ -108,7 +109,7 @@ def log_jacobian_norm_normalized(subject: Subject, *, n_samples: int = 2048, see
     """Mean logarithm of the Jacobian's norm, times the input's norm, divided by the norm of the logits.
 
     Formula: E ln(|d f / d x|_F |x| / |f|), f the logits, x the input. Source: Novak et al. 2018, arXiv 1802.08760.
-    Work: kappa B.
+    Work: kappa backward passes.
 
     Examples with a norm of 0 are left out; the value is 0 if no example is left.
     """
@@ -126,7 +127,7 @@ def geometric_complexity(subject: Subject, *, n_samples: int = 2048, seed: int =
     """Mean squared Frobenius norm of the Jacobian of the logits with respect to the input.
 
     Formula: E |d f / d x|_F^2, f the logits, x the input. Range: [0, inf). Source: Dherin, Munn, Rosca and Barrett
-    2022, arXiv 2209.13083. Work: kappa B.
+    2022, arXiv 2209.13083. Work: kappa backward passes.
 
     Geometric complexity is a discrete Dirichlet energy: |W|_F^2 for a linear network with weights W, 0 for constant
     outputs. The square of `input_jacobian_norm` is smaller by the variance of the norm over examples. Dherin et al.

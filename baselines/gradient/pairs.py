@@ -1,6 +1,6 @@
 """Angles between the gradients of pairs of examples: does a step for an example reduce the other example's loss, too?
 
-Weights: as trained. Work: 1 B of 128.
+Weights: as trained. Work: 1 backward pass.
 """
 
 from typing import Any

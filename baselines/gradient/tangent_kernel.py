@@ -2,7 +2,7 @@
 
 The mean over classes is subtracted from the logits, and the kernel is averaged over classes.
 
-Weights: as trained. Work: min(kappa, 10) B of 128.
+Weights: as trained. Work: min(kappa, 10) backward passes.
 """
 
 import math

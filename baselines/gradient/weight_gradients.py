@@ -159,7 +159,8 @@ def sensitivity_output_change(
     """Mean squared change of the logits under noise on the input, relative to their mean square.
 
     Formula: E |f(x + eta) - f(x)|^2 / E |f|^2, eta ~ N(0, tau^2 I), f the logits. Range: [0, inf); 0 if all logits are
-    0. Source: Forouzesh et al. 2021, arXiv 2010.02074. Work: 2 F. Draws: by input and by example.
+    0. Source: Forouzesh et al. 2021, arXiv 2010.02074. Work: 2 forward passes. Draws: depend on the order of input
+    dimensions and of examples.
 
     Args:
         relative_noise: tau, divided by the standard deviation of the inputs.

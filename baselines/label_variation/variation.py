@@ -24,8 +24,8 @@ def vpm(subject: Subject, *, n_samples: int = 500, n_graphs: int = 1, seed: int 
     """Label variation between nearest neighbours in the penultimate representation of mixed examples.
 
     Formula: median over graphs of max(tr(Y' L Y) / (4 n), 0), L = I - D^-1/2 A D^-1/2, A_ij = 1 for i's nearest j, D
-    row sums of A, rows of Y the labels of n examples. Range: [0, 1/4]. Work: 1 F of 500 examples for each graph. Draws:
-    by example.
+    row sums of A, rows of Y the labels of n examples. Range: [0, 1/4]. Work: 1 forward pass over 500 examples for each
+    graph. Draws: depend on the order of examples.
 
     Variation of the penultimate layer on mixup (VPM). A sample with equally many examples of each class is mixed with
     random partners: l x + (1 - l) x', l ~ Beta(2, 2), and labels likewise. Nearest neighbours are found in the
@@ -50,7 +50,7 @@ def wcv(subject: Subject, *, per_class: int = 50, seed: int = 0) -> float:
 
     Formula: max, over the last floor(K / 3) + 1 of K layers, of tr(Y' L Y) / (4 n), L = I - D^-1/2 A D^-1/2, A_ij = 1
     if i is the nearest neighbour of j, or j of i, in the layer's input, D row sums of A, rows of Y the labels of n
-    examples. Range: [0, 1/4]. Work: 1 F of 50 x kappa examples. Draws: by example.
+    examples. Range: [0, 1/4]. Work: 1 forward pass over 50 x kappa examples. Draws: depend on the order of examples.
 
     Worst-case variation (WCV). Representations are scaled to length 1. The K layers include pooling and reshaping, but
     no final softmax.
@@ -74,8 +74,8 @@ def vr(subject: Subject, *, graph_size: int = 500, n_graphs: int = 11, n_neighbo
     """Change of the label variation between neighbours from layer to layer, over the last layers.
 
     Formula: median over graphs of mean over l of |v_l+1 - v_l|, v_l = tr(Y' (D - A) Y) / (200 n), A_ij = cos(z_i, z_j)
-    of the 20 nearest representations z, D row sums of A, rows of Y the labels of n examples. Range: [0, inf). Work: 1 F
-    of min(m, 5500) examples.
+    of the 20 nearest representations z, D row sums of A, rows of Y the labels of n examples. Range: [0, inf). Work: 1
+    forward pass over min(m, 5500) examples.
 
     Variation rate (VR) over three representations: the inputs of the last two layers, and the logits. The value is
     below 0.2 if no neighbours tie. The sign is that of Lassance et al., who give no reason for it.

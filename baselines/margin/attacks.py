@@ -31,7 +31,8 @@ def adversarial_error(
 
     Formula: mean of max_k 1[argmax f(x_k) != y], x_k points of an ascent on the loss, |x_k - x|_inf <= eps range(x),
     range(x) the largest minus the smallest number of all inputs. Range: [0, 1]. Source: Madry et al. 2018, arXiv
-    1706.06083. Work: 1 F + 11 B. Draws: by input and by example.
+    1706.06083. Work: 1 forward pass + 11 backward passes. Draws: depend on the order of input dimensions and of
+    examples.
 
     Points are clipped to the range of the inputs. With the usual epsilon, 8 / 255, networks without adversarial
     training tie: nearly all predictions change. On images of 8 x 8 pixels, the default changes few predictions.
@@ -59,7 +60,7 @@ def fgsm_error(subject: Subject, *, epsilon: float = 0.01, n_samples: int = 1024
 
     Formula: mean of 1[argmax f(x + eps range(x) sign(d l / d x)) != y], l the cross-entropy, range(x) the largest minus
     the smallest number of all inputs; points are clipped to the range. Range: [0, 1]. Source: Goodfellow, Shlens and
-    Szegedy 2015, arXiv 1412.6572. Work: 1 B + 1 F.
+    Szegedy 2015, arXiv 1412.6572. Work: 1 backward pass + 1 forward pass.
     """
     sample = subject.sample(n_samples, seed)
     low, high, radius = inputs_range(sample.inputs, epsilon)

@@ -26,7 +26,7 @@ def auto_pgd_margin(
 
     Formula: -mean of min{eps: max over |u|_inf <= eps range(x) of max_c f_c(x + u) - f_a(x + u) > 0}, a the predicted
     class, c any other class, range(x) the largest minus the smallest number of all inputs. Range: [-1, 0]. Source:
-    Croce and Hein 2020, arXiv 2003.01690. Work: 1 F + 1 B + 6 x 20 B.
+    Croce and Hein 2020, arXiv 2003.01690. Work: 1 forward pass + 1 backward pass + 6 x 20 backward passes.
 
     The size of a change is its maximum norm. Attacks start at the example and maximize the lead max_c f_c - f_a, which
     does not saturate as the cross-entropy does. Bisection of ln eps finds the smallest eps at which an attack succeeds;

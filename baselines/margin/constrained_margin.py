@@ -109,8 +109,8 @@ def constrained_margin(
 
     Formula: -mean |P d| over correctly classified examples, P the components as columns, d the way to f_y = f_j by
     steps along P'g of length (f_y - f_j) / |P'g|, g = d (f_y - f_j) / d x, y the true class, j the best other class at
-    each step. Range: (-inf, 0]. Source: Mouton, Theunissen and Davel 2023, arXiv 2308.15466. Work: up to 20 B. Refused:
-    no correctly classified example has a gradient, or all inputs are the same.
+    each step. Range: (-inf, 0]. Source: Mouton, Theunissen and Davel 2023, arXiv 2308.15466. Work: up to 20 backward
+    passes. Refused: no correctly classified example has a gradient, or all inputs are the same.
 
     Points are not clipped to the range of the inputs. The elbow, class j and the steps are choices of this library, not
     compared with the authors' code.

@@ -4,7 +4,8 @@ The k-variance of a class is the Wasserstein-1 distance between the hidden repre
 examples. The bound of Chuang et al. depends on the margin, divided by the mean k-variance times a Lipschitz constant of
 the layers behind. As in the authors' code there is a single split into halves.
 
-Source: Chuang et al. 2021, arXiv 2106.03314. Work: 1 B of 200 x kappa examples. Draws: by example.
+Source: Chuang et al. 2021, arXiv 2106.03314. Work: 1 backward pass over 200 x kappa examples. Draws: depend on the
+order of examples.
 
 layer: "1st" or "8th" hidden layer; the last if there are fewer.
 statistic: "median" of the margins, as in the authors' code, or "mean".

@@ -46,7 +46,7 @@ def cna_area(
 
     Formula: int |beta_train - beta_heldout| d alpha, alpha entropies of pixels, beta slopes over depth. Range: [0, 1].
     Source: Gain and Siegelmann 2020, Abstraction Mechanisms Predict Generalization in Deep Neural Networks (ICML), eq.
-    5. Work: 2 F. Draws: by input and by example.
+    5. Work: 2 forward passes. Draws: depend on the order of input dimensions and of examples.
 
     Gain and Siegelmann compare with held-out images. Measures have no held-out images; training images that are
     randomly flipped, shifted and noisy replace them. As in the paper, alpha is the entropy before augmentation. For
@@ -65,7 +65,8 @@ def cna_margin(
 
     Formula: gamma_m int |beta_train - beta_heldout| d alpha, gamma_m the margin, other symbols as for cna_area. Range:
     [-1, 1] for margins of probabilities. Source: Gain and Siegelmann 2020, Abstraction Mechanisms Predict
-    Generalization in Deep Neural Networks (ICML), eq. 7. Work: 2 F. Draws: by input and by example.
+    Generalization in Deep Neural Networks (ICML), eq. 7. Work: 2 forward passes. Draws: depend on the order of input
+    dimensions and of examples.
 
     The margin of a network that fits its training set is about 1, and the value about `cna_area`.
     """
@@ -83,7 +84,8 @@ def cna_area_over_margin(
 
     Formula: int |beta_train - beta_heldout| d alpha / max(gamma_m, margin_floor), gamma_m the margin, other symbols as
     for cna_area. Range: [0, 1 / margin_floor]. Source: Gain and Siegelmann 2020, Abstraction Mechanisms Predict
-    Generalization in Deep Neural Networks (ICML), eq. 5 and 6. Work: 2 F. Draws: by input and by example.
+    Generalization in Deep Neural Networks (ICML), eq. 5 and 6. Work: 2 forward passes. Draws: depend on the order of
+    input dimensions and of examples.
 
     Args:
         margin_floor: replaces smaller and negative margins.

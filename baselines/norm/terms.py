@@ -143,7 +143,7 @@ def norm_measure(
     def register(compute: Callable[..., float]) -> Complexity:
         name, doc = compute.__name__, inspect.getdoc(compute) or ""
         for suffix, variant in (VARIANTS if spectral else {"": VARIANTS[""]}).items():
-            work = ([variant.work] if spectral else []) + (["1 F"] if margin else [])
+            work = ([variant.work] if spectral else []) + (["1 forward pass"] if margin else [])
             meaning, _, rest = doc.partition(".\n\n")
             if variant.of:
                 meaning += f"; {variant.of}"

@@ -111,7 +111,7 @@ def _register_gi(perturbation: Perturbation) -> None:
         """Gi-score: large if accuracy falls much, and early, when images are $changed.
 
         Formula: 1 - 2 int_0^1 int_0^t A(s) ds dt, A(t) = accuracy at magnitude low + t (high - low). Range: [0, 1]; 0
-        for a network that is always right. Work: 25 F.
+        for a network that is always right. Work: 25 forward passes.
 
         Low magnitudes have the largest weight, so the score changes if the range of magnitudes is mirrored.
 
@@ -142,7 +142,8 @@ def _register_mean_error(perturbation: Perturbation) -> None:
     ) -> float:  # fmt: skip
         """Mean error over all magnitudes when images are $changed.
 
-        Formula: 1 - mean over t of A(t), A(t) = accuracy at magnitude low + t (high - low). Range: [0, 1]. Work: 25 F.
+        Formula: 1 - mean over t of A(t), A(t) = accuracy at magnitude low + t (high - low). Range: [0, 1]. Work: 25
+        forward passes.
         """
         magnitudes = tuple(grid(low, high, n_alphas))
         return mean_error(invariance_curve(subject, perturbation.name, magnitudes, n_samples, seed))
@@ -158,8 +159,8 @@ def _register_augmented_subset_error(perturbation: Perturbation) -> None:
     ) -> float:  # fmt: skip
         """Error on a part of the training images, each $changed at random.
 
-        Formula: 1 - accuracy at magnitudes U(low, high), on max(m / 10, 2048) of m images. Range: [0, 1]. Work: 1 F of
-        max(m / 10, 2048) examples.
+        Formula: 1 - accuracy at magnitudes U(low, high), on max(m / 10, 2048) of m images. Range: [0, 1]. Work: 1
+        forward pass over max(m / 10, 2048) examples.
 
         Schiff et al. take a tenth of the training set, 5,000 images; a tenth of a small set would be too noisy.
 

@@ -1,6 +1,6 @@
 """The intrinsic dimension of hidden layers: in trained networks it rises in the first and falls in the last layers.
 
-Source: Ansuini, Laio, Macke and Zoccolan 2019, arXiv 1905.12784. Work: d F of 512 examples.
+Source: Ansuini, Laio, Macke and Zoccolan 2019, arXiv 1905.12784. Work: d forward passes over 512 examples.
 """
 
 import contextlib

@@ -4,7 +4,7 @@ Units are points. The distance of two units is 1 - |corr|, corr the correlation 
 examples. In degree 0 all points are born at 0. They die at the lengths of the edges of a minimum spanning tree, which
 are the heights at which single linkage joins clusters.
 
-Source: Ballester et al. 2024, arXiv 2203.12330. Work: 2 F.
+Source: Ballester et al. 2024, arXiv 2203.12330. Work: 2 forward passes.
 
 n_units: largest number of units, outputs of weight layers behind their activations. If there are more, units are drawn,
     weighted by the number of examples on which a unit is the most active.

@@ -4,7 +4,7 @@ Points and distances are those of `persistence`. In the Vietoris-Rips complex of
 or three points whose distances are at most r. As r grows, a loop is born with its longest edge and dies when triangles
 fill it. Loops are found by reducing the boundary matrix of the triangles, in the order in which triangles appear.
 
-Source: Ballester et al. 2024, arXiv 2203.12330, in degree 1. Work: 2 F.
+Source: Ballester et al. 2024, arXiv 2203.12330, in degree 1. Work: 2 forward passes.
 
 n_units: largest number of units, outputs of weight layers behind their activations. If there are more, units are drawn,
     weighted by the number of examples on which a unit is the most active.

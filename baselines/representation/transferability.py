@@ -1,6 +1,6 @@
 """Transferability scores: how well a linear model on the penultimate representation explains the training labels.
 
-Work: 1 F and SVD.
+Work: 1 forward pass and SVD.
 """
 
 import math

@@ -43,7 +43,7 @@ def adaptive_sharpness_worst_linf(
 
     Formula: E_S max_{|u_i| <= rho |w_i|} L_S(w + u) - L_S(w), w the weights, L_S the mean loss on a batch S of 128
     examples (see normalize_logits). Range: [0, inf). Source: Andriushchenko et al. 2023, arXiv 2302.07011, by Auto-PGD
-    of Croce and Hein 2020, arXiv 2003.01690. Work: 21 B of 1024 examples.
+    of Croce and Hein 2020, arXiv 2003.01690. Work: 21 backward passes over 1024 examples.
 
     Adaptive worst-case l_infinity m-sharpness. For each batch, Auto-PGD ascends from the trained weights along the
     gradient's sign, and its largest loss is taken. The momentum is that of Auto-PGD; the authors' code uses an older
@@ -75,7 +75,8 @@ def adaptive_sharpness_avg(
     """Mean rise of the training loss by random changes in proportion to each weight.
 
     Formula: E_u L(w + u) - L(w), u_i ~ N(0, rho^2 w_i^2), w the weights, L the mean loss (see normalize_logits).
-    Source: Andriushchenko et al. 2023, arXiv 2302.07011. Work: 21 F of 1024 examples. Draws: by input.
+    Source: Andriushchenko et al. 2023, arXiv 2302.07011. Work: 21 forward passes over 1024 examples. Draws: depend on
+    the order of input dimensions.
 
     Adaptive average-case sharpness. As in the authors' code, each batch has its own draws. Here 10 draws are taken with
     both signs, so that the slope of the loss, the largest source of error, cancels; the authors take 20 draws. On two
@@ -108,7 +109,7 @@ def asam_sharpness(subject: Subject, *, rho: float = 0.5, n_samples: int = 2048,
     """Rise of the training loss by a single step along its gradient, rescaled by the magnitudes of the weights.
 
     Formula: L(w + rho T^2 g / |T g|) - L(w), T = diag(|w|), w the weights, L the mean cross-entropy, g its gradient; 0
-    if T g = 0. Source: Kwon et al. 2021, arXiv 2102.11600. Work: 1 B + 1 F.
+    if T g = 0. Source: Kwon et al. 2021, arXiv 2102.11600. Work: 1 backward pass + 1 forward pass.
 
     Adaptive sharpness of ASAM: the step approximates the largest rise within |u / w| <= rho. For training, Kwon et al.
     add 0.01 to T because of weights near 0, and leave biases in absolute units; here T is diag(|w|) for all weights.

@@ -26,7 +26,8 @@ def hessian_trace(
     """Trace of the Hessian of the training loss.
 
     Formula: Tr(H), H the Hessian of the mean cross-entropy. Source: Yao et al. 2020, arXiv 1912.07145; for networks
-    that are not piecewise linear Hutchinson's probes, 1990. Work: min(kappa, 20) B; not piecewise linear: 20 x 3 B.
+    that are not piecewise linear Hutchinson's probes, 1990. Work: min(kappa, 20) backward passes; not piecewise linear:
+    20 x 3 backward passes.
 
     As in PyHessian, parameters are kernels, biases, and scales and shifts of normalization, whose moving averages are
     fixed. The logits of a piecewise linear network (ReLUs, pooling, sums) are linear in each single weight, except at
@@ -59,7 +60,8 @@ def hessian_top_eigenvalue(
     """Largest eigenvalue of the Hessian of the training loss.
 
     Formula: lambda_max(H), H the Hessian of the mean cross-entropy in the parameters of `hessian_trace`. Source: Keskar
-    et al. 2017, arXiv 1609.04836; Yao et al. 2020, arXiv 1912.07145; by Lanczos' method. Work: up to 50 x 3 B.
+    et al. 2017, arXiv 1609.04836; Yao et al. 2020, arXiv 1912.07145; by Lanczos' method. Work: up to 50 x 3 backward
+    passes.
 
     Args:
         n_steps: largest number of products with the Hessian. With as many products, power iteration is never closer,
@@ -82,8 +84,8 @@ def effective_dimensionality(
 
     Formula: sum_i l_i / (l_i + alpha), l_i > 0 the eigenvalues of the Hessian of the mean cross-entropy in the kernels.
     Range: [0, n_steps]. Source: Maddox, Benton and Wilson 2020, arXiv 2003.02139; the leading eigenvalues by Lanczos'
-    method. Work: 25 x 3 B. Weights: as trained. Draws: by input. Refused: `n_steps` vectors of all weights would need
-    more memory than is left.
+    method. Work: 25 x 3 backward passes. Weights: as trained. Draws: depend on the order of input dimensions. Refused:
+    `n_steps` vectors of all weights would need more memory than is left.
 
     The authors call it N_eff(H, alpha). As in their code, biases, and scales and shifts of normalization, are fixed,
     `alpha` is 1, and the eigenvalues come from some steps of Lanczos' iteration. Eigenvalues far above alpha have

@@ -19,7 +19,7 @@ def keskar_sharpness(subject: Subject, *, epsilon: float = 1e-3, n_samples: int 
 
     Formula: 100 (max_{|u_i| <= eps (|w_i| + 1)} L(w + u) - L(w)) / (1 + L(w)), w the weights, L the mean cross-entropy,
     the maximum over 20 full-batch steps along the gradient's sign. Range: [0, inf). Source: Keskar et al. 2017, arXiv
-    1609.04836, eq. 4. Work: 21 B.
+    1609.04836, eq. 4. Work: 21 backward passes.
 
     Args:
         epsilon: size of the box: a weight w changes by at most epsilon (|w| + 1).
@@ -44,7 +44,7 @@ def sam_sharpness(
     """Rise of the training loss by a single step of length rho along its gradient.
 
     Formula: L(w + rho g / |g|) - L(w), w the weights, L the mean cross-entropy, g its full-batch gradient; 0 if g = 0.
-    Source: Foret et al. 2021, arXiv 2010.01412. Work: 1 B + 1 F.
+    Source: Foret et al. 2021, arXiv 2010.01412. Work: 1 backward pass + 1 forward pass.
 
     Args:
         rho: length of the step; for small rho the value is about rho |g|.

@@ -2,7 +2,7 @@
 
 As in the authors' codes, weights w are all trained parameters, including scales and shifts of normalization.
 
-Weights: as trained. Draws: by input.
+Weights: as trained. Draws: depend on the order of input dimensions.
 
 n_draws: draws of the noise.
 """
@@ -25,7 +25,7 @@ def low_pass_loss(
     """Training loss averaged over noise on the weights (low-pass filter).
 
     Formula: E_u L(w + u), u_i ~ N(0, sigma^2), w the weights, L the mean cross-entropy. Range: [0, inf). Source: Bisla,
-    Wang and Choromanska 2022, arXiv 2201.08025, and its code. Work: 20 F of 1024 examples.
+    Wang and Choromanska 2022, arXiv 2201.08025, and its code. Work: 20 forward passes over 1024 examples.
 
     The noise is in absolute units, so the value changes if scale moves from a layer to the next. Bisla et al. take 100
     draws, and all training examples.
@@ -43,8 +43,8 @@ def neg_local_entropy(
     """Minus the local entropy: minus the logarithm of the likelihood averaged over noise on the weights.
 
     Formula: -ln E_u exp(-L(w + u)), u_i ~ N(0, 1 / gamma), w the weights, L the mean cross-entropy. Range: [0, inf).
-    Source: Chaudhari et al. 2017, arXiv 1611.01838; as a measure: Bisla et al. 2022, arXiv 2201.08025. Work: 20 F of
-    1024 examples, those of low_pass_loss.
+    Source: Chaudhari et al. 2017, arXiv 1611.01838; as a measure: Bisla et al. 2022, arXiv 2201.08025. Work: 20 forward
+    passes over 1024 examples, those of low_pass_loss.
 
     Up to a constant that depends on gamma and the number of weights, this is -ln int exp(-L(w') - gamma |w' - w|^2 / 2)
     dw'. As L is a mean and not a sum, the value is at most `low_pass_loss` with sigma = gamma^(-1/2), and hardly
@@ -67,7 +67,7 @@ def local_energy(
     """Local energy: rise of the training error by noise in proportion to each weight.
 
     Formula: E_u Err(w + u) - Err(w), u_i ~ N(0, sigma^2 w_i^2), w the weights, Err the training error. Range: [-1, 1].
-    Source: Pittorino et al. 2021, arXiv 2006.07897. Work: 21 F of 1024 examples.
+    Source: Pittorino et al. 2021, arXiv 2006.07897. Work: 21 forward passes over 1024 examples.
 
     The value stays the same if scale moves from a layer to the next. It is about 0 at chance accuracy, since the error
     cannot rise. Small values are uncertain: on two networks trained on 1024 digits, the standard error of 20 draws is

@@ -5,7 +5,8 @@ and the initial weights w0 are kernels only, unless `include_bias`. n is the num
 examples. The pages of `pacbayes_flatness` and `pacbayes_mag_flatness` explain differences from the code of Dziugaite et
 al. 2020.
 
-Weights: folded. Draws: by input. Work: about 70 F for sigma and as much for sigma'; the measures share them.
+Weights: folded. Draws: depend on the order of input dimensions. Work: about 70 forward passes for sigma and as much for
+sigma'; the measures share them.
 
 accuracy_drop: tolerated loss of training accuracy, a mean over draws, in (0, 1] (0.1: from 0.95 to 0.85). sigma is the
     largest scale up to 2 of normal noise that costs no more: the noise's deviation on all kernels and biases. For

@@ -88,8 +88,9 @@ def marginal_likelihood_bound(subject: Subject, *, n_draws: int = 100, n_samples
 
     Formula: -ln(1 - p) = (-ln P + ln n + ln(1 / delta) + ln(1 / gamma)) / (n - 1), p the bound, P the probability of n
     labels, which form two groups, delta = gamma = 0.05. Range: (0, inf). Source: Valle-Perez and Louis 2020, arXiv
-    2012.04115, and its code; P by expectation propagation. Work: 100 F of 256 examples. Draws: by input. Refused:
-    outputs of random networks are 0 or not finite; there is a single training example.
+    2012.04115, and its code; P by expectation propagation. Work: 100 forward passes over 256 examples. Draws: depend on
+    the order of input dimensions. Refused: outputs of random networks are 0 or not finite; there is a single training
+    example.
 
     p bounds the test error of a network that was trained on the n examples only, and fits them. Trained weights do not
     enter, so networks of equal architecture tie. Labels of simple functions are more probable under random networks. As
