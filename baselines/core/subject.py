@@ -85,7 +85,7 @@ class Subject:
 
     @property
     def is_changed_by_folding(self) -> bool:
-        """Whether `folded` is another network than `network`."""
+        """Whether folding changes any layer, so that `folded` and `network` differ."""
         return self.folded is not self.network
 
     def seen(self, *, folded: bool) -> Network:

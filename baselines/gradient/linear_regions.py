@@ -51,11 +51,12 @@ def linear_regions_met(subject: Subject, *, n_samples: int = 128, n_steps: int =
 def activation_changes(subject: Subject, *, n_samples: int = 128, n_steps: int = 32, seed: int = 0) -> float:
     """Mean number of changes of the units' linear pieces on the segment between two training examples.
 
-    Formula: mean over pairs of sum_k |c(z_k) - c(z_k+1)|_0, z_k equally spaced from x to x', c the pieces of
+    Formula: mean over pairs of sum_k |c(z_k) - c(z_{k+1})|_0, z_k equally spaced from x to x', c the pieces of
     activations, |.|_0 the number of entries other than 0. Range: [0, inf). Source: Novak et al. 2018, arXiv 1802.08760,
-    on segments. Work: 1 backward pass over 2112 examples. Draws: depend on the order of examples.
+    who also take closed curves through examples. Work: 1 backward pass over 2112 examples. Draws: depend on the order
+    of examples.
 
-    Novak et al. also take closed curves through examples. Wider networks have more units. Max pooling is not counted.
+    The value grows with the width, because all units count. Max pooling is not counted.
     """
     return float(np.mean(np.sum(_changes(subject, n_samples, n_steps, seed)[1], axis=1)))
 

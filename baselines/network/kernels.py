@@ -26,9 +26,10 @@ def _along_outputs(layer: Node, kernel: Array, factor: Array) -> Array:
 
 
 def scale_inputs(layer: Node, factor: Array) -> Node:
-    """Return a layer that computes for inputs x what `layer` computes for `factor` x.
+    """Return a layer that computes for inputs x what `layer` computes for `factor * x`.
 
-    Behind flattened channels the factors repeat, since channels were the last axis.
+    `factor` has an entry for each channel. For inputs that were flattened, the entries repeat, since channels were the
+    last axis.
     """
     kernel, *others = _with_bias(layer)
     if layer.kind.endswith("Transpose"):

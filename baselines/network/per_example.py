@@ -29,9 +29,10 @@ Slopes = Callable[[Any], Any]
 
 
 def per_example(network: Network, inputs: Any, labels: Any) -> tuple[Any, Any, Any, Any]:
-    """Return |g_i|^2 (n,), <w, g_i> (n,), sum_i g_i (weights,) and s (); e^s g_i is the gradient of example i's loss.
+    """Return |g_i|^2 (n,), <w, g_i> (n,), sum_i g_i (weights,) and a scalar s.
 
-    The loss is the cross-entropy, w are the weights. Undivided by e^s, gradients could underflow. Raises
+    e^s g_i is the gradient of the cross-entropy of example i, and w are the weights. Undivided by e^s, gradients could
+    underflow. Raises
     `MeasureUnavailable` if gradients of a layer cannot be separated by example.
     """
     passed = _passed(network, inputs)
@@ -44,7 +45,7 @@ def per_example(network: Network, inputs: Any, labels: Any) -> tuple[Any, Any, A
 
 
 def loss_moments(network: Network, inputs: Any, labels: Any) -> tuple[Any, Any, Any]:
-    """Return sum_i g_i and sum_i g_i^2, both (weights,), and s (), with the g_i and s of `per_example`."""
+    """Return sum_i g_i and sum_i g_i^2, both (weights,), and the scalar s; g_i and s are as in `per_example`."""
     passed = _passed(network, inputs)
     slopes, unit = relative_slopes(passed.logits, labels)
     return *_moments(_layers(network, passed, slopes)), unit

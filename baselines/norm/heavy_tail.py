@@ -114,7 +114,8 @@ def weighted_alpha(subject: Subject, *, min_eigenvalues: int = 8) -> float:
 
     Formula: mean over layers of alpha log10 max x, x eigenvalues of X = W'W. Range: all numbers.
 
-    WeightWatcher's `alpha_weighted`, close to `log_alpha_norm`. The page of `alpha` defines layers and exponents.
+    WeightWatcher's `alpha_weighted`, close to `log_alpha_norm`. Layers and exponents are those of the
+    measure `alpha`.
     """
     return float(np.mean([found.alpha * found.log_largest for found in spectra(subject, min_eigenvalues)]))
 

@@ -80,9 +80,9 @@ VECTORS = 24
 def effective_dimensionality(
     subject: Subject, *, alpha: float = 1.0, n_steps: int = 25, n_samples: int = 2048, seed: int = 0
 ) -> float:
-    """Effective dimensionality: number of directions in which the curvature of the training loss exceeds alpha.
+    """Effective dimensionality: soft count of the directions in which the training loss has a curvature above alpha.
 
-    Formula: sum_i l_i / (l_i + alpha), l_i > 0 the eigenvalues of the Hessian of the mean cross-entropy in the kernels.
+    Formula: sum_i l_i / (l_i + alpha), l_i > 0 eigenvalues of the Hessian of the mean cross-entropy in all kernels.
     Range: [0, n_steps]. Source: Maddox, Benton and Wilson 2020, arXiv 2003.02139; the leading eigenvalues by Lanczos'
     method. Work: 25 x 3 backward passes. Weights: as trained. Draws: depend on the order of input dimensions. Refused:
     `n_steps` vectors of all weights would need more memory than is left.
@@ -90,9 +90,9 @@ def effective_dimensionality(
     The authors call it N_eff(H, alpha). As in their code, biases, and scales and shifts of normalization, are fixed,
     `alpha` is 1, and the eigenvalues come from some steps of Lanczos' iteration. Eigenvalues far above alpha have
     converged, but smaller eigenvalues are missed, so the value grows with the steps. The authors' 100 steps yield 1.7
-    times the value on the shipped tasks, in about the same order (Kendall's tau 0.86 to 0.89). On three networks of
-    1,690 weights, 25 steps yield 45 to 50 % of the value of the whole Hessian, 100 steps 67 to 71 %. These figures
-    include biases among the weights.
+    times the value of 25 steps on the shipped tasks, in about the same order (Kendall's tau 0.86 to 0.89). On three
+    networks of 1,690 weights, 25 steps yield 45 to 50 % of the value of the whole Hessian, 100 steps 67 to 71 %. In
+    these figures, biases are not fixed.
 
     Args:
         alpha: precision of the prior divided by the number of examples, in a Bayesian interpretation.

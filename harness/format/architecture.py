@@ -91,7 +91,7 @@ def read_architecture(model: Path) -> Architecture:
 
 
 def parse_architecture(content: Mapping[str, Any], file: Path) -> Architecture:
-    """Return the architecture in the JSON object of a `file`; raises errors as `read_architecture`."""
+    """Return the architecture in a JSON object that was read from `file`; raises the errors of `read_architecture`."""
     with located(file):
         try:
             if "model_config" in content:

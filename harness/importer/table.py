@@ -115,7 +115,7 @@ class ImportedRow:
 
     @property
     def name(self) -> str:
-        """The file by which messages name the model."""
+        """The file name by which messages refer to the model."""
         return str(self.exported or self.weights or self.file)
 
 

@@ -1,6 +1,6 @@
 """Withholds texts about hidden tasks: of such a task, only outcomes and the scores of the board may be published.
 
-For numbers, `harness.board.disclosure` has the rule.
+`harness.board.disclosure` withholds numbers.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Makes a functional Keras model, as JSON and arrays, from the layers that replace a network of PyTorch."""
+"""Makes a functional Keras model, as JSON and arrays, from the layers to which a PyTorch network was translated."""
 
 import json
 from collections import Counter

@@ -31,7 +31,7 @@ class Fast(Fresh):
     summary = "a fork of a process that has imported the framework, in a new sandbox"
 
     def __init__(self, instead: Warn | None = None) -> None:
-        """`instead` receives the reason for falling back to fresh starts; with None, a failing fork is an error."""
+        """`instead` is called with the reason for falling back to fresh starts; if None, a failing fork is an error."""
         super().__init__()
         self._instead = instead
         self._zygotes = Zygotes()

@@ -45,13 +45,13 @@ class Scores:
         return replace(value, source=replace(self, **changes))
 
     def normalized(self, value: Value, dim: int) -> Value:
-        """Return the scores after a softmax over the keys; `value` has these scores as its source."""
+        """Return the softmax over the keys of these scores, which are the source of `value`."""
         if dim not in (-1, len(value.view) - 1) or size_of(value.view[-1]) != self.key.shape[-2]:
             raise UntranslatableError("is a softmax of scores along another axis than the keys")
         return self._with(value, is_normalized=True)
 
     def scaled(self, value: Value, numbers: Any) -> Value:
-        """Return the scores times a number, or times a number for each head; `value` has these scores as its source."""
+        """Return these scores, the source of `value`, times a number or times a number for each head."""
         if self.is_normalized:
             raise UntranslatableError("multiplies the weights of an attention by constants")
         factors = _of_each_example(value, numbers)

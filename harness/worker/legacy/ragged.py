@@ -8,7 +8,7 @@ import numpy as np
 
 
 def accept_ragged_lists() -> None:
-    """Make `np.array` and its like turn lists of unequal arrays into arrays of objects, and copy if necessary."""
+    """Make `np.array` and its like accept lists of arrays of unequal shapes, and `copy=False` if they must copy."""
     np.array, np.asarray, np.asanyarray = (_accepting(one) for one in (np.array, np.asarray, np.asanyarray))
 
 
