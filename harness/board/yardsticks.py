@@ -57,14 +57,14 @@ class Oracle(Yardstick):
         if self.score is None:
             return "noisy oracle: none, because no submission can have an official score on these tasks."
         return (
-            f"noisy oracle: {self.score.text()}, mean and standard deviation of {ORACLE_DRAWS} draws: the score of the "
-            f"gaps themselves with normal noise of {ORACLE_NOISE} added. It shows the scale; it is no submission, has "
-            "no rank, and a good measure may score higher."
+            f"noisy oracle: {self.score.text()}, mean and standard deviation of up to {ORACLE_DRAWS} draws: the score "
+            f"of the gaps themselves with normal noise of {ORACLE_NOISE} added. It shows the scale; it is no "
+            "submission, has no rank, and a good measure may score higher."
         )
 
     @property
     def content(self) -> dict[str, Any]:
-        """Noise, number of draws, final score and scores by task, for JSON."""
+        """Noise, largest number of draws on a task, final score and scores by task, for JSON."""
         tasks = {name: None if spread is None else asdict(spread) for name, spread in self.tasks.items()}
         score = None if self.score is None else asdict(self.score)
         return {"noise": ORACLE_NOISE, "draws": ORACLE_DRAWS, "score": score, "tasks": tasks}
