@@ -124,7 +124,7 @@ def attempt(name: str, make: Any, side: int, process: Process) -> Row:
         except (UserError, NoAnswerError) as error:
             reason = str(error).replace(f"{place}/", "").partition("; pgdl help")[0]
             reason = "the outputs of the translation differ" if "first differs" in reason else reason
-            return Row(name, reason.rpartition("found ")[2].replace("|", "\\|")[:160])
+            return Row(name, reason.rpartition("found ")[2])
     return Row(name, difference=difference)
 
 
@@ -149,9 +149,8 @@ def page(rows: list[Row]) -> str:
         tried=len(translated) + len(refused),
         torch=torch.__version__,
         difference=f"{max((row.difference or 0.0 for row in translated), default=0.0):.0e}",
-        torchvision=_names(translated, "torchvision"),
-        timm=_names(translated, "timm"),
-        refused="\n".join(f"| {row.name} | {row.refused} |" for row in refused),
+        translated="\n\n".join(_names(translated, library) for library in ("torchvision", "timm")),
+        refused="\n\n".join(_names(refused, library) for library in ("torchvision", "timm")),
     )
 
 
@@ -173,12 +172,10 @@ make torch-zoo        # tries them with random weights and small images, and pri
 {n} of {tried} are translated (PyTorch {torch}). Their outputs for 64 images differ from PyTorch's by at most
 {difference} of their spread.
 
-{torchvision}
+{translated}
 
-{timm}
+The import refuses the others, and names the reason, as `make torch-zoo` does:
 
-| refused | reason |
-|---|---|
 {refused}
 """
 

@@ -27,7 +27,7 @@ from scoring import ORACLE_DRAWS, ORACLE_NOISE
 SEED = "seed"
 
 #: Number of lines in the page's table, before the line of `random`.
-BEST = 20
+BEST = 12
 
 #: Measure -> task -> model -> value.
 Values = dict[str, dict[str, dict[str, float]]]
@@ -42,25 +42,19 @@ pgdl compare --measures all --tasks task_data      # such a table for any tasks,
 make pictures                                      # writes this page, and results.csv
 ```
 
-The table shows the best measures, and the level of chance (`random`). [results.csv](results.csv) has all measures.
-
-The page shows {calls:,} calls of {measures} measures on {models} models. Measures that draw random numbers
-were also called with other seeds, on digits_nin. Measures without a value for some models: {failed}.
+The table shows the best measures, and `random`. [results.csv](results.csv) has all {measures} measures, which were
+called on {models} models ({calls:,} calls). Measures without a value for some models: {failed}.
 
 **Read it with care.** These are small networks on 8 x 8 images, 32 per task, whose gaps have a standard error of
 about 0.007 ([task_data](../task_data/README.md)). For comparison, {oracle}
-Differences of a few points mean nothing. The order may differ for networks of another size or kind.
+Differences of a few points mean nothing. Measures in one line order the models of every task alike.
 
-- *measure*: measures in one line order the models of every task alike and so have the same score.
-- *score*: 100 times the official conditional mutual information, mean over the three tasks; the last three columns
-  show each task.
-- *Kendall*: rank correlation with the gap, mean over tasks. Negative with a high score: the measure orders the models
-  in reverse.
-- *own*: the part of the spread over models that is due to the measure's own randomness, in percent: the variance of a
-  model's rank over seeds, divided by the variance over models and seeds, on digits_nin. Empty for measures without
-  seed.
-- *real images*: score and Kendall's coefficient on {corpora} corpora of small networks on
-  [Fashion-MNIST](fashion-mnist.md), means; empty for measures that were not called there, or refuse a network.
+- *score*, *Kendall*: means over the three tasks ([statistics.md](statistics.md)); the last three columns show the score
+  on each task.
+- *own*: the variance of a model's rank over seeds, in percent of the variance over models and seeds, on digits_nin.
+  Empty for measures without seed.
+- *real images*: means over {corpora} corpora of small networks on [Fashion-MNIST](fashion-mnist.md); empty for measures
+  that were not called there, or refuse a network.
 
 Between the demo tasks and the real images,
 {agreement}
@@ -149,7 +143,7 @@ def of_oracle(oracle: Oracle, tasks: Sequence[str]) -> str:
     """Return a sentence with the scores of the noisy oracle, the gaps themselves plus noise."""
     found = [spread.text() for spread in (oracle.score, *(oracle.tasks[task] for task in tasks)) if spread]
     return (
-        f"the gaps\nthemselves with noise of {ORACLE_NOISE} have {found[0]} ({', '.join(found[1:])}), mean and "
+        f"the gaps\nthemselves with noise of {ORACLE_NOISE} score {found[0]} ({', '.join(found[1:])}), mean and "
         f"standard deviation\nof {ORACLE_DRAWS} draws."
     )
 

@@ -9,42 +9,19 @@ from nbclient import NotebookClient
 from pages import Section, run, sections
 
 from harness.cli.main import main
-from harness.records import Records
-from tests.board.board_examples import rows
 
 pytestmark = pytest.mark.rest
-
-TASK = "digits_nin_small"
-
-#: Values of the example submissions for the models of `pgdl demo`, in their order.
-VALUES = {
-    "error_on_mixup": [
-        0.040625, 0.00625, 0.04375, 0.015625, 0.046875, 0.05, 0.01875, 0.01875,
-        0.040625, 0.009375, 0.021875, 0.034375, 0.0375, 0.025, 0.0125, 0.03125,
-    ],
-    "frobenius_norms": [
-        20.654829655560704, 20.767653072244293, 20.98886992547814, 20.963312822174572, 21.498936791058316,
-        21.458852730767475, 21.388081825410566, 21.606744499413633, 19.887746412536938, 20.474365167190356,
-        20.355671461063558, 20.608938067958427, 20.201367825584427, 20.387587451865787, 20.552881154187205,
-        20.796438472764954,
-    ],
-}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory):
-    """A directory as `pgdl demo` and `pgdl run` leave it."""
+    """A directory as `pgdl demo` leaves it."""
     folder = tmp_path_factory.mktemp("demo")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "argv", ["pgdl", "demo", str(folder)])
         with pytest.raises(SystemExit) as ended:
             main()
     assert ended.value.code == 0
-    models = [f"model_{4 * n + filters}" for n in range(8) for filters in (0, 1)]
-    with Records(str(folder / "results.db")) as records:
-        for submission, values in VALUES.items():
-            for row in rows(submission, dict(zip(models, values, strict=True)), task=TASK):
-                records.add(row)
     return folder
 
 

@@ -27,29 +27,25 @@ make science        # trains the corpora, tries the claims, and writes this page
 
 The corpora are small networks on scikit-learn's 8 x 8 digits and on Fashion-MNIST; *no images* is a synthetic
 experiment. A claim that fails here may well hold for the networks of its paper, and a claim that is reproduced here is
-reproduced for these networks only. Claims that hold by construction, and claims about speed, are not listed.
+reproduced for these networks only.
 
 - *reproduced*: the interval, or the named test, excludes the opposite.
 - *not reproduced*: the interval or test speaks against the claim, or shows no sign of it.
 - *undecided*: the interval or test allows both.
 - *not tried*: the evidence is missing, or is older than the test of the claim.
 
-*would decide* extrapolates how many networks in all would decide an undecided claim: read it as an order of magnitude.
-It takes the estimate for exact, and lets its error fall with the square root of the number of networks. If each of
-several corpora has a p-value, it counts networks of further corpora with the same p-values.
-
-*Power* says what the evidence can decide, and was written before anybody looked at the evidence. For claims of one
-kind, such as 6 to 9, 0.05 divided by their number decides.
+*would decide* extrapolates how many networks in all would decide an undecided claim, or how many in corpora with the
+same p-values: read it as an order of magnitude. For claims of one kind, such as 6 to 9, 0.05 divided by their number
+decides. A measure is *competitive* if its score is at most 5 points lower.
 """
 
 CORPORA = """\
-## Corpora and commands
+## Corpora
 
-[tests/studies/science](../tests/studies/science) has the commands (`commands.py`), the corpora beside
-`invariance_digits_rotation` and `digits_half` of `pgdl task recipes` (`corpora.py`), and the results (`findings`). On
-the digits, `held_out_*` are the shipped tasks with other seeds and another split. On Fashion-MNIST, *held out* reads
-the shipped records of [task_data/recorded](../task_data/recorded). *synthetic* trains the paper's linear classifiers of
-Gaussians, 100 in each setting. `.venv/bin/python -m tests.studies.science fashion_mnist` tries one setting."""
+[tests/studies/science](../tests/studies/science) has the commands, the corpora, and for each claim the result and what
+the test can decide, written before anybody looked at the evidence (`findings`). On the digits, the held-out corpora are
+the shipped tasks with other seeds and another split; on Fashion-MNIST, they are the shipped records of
+[task_data/recorded](../task_data/recorded). Without images, the paper's linear classifiers of Gaussians are trained."""
 
 #: Setting -> text of each of its claims -> what came out.
 Findings = Mapping[str, Mapping[str, Finding]]
@@ -86,16 +82,12 @@ def _verdicts(findings: Findings) -> Iterator[str]:
 
 
 def _notes(findings: Findings) -> Iterator[str]:
-    """Yield the source, the command, the power and the remarks of each claim; claims in a row may share them."""
-    yield from ["## Sources, power and remarks", ""]
-    numbered = enumerate(CLAIMS, 1)
-    for (source, command, power), group in groupby(
-        numbered, lambda item: (item[1].source, item[1].command, item[1].power)
-    ):
+    """Yield the source and the remarks of each claim; claims in a row may share them."""
+    yield from ["## Sources and remarks", ""]
+    for source, group in groupby(enumerate(CLAIMS, 1), lambda item: item[1].source):
         claims = dict(group)
         numbers = " to ".join(map(str, sorted({min(claims), max(claims)})))
-        note = f"- {numbers}: {source}; made by *{command}*."
-        note += _each("Power", {SETTINGS[name].title: text for name, text in power.items()})
+        note = f"- {numbers}: {source}."
         for number, claim in claims.items():
             remarks = {title: one.remark for title, one in _of(claim, findings).items() if one.remark}
             note += _each(f"Remark on {number}" if len(claims) > 1 else "Remark", remarks)

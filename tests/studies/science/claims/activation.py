@@ -90,7 +90,7 @@ def _(evidence: Evidence) -> Finding:
         f"test error {top:.3f} of the fifth with the most entropy, {bottom:.3f} of that with the least",
         f"difference {span(ends, 3)}",
         *by_interval(found, ends, len(errors), "images"),
-        f"{len(errors):,} images, mean over the models of {evidence.setting.errors}",
+        f"{len(errors):,} images, mean over the models of the corpus {evidence.setting.errors}",
     )
 
 

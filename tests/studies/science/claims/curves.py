@@ -49,7 +49,7 @@ def _tells(measure: str) -> None:
             f"score {standing.score:.1f}, chance {chance:.1f}, {p_value_equation(p_value)}",
             f"{standing.low:.1f} to {standing.high:.1f}",
             *by_p_value(p_value, decisive, sum(evidence.gaps(task).size for task in tasks)),
-            f"p-values of the tasks: {each}; {decisive} decides",
+            f"p-values of the tasks: {each}",
         )
 
 
