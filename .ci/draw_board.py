@@ -1,6 +1,7 @@
-"""Draw a leaderboard, which `pgdl board --format json` prints to standard input, as an SVG on standard output.
+"""Draws a leaderboard as SVG: `pgdl board --format json | draw_board.py > board.svg`.
 
-It looks like the first page of a site: scores and intervals on one axis, tasks shaded by their excess over chance.
+As on the first page of a site, all scores and intervals share an axis. Scores on tasks are darker, the more they exceed
+the level of chance.
 """
 
 import json
@@ -13,25 +14,25 @@ from harness.text import printable
 
 Row = dict[str, Any]
 
-#: Inches: a row, the head, the margin, and where columns begin; the width of the axis and of a task.
+#: In inches: heights of a row and of the head, and the margin; positions of columns; widths of the axis and of a task.
 LINE, HEAD, MARGIN = 0.36, 0.62, 0.15
 RANK, NAME, SCORE, AXIS = 0.45, 0.65, 4.15, 4.4
 DRAWING, TASK = 2.6, 0.78
 
-#: Of a value that is missing.
+#: Shown in place of a missing value.
 DASH = "\N{EN DASH}"
 
-#: Most opaque shade of a task.
+#: Opacity of the darkest score on a task.
 SHADE = 0.45
 
 
 def main() -> None:
-    """Read, draw, write."""
+    """Print the SVG of the board on standard input."""
     print(draw(sys.stdin))
 
 
 def draw(table: TextIO) -> str:
-    """Return the SVG of a board in JSON, with the noisy oracle as a band."""
+    """Return the SVG of a board in JSON; a band shows the score of the noisy oracle."""
     board = json.load(table)
     rows, tasks = board["rows"], list(board["oracle"]["tasks"])
     width = AXIS + DRAWING + 0.25 + TASK * len(tasks) + MARGIN
@@ -51,7 +52,7 @@ def draw(table: TextIO) -> str:
 
 
 def _page(figure: Figure) -> Any:
-    """Return axes in inches from the upper left corner."""
+    """Return Matplotlib axes in inches, with the origin in the upper left corner."""
     figure.set_layout_engine("none")
     width, height = figure.get_size_inches()
     axes = figure.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(height, 0))
@@ -103,7 +104,7 @@ def _task(axes: Any, task: Row, most: float, x: float, y: float) -> None:
 
 
 def _excess(task: Row) -> float:
-    """The score above chance, in points; 0 where one of both is not known."""
+    """Return a score on a task minus the level of chance, in points; 0 if either is missing."""
     official, chance = task.get("official"), task.get("chance")
     return 0.0 if official is None or chance is None else float(official - chance)
 

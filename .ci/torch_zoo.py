@@ -23,12 +23,12 @@ from harness.torch_import.pt2 import read_pt2
 from harness.torch_import.translate import translate
 from harness.worker.runtimes import RUNTIMES
 
-#: Larger networks are left out: they have the operations of their smaller siblings.
+#: Maximum number of weights. Larger networks are left out, since they have the operations of smaller networks.
 MOST_WEIGHTS = 140_000_000
 
 EXAMPLES, CLASSES = 64, 10
 
-#: The smallest member of each family of timm, or of what differs in it.
+#: The smallest architecture of each family in timm, or of each variant that differs in more than its size.
 TIMM = [
     "bat_resnext26ts", "beit_base_patch16_224", "botnet26t_256", "cait_xxs24_224", "caformer_s18",
     "coat_lite_tiny", "coatnet_nano_rw_224", "convformer_s18", "convit_tiny", "convmixer_768_32",
@@ -51,21 +51,15 @@ TIMM = [
 
 @dataclass
 class Row:
-    """What became of an architecture.
+    """The result for an architecture."""
 
-    Attributes:
-        name: library and name, separated by a space.
-        refused: the reason; empty if it was translated, or left out.
-        difference: largest difference of the outputs, as a share of their spread; None unless it was translated.
-    """
-
-    name: str
-    refused: str = ""
-    difference: float | None = None
+    name: str  #: library and name, separated by a space
+    refused: str = ""  #: reason why the architecture is not translated; empty if it is translated or left out
+    difference: float | None = None  #: largest difference of the outputs, as a share of their range
 
 
 def libraries() -> tuple[Any, Any]:
-    """Import torchvision and timm; torchvision declares things of operators that its wheel lacks on this PyTorch."""
+    """Return the modules `torchvision.models` and `timm`; first declare operators that torchvision's wheel lacks."""
     library = torch.library.Library("torchvision", "DEF")
     for name in ("nms", "qnms"):
         library.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
@@ -77,7 +71,7 @@ def libraries() -> tuple[Any, Any]:
 
 
 def architectures() -> Iterator[tuple[str, Any, int]]:
-    """Yield the name of each architecture, a function that makes it, and the side of its images."""
+    """Yield (name, function that makes a network, side of its images in pixels) for each architecture."""
     torchvision, timm = libraries()
     for name in torchvision.list_models(module=torchvision):
         side = {"inception_v3": 96, "maxvit_t": 224}.get(name, 32 if name.startswith("vgg") else 64)
@@ -91,14 +85,14 @@ def architectures() -> Iterator[tuple[str, Any, int]]:
 
 
 def side_of(timm: Any, name: str) -> int:
-    """Return the side of the images that a network of timm takes: small, unless its size is fixed."""
+    """Return the side in pixels of the images for a network of timm: its fixed side, or else 96."""
     config = timm.get_pretrained_cfg(name)
     fixed = getattr(config, "fixed_input_size", False) if config else False
     return int(config.input_size[-1]) if fixed else 96
 
 
 def as_if_trained(module: nn.Module) -> nn.Module:
-    """Give a module random statistics, and random numbers where it begins with zeros."""
+    """Give a module random moving statistics, and random weights in place of constant weights."""
     with torch.no_grad():
         for part in module.modules():
             if isinstance(part, nn.modules.batchnorm._BatchNorm) and part.running_mean is not None:
@@ -111,7 +105,7 @@ def as_if_trained(module: nn.Module) -> nn.Module:
 
 
 def attempt(name: str, make: Any, side: int, process: Process) -> Row:
-    """Export, translate and compare an architecture."""
+    """Export a network of an architecture, translate it, and compare the outputs."""
     torch.manual_seed(0)
     with tempfile.TemporaryDirectory() as directory, OutputComparison(process) as comparison:
         place = Path(directory)
@@ -135,7 +129,7 @@ def attempt(name: str, make: Any, side: int, process: Process) -> Row:
 
 
 def main() -> None:
-    """Print the page."""
+    """Print docs/torch-zoo.md."""
     wanted = sys.argv[1:]
     rows = []
     with Process("harness.processes.accuracies", RUNTIMES["tensorflow"], own_data=True) as process:
@@ -147,7 +141,7 @@ def main() -> None:
 
 
 def page(rows: list[Row]) -> str:
-    """Return the page."""
+    """Return the text of docs/torch-zoo.md."""
     translated = [row for row in rows if row.difference is not None]
     refused = [row for row in rows if row.refused]
     return PAGE.format(
@@ -161,7 +155,6 @@ def page(rows: list[Row]) -> str:
 
 
 def _names(rows: list[Row], library: str) -> str:
-    """The names of a library's architectures, wrapped."""
     names = [f"`{row.name.partition(' ')[2]}`" for row in rows if row.name.startswith(f"{library} ")]
     return textwrap.fill(f"**{library}**: {', '.join(names)}.", 120, break_long_words=False, break_on_hyphens=False)
 
@@ -169,8 +162,8 @@ def _names(rows: list[Row], library: str) -> str:
 PAGE = """\
 # Which architectures of PyTorch are translated
 
-For whoever imports networks of PyTorch. The page shows which of the classification architectures of torchvision, and of
-those of timm that differ in more than their size, `pgdl.import_torch` translates:
+For whoever imports networks of PyTorch. The page shows which architectures for classification `pgdl.import_torch`
+translates, of torchvision's architectures and of the smallest of each family in timm:
 
 ```sh
 make torch-zoo        # tries them with random weights and small images, and prints this page

@@ -1,6 +1,6 @@
-"""Prints the scores of measures on recorded corpora beside those on the demo tasks: the table of docs/fashion-mnist.md.
+"""Prints the table of docs/fashion-mnist.md: scores of measures on recorded corpora, and on the demo tasks.
 
-`write_corpus.py SCORES RESULTS`: SCORES is what `pgdl score --format json` printed, RESULTS is docs/results.csv.
+Usage: write_corpus.py SCORES RESULTS. SCORES is the output of `pgdl score --format json`, RESULTS is docs/results.csv.
 """
 
 import csv
@@ -24,7 +24,7 @@ class Scores(NamedTuple):
     kendall: float
 
 
-#: Measures in the table: the best.
+#: Number of measures in the table, the best first.
 SHOWN = 10
 
 #: Measure -> its scores.
@@ -32,7 +32,7 @@ Column = Mapping[str, Scores]
 
 
 def main(scores: Path, results: Path) -> None:
-    """Print how well the orders agree, and the table of the best measures."""
+    """Print how well corpora and demo tasks agree on the order of measures, and the table of the best measures."""
     corpora, demo = read_scores(scores.read_text()), read_results(results.read_text())
     everywhere = means(corpora)
     print(f"- Corpora and demo tasks: {agreement(everywhere, demo)}")
@@ -50,12 +50,12 @@ def main(scores: Path, results: Path) -> None:
 
 
 def short(corpus: str) -> str:
-    """Return a corpus' name without that of its images."""
+    """Return the last part of a corpus' name: `vgg` for `fashion_vgg`."""
     return corpus.rpartition("_")[2]
 
 
 def read_scores(text: str) -> dict[str, dict[str, Scores]]:
-    """Return corpus -> measure -> scores, of the measures that have a value of every network of the corpus."""
+    """Return corpus -> measure -> scores, for measures with an official score on the corpus."""
     found: dict[str, dict[str, Scores]] = {}
     for measure in json.loads(text)["submissions"]:
         for corpus, of_corpus in measure["tasks"].items():
@@ -66,14 +66,14 @@ def read_scores(text: str) -> dict[str, dict[str, Scores]]:
 
 
 def means(corpora: Mapping[str, Column]) -> dict[str, Scores]:
-    """Return the means over corpora, of the measures that are on all."""
+    """Return measure -> mean scores over corpora, for measures with scores on all corpora."""
     names = set.intersection(*map(set, corpora.values()))
     every = {name: [column[name] for column in corpora.values()] for name in sorted(names)}
     return {name: Scores(*map(statistics.fmean, zip(*found, strict=True))) for name, found in every.items()}
 
 
 def read_results(text: str) -> dict[str, Scores]:
-    """Return measure -> scores, from docs/results.csv, in which measures that are alike share a line."""
+    """Return measure -> scores from the text of docs/results.csv; measures in one line have the same scores."""
     return {
         name: Scores(float(row["score"]), float(row["Kendall"]))
         for row in csv.DictReader(text.splitlines())
@@ -83,7 +83,7 @@ def read_results(text: str) -> dict[str, Scores]:
 
 
 def agreement(here: Column, there: Column) -> str:
-    """Return Spearman's coefficients over the measures of both, as a sentence."""
+    """Return a sentence with Spearman's coefficients over the measures that both columns have."""
     both = [name for name in here if name in there]
     score, kendall = (
         correlation((here[name][column] for name in both), (there[name][column] for name in both)) for column in (0, 1)

@@ -1,9 +1,10 @@
 """Writes docs/results.md and docs/results.csv: all measures on the shipped tasks, from the records of `make pictures`.
 
-`write_results.py seeds SEED` prints the measures that draw, with another seed, for `pgdl compare --measures`.
-`write_results.py page TASKS COMPARISON RECORDS CORPORA TABLE` prints the page, and writes its whole table to TABLE as
-CSV: COMPARISON is what `pgdl compare` wrote as CSV, RECORDS what `pgdl results --format csv` printed of all runs,
-CORPORA what `pgdl score --format json` printed of the recorded corpora of real images.
+- `write_results.py seeds SEED` prints the measures that draw random numbers, with this seed, as the argument of
+  `pgdl compare --measures`.
+- `write_results.py page TASKS COMPARISON RECORDS CORPORA TABLE` prints the page, and writes the table of all measures
+  to TABLE as CSV. COMPARISON is the CSV of `pgdl compare`, RECORDS the output of `pgdl results --format csv` for all
+  runs, and CORPORA the output of `pgdl score --format json` for the recorded corpora of real images.
 """
 
 import csv
@@ -22,10 +23,10 @@ from harness.format.reference import read_reference
 from harness.task.layout import TaskDirectory
 from scoring import ORACLE_DRAWS, ORACLE_NOISE
 
-#: The parameter that draws.
+#: The parameter of measures that draw random numbers.
 SEED = "seed"
 
-#: Lines of the table on the page, before that of `random`.
+#: Number of lines in the page's table, before the line of `random`.
 BEST = 12
 
 #: Measure -> task -> model -> value.
@@ -70,7 +71,7 @@ network gives another answer, and with 32 models one answer can move a score by 
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Print the measures that draw, or the page."""
+    """Print the measures that draw random numbers, or the page."""
     if arguments[0] == "seeds":
         print(",".join(f"{name}:{SEED}={arguments[1]}" for name, one in baselines.MEASURES.items() if draws(one)))
     else:
@@ -99,13 +100,7 @@ def read(path: Path) -> list[dict[str, str]]:
 
 
 def table_of(comparison: list[dict[str, str]], values: Values, there: Column) -> list[list[str]]:
-    """Return the cells of the table: its columns, and the measures, best first.
-
-    Args:
-        comparison: rows of the measures, best first.
-        values: the values of all measures, those with other seeds among them.
-        there: the scores on real images.
-    """
+    """Return the headings, then the cells of each measure in `comparison`; `there` has the scores on real images."""
     tasks = tasks_of(comparison)
     columns = ["rank", "measure", "score", "Kendall", "real images: score", "real images: Kendall", "family", "own"]
     columns += [task.removeprefix("digits_") for task in tasks]
@@ -114,7 +109,7 @@ def table_of(comparison: list[dict[str, str]], values: Values, there: Column) ->
 
 
 def tasks_of(comparison: list[dict[str, str]]) -> list[str]:
-    """The names of the tasks."""
+    """Return the names of the tasks in a comparison."""
     return [name.partition(":")[2] for name in comparison[0] if name.startswith("score:")]
 
 
@@ -124,14 +119,7 @@ def page(
     oracle: Oracle,
     corpora: Mapping[str, Mapping[str, Scores]],
 ) -> str:
-    """Return the page.
-
-    Args:
-        comparison: rows of the measures, best first.
-        lines: the cells of the table.
-        oracle: the noisy oracle on the tasks.
-        corpora: the scores on each corpus of real images.
-    """
+    """Return the text of docs/results.md; `comparison` has the measures, best first, and `lines` the table's cells."""
     here = {row["measure"]: Scores(float(row["score"]), float(row["kendall"])) for row in comparison if row["kendall"]}
     columns, *rows = lines
     names = {name.strip("`") for cells in rows for name in cells[1].split(", ")}
@@ -147,12 +135,12 @@ def page(
 
 
 def row_of(cells: Sequence[str]) -> str:
-    """A row of a table in Markdown."""
+    """Return cells as a row of a Markdown table."""
     return f"| {' | '.join(cells)} |"
 
 
 def of_oracle(oracle: Oracle, tasks: Sequence[str]) -> str:
-    """What the gaps themselves would score with some noise, as a sentence."""
+    """Return a sentence with the scores of the noisy oracle, the gaps themselves plus noise."""
     found = [spread.text() for spread in (oracle.score, *(oracle.tasks[task] for task in tasks)) if spread]
     return (
         f"the gaps\nthemselves with noise of {ORACLE_NOISE} score {found[0]} ({', '.join(found[1:])}), mean and "
@@ -161,7 +149,7 @@ def of_oracle(oracle: Oracle, tasks: Sequence[str]) -> str:
 
 
 def values_of(records: Iterable[dict[str, str]]) -> Values:
-    """Values by measure, with its parameters, task and model."""
+    """Return measure with parameters -> task -> model -> value."""
     values: Values = {}
     for row in records:
         if row["value"]:
@@ -170,7 +158,7 @@ def values_of(records: Iterable[dict[str, str]]) -> Values:
 
 
 def alike(rows: Iterable[dict[str, str]], tasks: Sequence[str], values: Values) -> list[list[dict[str, str]]]:
-    """Group the measures that order the models of every task alike, in the order of the first of each group."""
+    """Return groups of rows whose measures order the models of every task alike, in the order of their first rows."""
     groups: dict[tuple[object, ...], list[dict[str, str]]] = {}
     for row in rows:
         of_measure = values[row["measure"]]
@@ -186,7 +174,7 @@ def alike(rows: Iterable[dict[str, str]], tasks: Sequence[str], values: Values) 
 
 
 def line(rows: Sequence[dict[str, str]], tasks: Sequence[str], values: Values, there: Column) -> list[str]:
-    """The cells of a line for measures that are alike."""
+    """Return the cells of the line for a group of rows from `alike`."""
     first = rows[0]
     return [
         first["rank"],
@@ -201,18 +189,18 @@ def line(rows: Sequence[dict[str, str]], tasks: Sequence[str], values: Values, t
 
 
 def elsewhere(found: Sequence[Scores]) -> tuple[str, str]:
-    """Scores and coefficients on real images of measures that are alike here."""
+    """Return a cell with the scores, and a cell with the coefficients, of a group on real images."""
     scores, coefficients = (f"{one.score:.2f}" for one in found), (f"{one.kendall:.3f}" for one in found)
     return ", ".join(dict.fromkeys(scores)), ", ".join(dict.fromkeys(coefficients))
 
 
 def figure(text: str, digits: int) -> str:
-    """A number as it is shown."""
+    """Return a number with `digits` decimals; empty text stays empty."""
     return f"{float(text):.{digits}f}" if text else ""
 
 
 def own_share(measure: str, tasks: Sequence[str], values: Values) -> str:
-    """Percentage of the variance of ranks that is between seeds, mean over tasks; empty with one seed."""
+    """Return the share of the variance of ranks due to the seed, in percent, mean over tasks; empty for one seed."""
     runs = [of_run for name, of_run in values.items() if name == measure or name.startswith(f"{measure}:{SEED}=")]
     shares = []
     for task in tasks:

@@ -1,7 +1,7 @@
-"""Complexity measures, called by name wherever a submission is expected.
+"""A library of complexity measures; the harness accepts their names in place of submissions.
 
-`MEASURES` describes all measures; `load("name:parameter=value")` returns a function of (model, dataset). Importing
-this package does not import TensorFlow, so the command line lists the names quickly.
+`MEASURES` describes all measures; `load("name:parameter=value")` returns a function of (model, dataset). Importing this
+package does not import TensorFlow, so the command line lists the names quickly.
 """
 
 from baselines.core.families import import_families

@@ -1,4 +1,4 @@
-"""The part of a submission's metadata that only readers need: team, description and paper."""
+"""What a submission says about itself to the readers of a board: team, description and paper."""
 
 import re
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ LONGEST = {"team": 80, "description": 500, "paper": 300}
 
 @dataclass(frozen=True)
 class About:
-    """Texts of a participant: each is printable, on one line, and at most as long as `LONGEST` allows."""
+    """Texts of a participant about a submission. Each is one printable line, not longer than `LONGEST` allows."""
 
     team: str = ""
     description: str = ""
@@ -21,7 +21,7 @@ class About:
 
     @classmethod
     def from_texts(cls, team: str, description: str, paper: str) -> Self:
-        """Return the texts on one line each, with `?` for unprintable characters, and cut to `LONGEST`."""
+        """Return the texts as single lines, with `?` for unprintable characters, and cut to `LONGEST`."""
         texts = {"team": team, "description": description, "paper": paper}
         return cls(**{key: cut(" ".join(text.split()), LONGEST[key]) for key, text in texts.items()})
 
@@ -32,7 +32,7 @@ class About:
 
 
 def _is_address(text: str) -> bool:
-    """Return whether a text is an address of http or https that cannot mislead by a user name or by foreign letters."""
+    """Return whether a text is a web address in ASCII without a user name; other addresses could mislead."""
     if not re.fullmatch(r"https?://[!#-;=?-~]+", text, re.IGNORECASE):  # printable ASCII, no quotes, no brackets
         return False
     try:

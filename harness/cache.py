@@ -18,7 +18,7 @@ VARIABLE = "PGDL_CACHE"
 
 
 def cache_directory(name: str) -> Path:
-    """Return the cache's subdirectory `name`, created if necessary; raises `UserError` if that is not possible."""
+    """Return the cache's subdirectory `name`, created if necessary. Raise `UserError` if it cannot be created."""
     directory = cache_root() / name
     with writing(directory, problem="cannot be created", remedy=f"name another cache by {VARIABLE}"):
         directory.mkdir(parents=True, exist_ok=True)
@@ -45,7 +45,6 @@ def any_cache() -> Iterator[None]:
 
 
 def _name_cache(directory: str | None) -> None:
-    """Set `VARIABLE` for this process and its children; None removes the variable."""
     if directory is None:
         os.environ.pop(VARIABLE, None)
     else:
@@ -53,24 +52,21 @@ def _name_cache(directory: str | None) -> None:
 
 
 def cache_root() -> Path:
-    """Return the path of the cache: `VARIABLE`, by default `pgdl-harness` in the user's cache directory.
-
-    An empty variable counts as unset: it would stand for the current directory, which may be untrusted.
-    """
-    if named := os.environ.get(VARIABLE):
+    """Return the path of the cache: the value of `VARIABLE`, or `pgdl-harness` in the user's cache directory."""
+    if named := os.environ.get(VARIABLE):  # an empty path would be the current directory, perhaps untrusted
         return Path(named).absolute()
     with home_needed(VARIABLE):
         return user_cache_path("pgdl-harness", appauthor=False)
 
 
 def runs_programs() -> bool:
-    """Whether programs may run from the file system of the cache; the sandbox `fast` needs that."""
+    """Return whether programs may run from the file system of the cache, as the sandbox `fast` requires."""
     return not os.statvfs(cache_root()).f_flag & os.ST_NOEXEC
 
 
 @contextmanager
 def home_needed(variable: str) -> Iterator[None]:
-    """Context manager: if its body finds no home directory, raise a `UserError` that advises to set `variable`."""
+    """Raise a `UserError` that advises to set `variable` if the body of the context finds no home directory."""
     try:
         yield
     except RuntimeError as error:
@@ -79,7 +75,7 @@ def home_needed(variable: str) -> Iterator[None]:
 
 @contextmanager
 def locked(file: Path) -> Iterator[None]:
-    """Hold the lock of a file within the context, alone among all processes. The file is created, and remains."""
+    """Hold an exclusive lock on a file within the context. The file is created if necessary, and remains afterwards."""
     with file.open("wb") as stream:
         lock_descriptor(stream.fileno())
         yield
@@ -94,7 +90,7 @@ def link_or_copy(source: Path, target: Path) -> None:
 
 
 def write_whole(entry: Path, content: bytes) -> None:
-    """Write a file atomically: another process may be reading it, and after an error the earlier file remains."""
+    """Write a file atomically: readers see the old or the new content, and an error leaves the old content."""
     temporary = entry.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
     try:
         temporary.write_bytes(content)

@@ -28,7 +28,7 @@ Child = subprocess.Popen[bytes]
 #: The directory in which processes start.
 ROOT = Path(sys.executable).anchor
 
-#: The directory of the package `harness`.
+#: The directory that contains the package `harness`.
 HOME = str(Path(__file__).parents[1])
 
 #: Beginning of a program that imports the harness; its first argument is `HOME`.
@@ -51,10 +51,7 @@ OWN_GROUP: dict[str, Any] = {"start_new_session": True}
 
 
 def interpreter(program: str, *arguments: str, options: Sequence[str] = ()) -> list[str]:
-    """Return the command that runs the source code `program` in an isolated interpreter with further `options`.
-
-    The program finds the arguments in `sys.argv[1:]`.
-    """
+    """Return the command that runs the code `program` in an isolated interpreter; `sys.argv[1:]` are the arguments."""
     return [sys.executable, "-I", "-X", "utf8", *options, "-c", program, *arguments]
 
 
@@ -64,9 +61,9 @@ def harness_interpreter(program: str, *arguments: str, options: Sequence[str] = 
 
 
 def user_environment(*, downloads: bool) -> dict[str, str]:
-    """Return the user's environment variables that cannot change a value, run code, or hold a password.
+    """Return the user's environment variables that cannot change a result, run code, or hold a password.
 
-    With `downloads`, addresses of proxies are included, even with a password.
+    With `downloads`, the addresses of proxies are included, even with a password.
     """
     names = _KEPT | _KEPT_PROXIES if downloads else _KEPT
     kept = {name: value for name, value in os.environ.items() if name.upper() in names}
@@ -88,7 +85,7 @@ def popen(command: Sequence[str], environment: Mapping[str, str], **streams: Any
 def run(
     command: Sequence[str], environment: Mapping[str, str], *, seconds: float, content: bytes | None = None, **more: Any
 ) -> "subprocess.CompletedProcess[bytes]":
-    """Run a program in the root directory to its end, and return its exit status and what it has printed.
+    """Run a program in the root directory to its end, and return its exit status and output.
 
     Args:
         command: as for `popen`.
@@ -118,7 +115,7 @@ if sys.platform != "win32":
         Args:
             command: as for `popen`.
             control: descriptor of the socket that becomes standard input.
-            output: descriptor for what the process prints.
+            output: descriptor to which the process prints.
             environment: as for `popen`.
             answers: whether standard output goes to the socket, and only standard error to `output`.
         """
@@ -126,7 +123,7 @@ if sys.platform != "win32":
         return popen(command, environment, stdin=control, stdout=stdout, stderr=output, **OWN_GROUP)
 
     def kill(child: Child) -> None:
-        """Kill the process group of a process that has not been waited for."""
+        """Kill the process group of a child that has not been waited for."""
         with suppress(ProcessLookupError, PermissionError):  # macOS refuses if all have ended
             os.killpg(child.pid, signal.SIGKILL)
 
@@ -143,7 +140,7 @@ else:
     from harness.windows_job import WindowsJob
 
     class InJob(subprocess.Popen[bytes]):
-        """A process of Windows in a job."""
+        """A Windows process in a job object."""
 
         job: WindowsJob
 
@@ -209,6 +206,5 @@ def _copy(read: Callable[[int], bytes], write: Callable[[bytes], object], *close
 
 
 def _hang_up(end: socket.socket) -> None:
-    """Close a socket, and end the read of another thread."""
     with end, suppress(OSError):  # the other end is closed
         end.shutdown(socket.SHUT_RDWR)

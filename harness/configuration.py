@@ -11,10 +11,10 @@ from harness.text import is_line
 
 MIB, GIB = 1024**2, 1024**3
 
-#: Ways to start a worker: suffixes of the name of a sandbox in records. No value depends on the way.
+#: Ways to start a worker, which records append to the isolation: `bubblewrap/fast`. No value depends on the way.
 WAYS = ("fast", "fresh")
 
-#: The isolation of calls without a sandbox. Their results never rank.
+#: Name of the isolation of calls without a sandbox. Their results never rank.
 UNSANDBOXED = "none"
 
 #: Upper bound of a time limit: 30 days, in seconds.
@@ -23,17 +23,14 @@ LONGEST_S = 30 * 24 * 3600
 
 @dataclass(frozen=True)
 class Configuration:
-    """The settings of a run that may affect values and failures.
-
-    All calls behind a score have the same configuration: a score never mixes seeds or limits.
-    """
+    """The settings of a run that may affect values and failures, equal for all calls behind a score."""
 
     run_seed: int  #: seed of the run, from which the seeds of calls are derived
     runtime: str  #: name of the runtime, such as `tensorflow`
     time_limit_s: float
-    time_budget: str  #: `each` or `average`
+    time_budget: str  #: `each` or `average`, as in `harness.execution.budget`
     memory_limit_bytes: int
-    isolation: str  #: isolation of the sandbox; results with `UNSANDBOXED` never rank
+    isolation: str  #: isolation of the sandbox, or `UNSANDBOXED`
     versions: str  #: versions of libraries that affect values, e.g. "keras 3.12.0, numpy 2.3.5"
     harness_version: str
     loader: str  #: digest of the harness' own code that loads and calls (`harness.execution.settings`)
@@ -50,12 +47,12 @@ class Configuration:
 
     @property
     def settings(self) -> "Configuration":
-        """The configuration with empty versions, so that only the user's choices remain."""
+        """The configuration without versions and `loader`, so that only the user's choices remain."""
         return replace(self, versions="", harness_version="", loader="")
 
     @property
     def software(self) -> str:
-        """The versions of harness and libraries, for readers."""
+        """The versions of the harness and of libraries, as text for readers."""
         return f"pgdl-harness {self.harness_version} ({self.loader[:8]}), {self.versions}"
 
     def to_json(self) -> str:

@@ -7,5 +7,5 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 
 def available_cores() -> int:
-    """Return the number of cores that this process may use; without such a limit, the number of the machine's cores."""
+    """Return the number of processor cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

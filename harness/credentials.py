@@ -1,7 +1,4 @@
-"""Addresses of databases and servers with a password or a key, and names of values that may be secrets.
-
-A secret is never printed, written or published.
-"""
+"""Hides secrets: passwords and keys in addresses of databases and servers, and values with names like `API_KEY`."""
 
 import re
 from pathlib import Path
@@ -10,7 +7,7 @@ from urllib.parse import quote, unquote, unquote_plus, urlsplit
 from harness.errors import UserError
 from harness.text import HIDDEN, without_passwords
 
-#: The default file of the records.
+#: The default file for the records of calls.
 RESULTS = "results.db"
 
 #: Words in the names of values that may be secrets, also in the plural.
@@ -55,19 +52,19 @@ _PATH = re.compile(r"/(?!/)|\.{1,2}/|[A-Za-z]:[\\/]")
 
 
 class Address:
-    """The address of a database, a server or a file.
+    """The address of a database, a server or a file, with a text form that hides its secrets.
 
-    The text form shows neither a password nor parameters, which may be secret, however the object is printed, formatted
-    or written. Addresses on the web also hide the user, whose name may suffice to read a file.
+    The text form shows neither a password nor parameters, which may be secret. For an address on the web, it also hides
+    the user, whose name may suffice to read a file.
     """
 
     __slots__ = ("_secrets", "_shown", "_text")
 
     def __init__(self, text: str, source: str) -> None:
-        """Parse an address, or the path of a file. `source` is the option or file with the text, for messages.
+        """Parse an address, or the path of a file. Messages name `source`, the option or file that holds `text`.
 
-        Raise `UserError` if the text is no address, or ambiguous, for instance by an unescaped @ in a password. The
-        message repeats nothing of the text.
+        Raise `UserError` if `text` is no address, or ambiguous, for instance by an unescaped @ in a password. The
+        message does not quote `text`.
         """
         self._text, self._shown = text, text
         self._secrets: tuple[str, ...] = ()
@@ -82,7 +79,7 @@ class Address:
 
     @classmethod
     def of(cls, given: "Address | Path | str", source: str) -> "Address":
-        """Return an address unchanged, and parse a text or a path. Raise the errors of the constructor."""
+        """Return an `Address` unchanged, and parse anything else. Raise the errors of the constructor."""
         return given if isinstance(given, cls) else cls(str(given), source)
 
     @property
@@ -92,11 +89,11 @@ class Address:
 
     @property
     def has_secrets(self) -> bool:
-        """Whether the text form hides a part of the address, so that nobody can paste it."""
+        """Whether the text form hides a part of the address, and so cannot be used as the address."""
         return self._shown != self._text
 
     def reveal(self) -> str:
-        """Return the whole address with its secrets, only for the library that connects."""
+        """Return the address with its secrets, only for the library that connects."""
         return self._text
 
     def scrub(self, text: str) -> str:
@@ -138,11 +135,9 @@ class Address:
         self._hide(start + (f"{who}@" if who else "") + end + f"?{HIDDEN}" * bool(query), query, password)
 
     def _hide(self, shown: str, query: str, *secrets: str) -> None:
-        """Set the text form and the secrets, the longest secret first, because a secret may contain another secret.
-
-        Names of parameters are secrets, too: an unescaped & turns the second half of a password into a name.
-        """
+        """Set the text form and the secrets, the longest secret first, because a secret may contain another secret."""
         self._shown = shown
+        # Names of parameters are secrets, too: an unescaped & turns the second half of a password into a name.
         raw = {*secrets, query, *re.split("[&=]", query)} - _PARAMETER_NAMES
         forms = {form for one in raw for form in (one, unquote(one), unquote_plus(one), quote(unquote(one), safe=""))}
         self._secrets = tuple(sorted(filter(None, forms), key=len, reverse=True))

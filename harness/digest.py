@@ -37,7 +37,7 @@ def digest_of_file(file: Path) -> str:
 
 @cache
 def digest_of_code(*packages: Path) -> str:
-    """Return the SHA-256 (hex) over the modules in the directories of packages, without subpackages."""
+    """Return the SHA-256 (hex) over the Python files that are directly in the directories `packages`."""
     files = [file for package in packages for file in sorted(package.glob("*.py"))]
     return digest_of((f"{file.parent.name}/{file.name}", file.read_bytes()) for file in files)
 
@@ -46,8 +46,8 @@ def digest_of_code(*packages: Path) -> str:
 def code_of(source: bytes) -> bytes:
     """Return a digest of Python code without comments, docstrings and layout; return other content unchanged.
 
-    The digest covers the syntax tree. It is the same in every version of Python, because the fields that a newer
-    version adds to the tree are empty for older code.
+    The digest is the same in every version of Python: it leaves out empty fields of the syntax tree, and the fields
+    that a newer version adds are empty for older code.
     """
     try:
         with _PARSING:

@@ -13,10 +13,10 @@ from harness.errors import UserError, writing
 
 @contextmanager
 def locked_directory(root: Path, lock_file: Path, command: str) -> Iterator[None]:
-    """Hold the lock of the directory `root` within the context, for the command `command`.
+    """Hold the lock of the directory `root` within the context; messages name `command`.
 
-    The file of the lock is created with its directory. At the end, the file is removed, and so is its directory if
-    it is empty. Raise `UserError` if another process holds the lock, or if the file system has no locks.
+    Raise `UserError` if another process holds the lock, or if the file system has no locks. At the end, `lock_file` is
+    removed, and so is its directory if it is empty.
     """
     with writing(root, remedy="name another directory"):
         lock_file.parent.mkdir(parents=True, exist_ok=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from harness.text import safe_line
 
-#: Receives one-line warnings about missing features or weaker guarantees.
+#: A function that receives one-line warnings, for instance about missing features or weaker guarantees.
 Warn = Callable[[str], None]
 
 
@@ -36,7 +36,7 @@ class UserError(Exception):
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The message as lines: one line for each error."""
+        """The lines of the message, one for each error."""
         return tuple(map(str, self.args))
 
 
@@ -52,7 +52,7 @@ class UserErrors(UserError):
 
 @contextmanager
 def writing(path: Path | str, *, problem: str = "cannot be written", remedy: str | None = None) -> Iterator[None]:
-    """Raise `UserError` in place of an error of the operating system. The message names the error's file, or `path`."""
+    """Within the context, replace an `OSError` by a `UserError` that names the file of the `OSError`, else `path`."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""The extras of pyproject.toml, and the commands that add an extra to this installation."""
+"""The optional dependencies of this package, called extras, and the commands that install them."""
 
 import json
 import sys
@@ -33,20 +33,20 @@ OF_ANY_FRAMEWORK = ", or with [cpu], [jax] or [torch] in place of [tensorflow]"
 
 
 def require(purpose: str, *modules: str) -> None:
-    """Raise `UserError` if a module of `EXTRA_OF` is not installed. Its message begins with `purpose`."""
+    """Raise `UserError` if one of these modules of `EXTRA_OF` is not installed. The message begins with `purpose`."""
     if missing := [module for module in modules if find_spec(module) is None]:
         raise UserError(f"{purpose}; not installed: {', '.join(missing)}", remedy=_install(missing))
 
 
 def lacking(error: Exception) -> str:
-    """Return a line with the remedy for a module that an import did not find; empty if no extra installs the module."""
+    """Return a line that says how to install the module that an import did not find; empty if no extra installs it."""
     module = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
     return f"{module} is not installed; {_install([module])}" if module in EXTRA_OF else ""
 
 
 @contextmanager
 def extras_named() -> Iterator[None]:
-    """Raise `UserError`, with the command that installs an extra, in place of an error on a missing module."""
+    """Within the context, replace an error about a missing module by a `UserError` that says how to install it."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -61,7 +61,7 @@ def _install(modules: Sequence[str]) -> str:
 
 
 def install(extra: str) -> str:
-    """Return the command that adds an extra, or several extras separated by commas, to this installation."""
+    """Return the command that installs an extra of this package, or several extras separated by commas."""
     url, editable = _origin()
     parts = urlsplit(url)
     path = url2pathname(parts.path) if parts.scheme == "file" else ""
@@ -75,12 +75,12 @@ def install(extra: str) -> str:
 
 
 def install_for_gpu(arguments: str) -> str:
-    """Return the command that installs `arguments`, a framework with CUDA; without `arguments`, the extra `gpu`."""
+    """Return the command that installs a framework with CUDA from `arguments`, or from the extra `gpu` if empty."""
     return f"{_installer()} {arguments}" if arguments else install("gpu")
 
 
 def _installer() -> str:
-    """Return the beginning of the command by which this package was installed: of uv, pipx or pip."""
+    """Return the beginning of the command of uv, pipx or pip, depending on which installed this package."""
     home = Path(sys.prefix).as_posix()
     if "/uv/tools/" in home:
         return "uv tool install --force"
@@ -91,7 +91,7 @@ def _installer() -> str:
 
 
 def _origin() -> tuple[str, bool]:
-    """Return the address from which the package was installed (empty for an index), and whether it is editable."""
+    """Return the address from which the package was installed, empty for an index, and whether it is editable."""
     try:
         text = metadata.distribution(_NAME).read_text("direct_url.json")
     except metadata.PackageNotFoundError:  # a checkout in `sys.path`

@@ -10,7 +10,7 @@ class Gpu:
     """An NVIDIA GPU as its driver describes it."""
 
     minor: int  #: its device node is /dev/nvidia{minor}
-    uuid: str  #: selects it in CUDA_VISIBLE_DEVICES independently of the other visible GPUs
+    uuid: str  #: its name in CUDA_VISIBLE_DEVICES, which does not depend on the other GPUs
     model: str
     bus: str  #: its address on the PCI bus, e.g. 0000:3b:00.0
 

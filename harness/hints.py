@@ -8,10 +8,7 @@ LONGEST = 255
 
 
 def did_you_mean(name: str, known: Iterable[str], *, similarity: float = 0.6) -> str | None:
-    """Return a hint with the known name that is most similar to `name`, whatever the case of letters.
-
-    Return None if no known name has at least this similarity (0 to 1).
-    """
+    """Return a hint with the known name most similar to `name`, ignoring case; None below `similarity` (0 to 1)."""
     if len(name) > LONGEST:
         return None
     written = {one.lower(): one for one in known}

@@ -6,7 +6,7 @@ from itertools import count, pairwise, takewhile
 
 from harness.plots import XAxis, YAxis, mpl, ticker
 
-#: Mean width of a character, distance of labels side by side, and distance of lines of labels, in sizes of the font.
+#: Mean width of a character, distance of labels side by side, and distance of labels above each other, in font sizes.
 CHARACTER, BESIDE, ABOVE = 0.62, 1.0, 1.6
 
 #: Writes labels as plain numbers: 0.05, 20, 1e-12.
@@ -32,7 +32,7 @@ def log_ticks(low: float, high: float, room: float) -> list[float]:
 
 
 def _equal_steps(low: float, high: float, room: float) -> list[float]:
-    """Return two or more multiples of the smallest step that leaves `room`; empty if no step does."""
+    """Return multiples of the smallest step that leaves `room` decades between them; empty if they are too few."""
     if high <= low:
         return []
     smallest = 10.0 ** (math.floor(math.log10(high - low)) - 1)
@@ -60,19 +60,18 @@ def use_log_scale(axis: XAxis | YAxis, formatter: ticker.Formatter = PLAIN) -> N
 
 
 class _LogTicks(ticker.LogLocator):
-    """Finds the ticks of an axis for its present length."""
+    """Places the ticks of an axis by `log_ticks`, as many as fit its present length."""
 
     def __init__(self, formatter: ticker.Formatter) -> None:
         super().__init__()
         self._label = formatter
 
     def tick_values(self, vmin: float, vmax: float) -> list[float]:
-        """Return the ticks between two values, in any order."""
         low, high = sorted((vmin, vmax))
         return log_ticks(low, high, self._room(low, high))
 
     def _room(self, low: float, high: float) -> float:
-        """Return the room that a label needs along this axis, in decades."""
+        """Return the number of decades that a label takes up along this axis."""
         assert isinstance(self.axis, XAxis | YAxis)
         axes, font_size = self.axis.axes, mpl.rcParams["font.size"]
         points = 72 / axes.figure.dpi

@@ -1,4 +1,4 @@
-"""The memory that the harness and its calls may use: of the machine, or less inside a control group of Linux.
+"""The memory that the harness may use: the machine's, or less inside a control group of Linux.
 
 Control groups bound the memory of containers, of services, and of jobs on clusters.
 """
@@ -28,11 +28,11 @@ class _Version:
     """A version of control groups, with the names of its files."""
 
     filesystem: str
-    controller: str  #: name in /proc/PID/cgroup, and in the options of the mount
+    controller: str  #: name of the memory controller in /proc/PID/cgroup and in mount options
     limit: str  #: file with the limit of memory
     usage: str  #: file with the used memory
-    droppable: re.Pattern[str]  #: lines of memory.stat on pages of files, which can be dropped
-    kills: str  #: file with a line `oom_kill N`
+    droppable: re.Pattern[str]  #: lines of memory.stat with sizes of file pages, which the kernel can drop
+    kills: str  #: file with a line `oom_kill N` for N killed processes
 
 
 _VERSIONS = (
@@ -67,7 +67,7 @@ class _Group:
 
 
 def usable_memory() -> Memory:
-    """Return the memory of the machine, or of the control group around this process with the least memory."""
+    """Return the memory of the machine, or less if a control group limits the memory of this process."""
     machine = psutil.virtual_memory()
     memory = Memory(machine.total, machine.available)
     for group in _groups():
@@ -81,7 +81,7 @@ def usable_memory() -> Memory:
 
 
 def memory_kills() -> int:
-    """Return the number of processes in this process' control groups that the kernel has killed for lack of memory."""
+    """Return how many processes in this process' control groups the kernel has killed for lack of memory."""
     total = 0
     for group in _groups():
         with suppress(OSError):
@@ -91,7 +91,7 @@ def memory_kills() -> int:
 
 @functools.cache  # these groups limit the process even if it moves to a group inside of them
 def _groups(proc: Path = Path("/proc/self")) -> tuple[_Group, ...]:
-    """Return the visible control groups of a process that bound memory, the innermost first."""
+    """Return the visible control groups around a process that can limit memory, the innermost group first."""
     if sys.platform != "linux":
         return ()
     with suppress(OSError):

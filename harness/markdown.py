@@ -1,6 +1,6 @@
-"""Texts of unknown origin for Markdown, escaped so that Markdown interprets nothing in them.
+"""Escapes text of unknown origin so that Markdown interprets nothing in it.
 
-This module imports the standard library only, as `harness.ci.comment` must.
+Like all that `harness.ci.comment` imports, this module works without installed packages.
 """
 
 import re

@@ -25,7 +25,7 @@ Content = TypeVar("Content")
 
 
 def parse_json(text: str | bytes, **hooks: Any) -> Any:
-    """Return the content of JSON; raises `ValueError` for other text and beyond the bounds.
+    """Return the content of JSON. Raise `ValueError` for invalid JSON, and for content beyond the bounds.
 
     `hooks` are hooks of `json.loads`. An integer of more than 4,300 digits is an error unless a hook parses it.
     """
@@ -44,7 +44,7 @@ def parse_json(text: str | bytes, **hooks: Any) -> Any:
 
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """Return the content of TOML; raises `ValueError` for other text and beyond the bounds."""
+    """Return the content of TOML. Raise `ValueError` for invalid TOML, and for content beyond the bounds."""
     text = text.removeprefix(BOM)
     if _LONG_KEY.search(text):
         raise ValueError(f"a key of more than {MAX_PARTS} parts")
@@ -56,7 +56,7 @@ def parse_toml(text: str) -> dict[str, Any]:
 
 
 def require_shallow(content: Content) -> Content:
-    """Return the content; raises `ValueError` if its lists and dictionaries are nested deeper than `MAX_DEPTH`."""
+    """Return the content. Raise `ValueError` if lists and dictionaries in it are nested deeper than `MAX_DEPTH`."""
     level: list[Any] = [content]
     for _ in range(MAX_DEPTH):
         level = [inner for outer in level for inner in _members(outer)]
@@ -66,7 +66,6 @@ def require_shallow(content: Content) -> Content:
 
 
 def _members(outer: Any) -> list[Any]:
-    """Return the lists and dictionaries among the values of a list or dictionary."""
     values = outer.values() if isinstance(outer, dict) else outer if isinstance(outer, list) else ()
     return [value for value in values if isinstance(value, dict | list)]
 

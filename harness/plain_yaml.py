@@ -1,7 +1,7 @@
 """Parses untrusted YAML of plain values, lists and mappings, with bounds on depth, number of values, and digits.
 
-Anchors, aliases and merges, by which a short text can stand for a long text, are refused, and so are tags and repeated
-keys, which programs interpret differently. The caller bounds the number of bytes.
+Anchors, aliases and merges are refused, because a short text with them can have a huge content. Tags and repeated keys
+are refused, because programs interpret them differently. The caller bounds the number of bytes.
 """
 
 from typing import Any
@@ -15,7 +15,7 @@ _TEXT, _MERGE = "tag:yaml.org,2002:str", "tag:yaml.org,2002:merge"
 
 
 def parse_yaml(content: bytes) -> Any:
-    """Return the content of YAML in UTF-8; raises `ValueError` for other text, refused features, exceeded bounds."""
+    """Return the content of YAML in UTF-8. Raise `ValueError` if it is invalid, refused, or beyond the bounds."""
     try:
         return yaml.load(content.decode(), Loader=_Loader)
     except (yaml.YAMLError, RecursionError) as error:

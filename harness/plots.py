@@ -31,7 +31,7 @@ __all__ = [
     "new_figure", "styled", "svg_element", "svg_file", "ticker", "write_figure", "write_pictures",
 ]  # fmt: skip
 
-#: Colours in light mode of text and axes, background, dots, secondary elements, and the level of chance.
+#: Colours in light mode: text and axes, background, dots, secondary elements, and the level of chance.
 INK, PAPER, COLOUR, FAINT, CHANCE = "#222222", "#fffffe", "#0b6e6e", "#8a8f98", "#a84a00"
 
 _DARK = {INK: "#e4e6ea", PAPER: "#15181d", COLOUR: "#55c4bd", FAINT: "#7d838d", CHANCE: "#f0a050"}
@@ -106,6 +106,6 @@ def styled(font_size: float) -> Iterator[None]:
 
 @contextmanager
 def new_figure(width: float, height: float) -> Iterator[Figure]:
-    """Provide an empty figure of a size in inches, with the style of plots within the context."""
+    """Yield an empty figure of `width` x `height` inches, with the style of plots within the context."""
     with styled(8):
         yield Figure(figsize=(width, height), layout="constrained")

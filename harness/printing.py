@@ -1,4 +1,4 @@
-"""Prints text, so that untrusted content can neither control the terminal nor look like lines of the program.
+"""Prints text, so that untrusted content can neither control the terminal nor imitate messages of the program.
 
 Only this module and harness/tables.py, for tables and progress, print (`tests/test_printing.py`).
 """
@@ -39,14 +39,14 @@ def _terminal_width(stream: TextIO) -> int:
 
 
 def put(content: str | bytes) -> None:
-    """Write content for other programs to standard output, unchanged, or with printable lines on a terminal."""
+    """Write content for other programs to standard output. On a terminal, replace unprintable characters in it."""
     with output() as stream:
         stream.write(content.encode() if isinstance(content, str) else content)
 
 
 @contextmanager
 def output() -> Iterator[BinaryIO]:
-    """Provide a stream to standard output for content as in `put`. A terminal shows the content after the context."""
+    """Yield a stream that writes to standard output like `put`. A terminal shows the content after the context."""
     if not sys.stdout.isatty():
         sys.stdout.flush()
         yield sys.stdout.buffer
@@ -63,7 +63,7 @@ def ask(question: str) -> bool:
 
 
 def say_usage(error: click.ClickException) -> None:
-    """Print the message of click on wrong arguments; the message may quote any text."""
+    """Print click's message about wrong arguments."""
     said = io.StringIO()
     error.show(said)
     say(*said.getvalue().splitlines(), err=True)

@@ -1,4 +1,4 @@
-"""The identity of a process: the system may give the ID of an ended process to another process."""
+"""The identity of a process. Its ID alone does not suffice, because the system may give the ID to a later process."""
 
 import functools
 import hashlib
@@ -12,7 +12,7 @@ import psutil
 
 @functools.cache
 def process_scope() -> str:
-    """Return 12 hexadecimal digits that identify the scope of process IDs: the machine, its boot, the PID namespace."""
+    """Return 12 hexadecimal digits for machine, boot and PID namespace, within which process IDs are unique."""
     if sys.platform != "linux":  # without namespaces; start times of processes distinguish boots
         return hashlib.sha256(platform.node().encode()).hexdigest()[:12]
     boot = Path("/proc/sys/kernel/random/boot_id").read_text()
@@ -21,7 +21,7 @@ def process_scope() -> str:
 
 
 def start_time(pid: int) -> str:
-    """Return the start time of the process `pid` as text, or an empty text if the process has ended."""
+    """Return the start time of the process `pid` as text for comparisons; empty if the process has ended."""
     if sys.platform != "linux":
         try:
             process = psutil.Process(pid)

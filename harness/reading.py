@@ -26,8 +26,9 @@ _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 def open_regular(path: Path, *, links: bool) -> io.BufferedReader:
     """Open a regular file for reading bytes; `links` says whether the path itself may be a symbolic link.
 
-    The type of the file is checked before, since opening a device may have an effect, and afterwards, since the file
-    may have been replaced. Raises `UserError` if the file is missing, is no regular file, or cannot be opened.
+    The type of the file is checked twice: before, since opening a device may have an effect, and afterwards, since
+    another file may have taken its place. Raise `UserError` if the file is missing, is no regular file, or cannot be
+    opened.
     """
     try:
         require_regular(path, path.stat(follow_symlinks=links))
@@ -47,10 +48,7 @@ def open_regular(path: Path, *, links: bool) -> io.BufferedReader:
 
 
 def open_below(root: Path, name: str) -> io.BufferedReader:
-    """Open the regular file `name`, such as `data/site.json`, in an untrusted directory.
-
-    No part of the name may be a link; raises errors as `open_regular`.
-    """
+    """Open the file `name` in an untrusted directory as `open_regular` does; no part of `name` may be a link."""
     for folder in reversed(PurePosixPath(name).parents):
         if folder.name:
             refuse_link(root / folder)
@@ -58,19 +56,13 @@ def open_below(root: Path, name: str) -> io.BufferedReader:
 
 
 def read_regular(path: Path, most: int, *, links: bool, why: str = "") -> bytes:
-    """Return the content of a regular file of at most `most` bytes; raises errors as `open_regular`.
-
-    In the error about a larger file, `why` follows the maximum size.
-    """
+    """Return the content of a regular file. Raise `UserError`, which includes `why`, beyond `most` bytes."""
     with open_regular(path, links=links) as stream:
         return _read_bounded(stream, path, most, why)
 
 
 def read_text(path: Path, most: int, *, links: bool = True) -> str:
-    """Return the text of a regular file in UTF-8 of at most `most` bytes; raises errors as `open_regular`.
-
-    The error about bytes that are no text does not quote them.
-    """
+    """Return the text of a UTF-8 file of at most `most` bytes. Raise `UserError` for others, without quoting bytes."""
     try:
         return read_regular(path, most, links=links).decode()
     except UnicodeDecodeError as error:
@@ -110,7 +102,7 @@ def own_path(path: Path) -> Path:
 
 
 def require_regular(path: Path, state: os.stat_result) -> None:
-    """Raise `UserError` unless `state`, the result of `stat` for `path`, is that of a regular file."""
+    """Raise `UserError` unless `state`, the result of `stat` for `path`, describes a regular file."""
     if not stat.S_ISREG(state.st_mode):
         raise _other_kind(path, stat.S_IFMT(state.st_mode))
 

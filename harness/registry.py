@@ -1,4 +1,4 @@
-"""Registries: packages in which each module is an entry, found without a list of entries."""
+"""Registries: packages whose modules are the entries, such as the kinds of sandbox. No list names the entries."""
 
 import importlib
 import pkgutil
@@ -18,12 +18,12 @@ class Parameter:
 
 
 def sibling_names(path: Iterable[str]) -> list[str]:
-    """Return the names of a package's modules in alphabetical order, from the package's `__path__`; import nothing."""
+    """Return the names of a package's modules in alphabetical order, without imports. `path` is its `__path__`."""
     return sorted(module.name for module in pkgutil.iter_modules(path))
 
 
 def find_siblings(package: str, base: Any) -> dict[str, Any]:
-    """Import all modules of a package. Return `name` -> subclass for the subclasses of `base` that they define."""
+    """Import all modules of a package. Return `name` -> class for the subclasses of `base` in these modules."""
     module = importlib.import_module(package)
     for name in sibling_names(module.__path__):
         importlib.import_module(f"{package}.{name}")

@@ -18,11 +18,11 @@ from harness.text import printable
 #: Remedy for a file that is not as the harness writes it.
 REMEDY = "name another file of results"
 
-#: Maximum number of bytes of a value in a read-only file.
+#: Maximum number of bytes of a value in a file that is opened read-only.
 LONGEST = 128 * 1024
 
-#: Number of SQLite's instructions between two checks of a statement, and its maximum for a statement: a constant, and a
-#: number for each byte of the file. Reading all records takes 320 instructions per record, or 0.25 per byte.
+#: Numbers of SQLite's instructions: between two checks of a statement, and at most in a statement, which is a constant
+#: plus a number per byte of the file. Reading all records takes 320 instructions per record, or 0.25 per byte.
 LOOK, MOST, MOST_PER_BYTE = 10_000, 2_000_000, 5
 
 #: Maximum processor time of a statement, in seconds.
@@ -58,7 +58,7 @@ def beside(file: Path) -> tuple[Path, Path, Path]:
 
 
 def require_sound(file: Path) -> None:
-    """Raise `UserError` if SQLite must not open a database or a file `beside` it. The database need not exist."""
+    """Raise `UserError` if a database, which may be missing, or a file `beside` it is not safe to open."""
     with suppress(OSError):  # SQLite reports a file that cannot be opened
         require_regular(file, file.stat())
     for path in beside(file):
@@ -73,7 +73,7 @@ def require_sound(file: Path) -> None:
 def protect(connection: sqlite3.Connection, file: Path, *, read_only: bool) -> "StatementWatch":
     """Make a new connection to an untrusted database safe, and return the watch over its statements.
 
-    The connection has had no statement yet, and `require_sound` accepted the file. A connection that is `read_only`
+    The caller has called `require_sound` for the file, and has executed no statement. A connection that is `read_only`
     refuses writes, and values longer than `LONGEST`.
 
     Raises:
@@ -94,13 +94,13 @@ def protect(connection: sqlite3.Connection, file: Path, *, read_only: bool) -> "
 
 
 class StatementWatch:
-    """Ends a statement that takes too much work, or during which a handler of a signal raises an exception."""
+    """Ends a statement that takes too much work, or during which a signal handler raises an exception."""
 
     def __init__(self, connection: sqlite3.Connection, file: Path) -> None:
         self._file = file
         self.begin()
-        # The driver drops exceptions of its callback, and with them those of signal handlers. Python calls a handler
-        # when Python code resumes: in a function before its first line, but in a started generator inside of `try`.
+        # The driver drops exceptions of its callback, and so exceptions of signal handlers. Python calls a handler when
+        # Python code resumes: in a function before its first line, but in a started generator inside of `try`.
         checks = self._checks()
         next(checks)
         connection.set_progress_handler(checks.__next__, LOOK)
@@ -112,7 +112,7 @@ class StatementWatch:
 
     @contextmanager
     def reasons(self) -> Iterator[None]:
-        """Raise the reason for which the watch ended a statement in place of the driver's error."""
+        """Within the context, raise the watch's reason for ending a statement in place of the driver's error."""
         try:
             yield
         except sqlite3.OperationalError as error:

@@ -18,7 +18,7 @@ ENDLESS = 10_000
 
 
 class SafeConsole(Console):
-    """A console that removes control characters from content; only rich's own styles and moves reach the terminal."""
+    """A console that removes control characters from content; only rich's own styles and cursor moves get through."""
 
     def print(self, *objects: Any, **options: Any) -> None:
         """Print texts, each on a line that a terminal breaks between words, or other objects that rich can render."""
@@ -47,7 +47,7 @@ def plain(text: str) -> Text:
 
 
 def wide_console(*, quiet: bool = False, stderr: bool = False) -> SafeConsole:
-    """Return a console for standard output, or standard error, that prints whole lines, or nothing if `quiet`."""
+    """Return a console for standard output or standard error that truncates nothing; if `quiet`, it prints nothing."""
     console = SafeConsole(quiet=quiet, stderr=stderr, highlight=False, markup=False, emoji=False, soft_wrap=True)
     if not console.is_terminal:
         console.width = ENDLESS
@@ -69,7 +69,7 @@ def print_table(
     wrap: Collection[str] = (),
     styles: Sequence[str | None] = (),
 ) -> None:
-    """Print a table by `print_columns`. `left` and `wrap` have headings of columns; all headings must differ."""
+    """Print a table like `print_columns`; `left` and `wrap` name columns by their headings, which must differ."""
     wraps = [heading in wrap for heading in headings]
     lefts = [heading in left or heading in wrap for heading in headings]
     print_columns(console, headings, rows, left=lefts, wrap=wraps, styles=styles)
@@ -84,10 +84,10 @@ def print_columns(
     wrap: Sequence[bool],
     styles: Sequence[str | None] = (),
 ) -> None:
-    """Print a table; its headings may be equal. `styles` has a style of rich for each row, or is empty.
+    """Print a table. `styles` has a style of rich for each row, or is empty.
 
     Columns that are not `left` are aligned to the right. On a narrow terminal, headings are broken at `_`, and cells of
-    columns that `wrap` at spaces; if this is not enough, lines are longer than the terminal is wide.
+    `wrap` columns at spaces. If this is not enough, lines are longer than the terminal is wide.
     """
     cells = [[safe_line(str(cell)) for cell in row] for row in rows]
     wrap = [wraps and console.width < ENDLESS for wraps in wrap]

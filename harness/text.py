@@ -9,8 +9,7 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 #: The text in place of a secret.
 HIDDEN = "***"
 
-#: Patterns for untrusted text: the user before a password in a word with a later @, and a parameter with a password.
-#: Their searches take linear time.
+#: Patterns that find passwords in untrusted text in linear time: words, the user name in an address, and parameters.
 _WORD, _USER = re.compile(r"\S+"), re.compile(r"(:/{1,2}[^\s/:@]*):")
 _PASSWORD = re.compile(r"(\bpassword\s*=\s*)(?:'[^']*'|[^\s&;,]+)", re.IGNORECASE)
 
@@ -44,7 +43,7 @@ def printable_lines(text: str) -> str:
 
 
 def on_page(value: object) -> object:
-    """Return a value for a template of a page: a text by `printable_lines`, and any other value unchanged."""
+    """Return a value for the template of a page: text passes through `printable_lines`, other values are unchanged."""
     return printable_lines(value) if type(value) is str else value
 
 
@@ -55,7 +54,7 @@ def without_passwords(text: str) -> str:
 
 
 def _hidden(word: str) -> str:
-    """Return a word with `HIDDEN` in place of the text between the first user of an address and the last @."""
+    """Return a word with `HIDDEN` in place of everything between the user name of an address and the last @."""
     before, at, after = word.rpartition("@")
     user = _USER.search(before)
     return word if user is None else f"{before[: user.end()]}{HIDDEN}{at}{after}"

@@ -36,7 +36,7 @@ def read_toml(path: Path) -> tuple[dict[str, Any], str]:
 
 
 def checked(model: type[Found], content: dict[str, Any], where: str, path: Path) -> Found:
-    """Return `content` as a section; `where` is its key in the file. Raise `UserError` with all problems."""
+    """Convert `content`, the section `where` of the file `path`, to a `model`. Raise `UserError` with all problems."""
     try:
         return model.model_validate(content)
     except ValidationError as error:
@@ -45,7 +45,7 @@ def checked(model: type[Found], content: dict[str, Any], where: str, path: Path)
 
 
 def require(condition: bool, key: str, expected: str) -> None:
-    """Raise `ValueError` with the key and the expected value unless `condition` holds, in a validator of a section."""
+    """In a validator of a section, raise `ValueError` with `key` and `expected` unless `condition` holds."""
     if not condition:
         raise ValueError(f"{key}: expected {expected}")
 
@@ -62,7 +62,6 @@ def _problem(model: type[BaseModel], problem: ErrorDetails, where: str, path: Pa
 
 
 def _fields(model: Any, location: tuple[Any, ...]) -> set[str]:
-    """Return the known keys of the section with a problem at `location`, below the section `model`."""
     for part in location[:-1]:
         if isinstance(part, int):  # an element of a list of sections
             (model,) = get_args(model) or (None,)

@@ -21,7 +21,7 @@ LONGEST = 80
 
 
 class Problem(NamedTuple):
-    """A problem in the words of `UserError`."""
+    """A problem that pydantic found, in the words of `UserError`."""
 
     key: str  #: keys joined by dots; empty for the whole content
     expected: str
@@ -29,12 +29,12 @@ class Problem(NamedTuple):
 
 
 def first_problem(error: ValidationError) -> Problem:
-    """Return the first problem of a validation in words."""
+    """Return the first problem that pydantic found, in words."""
     return in_words(error.errors()[0])
 
 
 def in_words(problem: ErrorDetails) -> Problem:
-    """Return one of pydantic's problems in words; addresses are not quoted."""
+    """Return one of pydantic's problems in words, without quoting addresses."""
     found = "none" if problem["type"] == "missing" else repr(problem["input"])
     found = "an address" if "://" in found else found[:LONGEST]  # the address may contain a password or a key
     return Problem(printable(".".join(map(str, problem["loc"]))), _expected(problem), found)

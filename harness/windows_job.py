@@ -10,8 +10,8 @@ if sys.platform == "win32":
     _kernel = ctypes.WinDLL("kernel32", use_last_error=True)
     _kernel.CreateJobObjectW.restype = ctypes.c_void_p
 
-    #: Windows' number for the limits of a job, their size in bytes, and position and value of the limit by which all
-    #: processes of a job end with the last handle of the job.
+    #: Windows' number for setting the limits of a job, the size of the limits in bytes, and position and value of the
+    #: flag that ends all processes of a job when its last handle is closed.
     LIMITS, SIZE, FLAGS, KILL_ON_CLOSE = 9, 144, 16, 0x2000
 
     class WindowsJob:

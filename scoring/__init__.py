@@ -1,8 +1,4 @@
-"""Score complexity measures against generalization gaps: arrays in, numbers out.
-
-Pure functions of a task's hyperparameter grid, the generalization gap of each model (train accuracy minus
-test accuracy) and the value that a complexity measure gave each model. No files, no clock, no TensorFlow.
-"""
+"""Score complexity measures against generalization gaps: pure functions, arrays in, numbers out."""
 
 from scoring.across_tasks import (
     MINIMUM_TASKS,

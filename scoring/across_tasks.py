@@ -1,4 +1,4 @@
-"""The tasks of a board as a sample of tasks: intervals for other tasks like these, and rank tests over tasks."""
+"""Statistics that treat the tasks of a leaderboard as a random sample: intervals of mean scores, and rank tests."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -10,27 +10,27 @@ from scoring.quantiles import student_quantile
 from scoring.retrained import FULL_SCORE
 from scoring.vectors import Vector, as_task_scores
 
-MINIMUM_TASKS = 4  #: fewer tasks do not show how much scores differ between tasks
-#: Quantile of Student's t for 90 % intervals. With .95 they would cover .79 to .89, since scores of tasks are skewed.
+MINIMUM_TASKS = 4  #: smallest number of tasks for an interval
+#: Quantile of Student's t for 90 % intervals. Scores of tasks are skewed, so the quantile .95 covers only .79 to .89.
 QUANTILE = 0.975
-POWER = 0.25  #: fourth roots of mean scores are nearly symmetric, even over few tasks
+POWER = 0.25  #: the fourth root of a mean score has a nearly symmetric distribution, even over few tasks
 MINIMUM_RANKED_TASKS = 6  #: on five, Wilcoxon's smallest p-value is 2 / 2^5, above .05
-MINIMUM_SUBMISSIONS = 3
+MINIMUM_SUBMISSIONS = 3  #: smallest number of submissions for Friedman's test
 LEVEL = 0.05  #: significance level of the critical difference
-DECIMALS = 9  #: scores in points are rounded to so many decimals, so that processors agree on ties
+DECIMALS = 9  #: scores are rounded to this number of decimals, so that all processors find the same ties
 
 
 def mean_on_other_tasks(scores: ArrayLike) -> NDArray[np.float64] | None:
-    """Return 90 % intervals of the mean score on other tasks like these.
+    """Return the 90 % interval of each submission's mean score on other tasks like these.
 
-    A score includes luck in training the task's models, and so do the intervals. They are computed by a jackknife over
-    tasks, for the fourth root of the mean. tests/studies/tasks_as_sample.py shows how often they contain the true mean.
+    The interval comes from a jackknife over tasks for the fourth root of the mean. It includes the randomness of
+    training the models. tests/studies/tasks_as_sample.py measures how often it contains the true mean.
 
     Args:
         scores: score of each submission on each task, 0 to 100, shape (n_tasks, n_submissions).
 
     Returns:
-        Lower and upper ends, 0 to 100, shape (n_submissions, 2); None for fewer than `MINIMUM_TASKS` tasks.
+        Lower and upper end, 0 to 100, shape (n_submissions, 2); None for fewer than `MINIMUM_TASKS` tasks.
 
     Source: Efron and Stein, "The jackknife estimate of variance", 1981.
     """
@@ -49,13 +49,10 @@ def mean_on_other_tasks(scores: ArrayLike) -> NDArray[np.float64] | None:
 
 
 def difference_on_other_tasks(differences: ArrayLike) -> NDArray[np.float64] | None:
-    """Return 90 % intervals of the mean difference of two scores on other tasks like these: paired t-intervals.
+    """Return paired 90 % t-intervals of the mean difference between two submissions on other tasks like these.
 
-    Args:
-        differences: difference of the scores of each pair of submissions on each task, shape (n_tasks, n_pairs).
-
-    Returns:
-        Lower and upper ends, shape (n_pairs, 2); None for fewer than `MINIMUM_TASKS` tasks.
+    `differences` holds the score difference of each pair of submissions on each task, shape (n_tasks, n_pairs). The
+    result has lower and upper ends, shape (n_pairs, 2); it is None for fewer than `MINIMUM_TASKS` tasks.
     """
     found = as_task_scores(differences)
     n_tasks = len(found)
@@ -70,24 +67,21 @@ def difference_on_other_tasks(differences: ArrayLike) -> NDArray[np.float64] | N
 class MeanRanks:
     """The mean ranks of submissions over tasks, with tests of their differences."""
 
-    n_tasks: int  #: number of tasks
-    #: mean rank of each submission over the tasks; 1 is the best, equal scores share their mean rank
-    mean_ranks: tuple[float, ...]
-    p_value: float  #: of Friedman's test of the null hypothesis that all submissions are equally good
-    critical_difference: float  #: Nemenyi's, at .05; mean ranks with a smaller difference cannot be told apart
-    order: tuple[int, ...]  #: the submissions by their mean ranks, the best first
-    #: first and last place in `order` of each group of at least two submissions that cannot be told apart; groups may
-    #: overlap, but none is part of another
+    n_tasks: int
+    mean_ranks: tuple[float, ...]  #: of each submission; 1 is the best, equal scores share the mean of their ranks
+    p_value: float  #: p-value of Friedman's test of the null hypothesis that all submissions are equally good
+    critical_difference: float  #: Nemenyi's critical difference of two mean ranks, at the significance level .05
+    order: tuple[int, ...]  #: positions of the submissions in `mean_ranks`, best first
+    #: groups of two or more submissions whose mean ranks differ by less than the critical difference, as first and last
+    #: place in `order`; groups may overlap, but no group is part of another
     groups: tuple[tuple[int, int], ...]
 
 
 def compare_mean_ranks(scores: ArrayLike) -> MeanRanks | None:
-    """Compare submissions by their ranks on each task; None for fewer than three submissions or six tasks.
-
-    The tests treat the tasks as a sample of tasks like these.
+    """Compare submissions by their ranks on each task; return None for fewer than three submissions or six tasks.
 
     Args:
-        scores: score of each submission on each task, in points, shape (n_tasks, n_submissions).
+        scores: score of each submission on each task, 0 to 100, shape (n_tasks, n_submissions).
 
     Source: Demsar, "Statistical comparisons of classifiers over multiple data sets", JMLR 2006; Friedman, "A
         comparison of alternative tests of significance for the problem of m rankings", 1940; Nemenyi,
@@ -115,16 +109,11 @@ def compare_mean_ranks(scores: ArrayLike) -> MeanRanks | None:
 
 
 def signed_rank_p_values(differences: ArrayLike) -> Vector | None:
-    """Return the two-sided p-values of Wilcoxon's signed-rank test, exact for any number of tasks and ties.
+    """Return the exact two-sided p-value of Wilcoxon's signed-rank test for each pair of submissions, shape (n_pairs,).
 
-    Tasks on which two submissions have equal scores are left out; if all are left out, the p-value is 1.
-
-    Args:
-        differences: difference of the scores of each pair of submissions on each task, in points, shape
-            (n_tasks, n_pairs).
-
-    Returns:
-        Shape (n_pairs,), 0 to 1; None for fewer than `MINIMUM_RANKED_TASKS` tasks.
+    `differences` holds the score difference of each pair on each task, shape (n_tasks, n_pairs). Tasks with difference
+    0 are left out; if no task remains, the p-value is 1. The result is None for fewer than `MINIMUM_RANKED_TASKS`
+    tasks.
 
     Source: Wilcoxon, "Individual comparisons by ranking methods", 1945.
     """
@@ -142,7 +131,7 @@ def signed_rank_p_values(differences: ArrayLike) -> Vector | None:
 
 @lru_cache(maxsize=1024)
 def _at_least(sizes: tuple[int, ...]) -> NDArray[np.float64]:
-    """Return the probabilities that |sum of these sizes with random signs| is at least 0, 1, 2, ..."""
+    """Return the probabilities that |sum of the sizes with random signs| is at least 0, 1, 2, ..."""
     probability = np.ones(1)
     for size in sizes:
         tossed = np.zeros(probability.size + 2 * size)

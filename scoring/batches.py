@@ -1,4 +1,4 @@
-"""The official score of many measures, or for many gaps, on one grid at once."""
+"""Batches of official scores: many complexity measures, or many vectors of gaps, on the same grid."""
 
 from collections.abc import Iterator
 
@@ -10,23 +10,18 @@ from scoring.contingency import frequencies
 from scoring.official import MOST_MODELS_PAIRWISE, conditional_information, pair_values
 from scoring.vectors import Vector
 
-CHUNK = 2**19  #: number of pairs of models in memory at once: so many fit into a processor's cache
+CHUNK = 2**19  #: number of pairs of models in memory at once, chosen to fit into a processor's cache
 MOST_RESAMPLED = 300
-"""Largest number of models for which all scores of resampled models are computed. On larger tasks, intervals and
-p-values come from first-order approximations; pgdl help statistics says how close these are."""
-FEWEST = 10  #: number of draws on the largest tasks
+"""Largest number of models for which intervals and p-values come from scores of resampled models. On larger tasks they
+come from first-order approximations; pgdl help statistics says how close these are."""
+FEWEST = 10  #: number of random draws on the largest tasks
 
 
 def official_scores(measures: NDArray[np.float64], gaps: NDArray[np.float64], cond: Conditioning) -> Vector:
-    """Return the official score of each row of measures for the same row of gaps, 0 to 1; a single row is repeated.
+    """Return the official score of row i of `measures` for row i of `gaps`, 0 to 1, shape (n,).
 
-    Args:
-        measures: values of the measure, shape (n, n_models) or (1, n_models).
-        gaps: the gaps, shape (n, n_models) or (1, n_models).
-        cond: the cells of a grid that has an official score.
-
-    Returns:
-        Shape (n,).
+    Both have the shape (n, n_models), or (1, n_models) for a row that belongs to all rows of the other. `cond` holds
+    the conditioning cells of the task's grid, which must have an official score.
     """
     if gaps.shape[1] > MOST_MODELS_PAIRWISE:
         pairs = zip(*np.broadcast_arrays(measures, gaps), strict=True)
@@ -45,15 +40,9 @@ def official_scores(measures: NDArray[np.float64], gaps: NDArray[np.float64], co
 
 
 def crossed_scores(measures: NDArray[np.float64], gaps: NDArray[np.float64], cond: Conditioning) -> NDArray[np.float64]:
-    """Return the official score of each measure for each of the gaps, as in `official_scores`.
+    """Return the official score of every row of `measures` for every row of `gaps`, shape (n_measures, n_gaps).
 
-    Args:
-        measures: shape (n_measures, n_models).
-        gaps: shape (n_gaps, n_models).
-        cond: the cells of a grid that has an official score.
-
-    Returns:
-        Shape (n_measures, n_gaps).
+    `measures` has the shape (n_measures, n_models), `gaps` (n_gaps, n_models). See `official_scores` for `cond`.
     """
     measure_ranks, gap_ranks = ranks(measures), ranks(gaps)
     scores = np.empty((len(measures), len(gaps)))
@@ -70,21 +59,21 @@ def crossed_scores(measures: NDArray[np.float64], gaps: NDArray[np.float64], con
 
 
 def ranks(values: NDArray[np.float64]) -> NDArray[np.integer]:
-    """Return integer ranks of the values along the last axis, equal for equal values. Integers compare quickly."""
+    """Return the rank of each value within its row, from 0; equal values share the smallest of their ranks."""
     rising = np.sort(values, axis=-1)
     found = [np.searchsorted(*both) for both in zip(rising, values, strict=True)]
     return np.array(found, dtype=np.min_scalar_type(values.shape[-1]))
 
 
 def chunks(n_rows: int, row_size: int) -> Iterator[slice]:
-    """Yield slices of rows that hold about `CHUNK` numbers each, and at least one row."""
+    """Cut rows 0 to `n_rows` into slices of about `CHUNK` numbers, at least one row each."""
     size = max(1, CHUNK // row_size)
     yield from (slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size))
 
 
 def enough_draws(n: int, n_models: int) -> int:
-    """Return the number of draws whose mean is as certain as the mean of `n` draws on `MOST_RESAMPLED` models.
+    """Return how many of `n` random draws suffice on a task of `n_models` models, at least `FEWEST`.
 
-    The variance of a score falls with the number of models. The result is at least `FEWEST`, and at most `n`.
+    Scores of larger tasks vary less.
     """
     return min(n, max(FEWEST, n * MOST_RESAMPLED // n_models))

@@ -1,4 +1,4 @@
-"""P-values of the mean score over tasks, without and with adjustment for the best of many measures."""
+"""P-values of a measure's mean score over tasks, plain and adjusted for the number of measures on the board."""
 
 from collections.abc import Mapping, Sequence
 
@@ -13,16 +13,13 @@ from scoring.vectors import Vector
 def p_values(measures: Sequence[Mapping[str, Chance]]) -> Vector:
     """Return the p-value of the mean score of each measure, 0 to 1, shape (n_measures,).
 
-    A measure that knows only two hyperparameters of each task, and nothing else about the gaps, has so high a mean
-    score with at most this probability. On a single task the p-value is the largest over pairs of hyperparameters. On
-    several tasks, the pair may differ between tasks: each task is represented by the pair with its highest scores under
-    chance.
-
-    Args:
-        measures: task -> its score beside chance, for each measure.
+    The null hypothesis is a measure that knows two hyperparameters of each task, but nothing else about the gaps. On a
+    single task the p-value is the largest over pairs of hyperparameters. On several tasks, each task contributes the
+    pair whose permutations have the highest scores. `measures` holds for each measure task -> score and scores of
+    permutations.
 
     Raises:
-        ValueError: a measure without a task, or different numbers of permutations.
+        ValueError: a measure has no task, or numbers of permutations differ.
     """
     scores = _mean_scores(measures)
     found = _smallest(measures)
@@ -32,11 +29,10 @@ def p_values(measures: Sequence[Mapping[str, Chance]]) -> Vector:
 
 
 def adjusted_p_values(measures: Sequence[Mapping[str, Chance]]) -> Vector:
-    """Return the results of `p_values`, adjusted for the number of measures.
+    """Return p-values as `p_values` does, but adjusted for the number of measures: the best of many may be lucky.
 
-    If no measure knows more than two hyperparameters, the p-value is an upper bound of the probability that any measure
-    has so high a mean score. All measures share the same permutations, so that similar measures need little adjustment.
-    Each measure is compared with the best score under chance among itself and all measures that score lower.
+    A measure's mean score is compared with the highest score that a permutation gives to this measure or to any measure
+    with a lower score. All measures share the same permutations, so similar measures need little adjustment.
 
     Source: Westfall and Young, "Resampling-based multiple testing", 1993 (the step-down maximum).
     """
@@ -51,7 +47,6 @@ def adjusted_p_values(measures: Sequence[Mapping[str, Chance]]) -> Vector:
 
 
 def _smallest(measures: Sequence[Mapping[str, Chance]]) -> Vector:
-    """Return each measure's smallest possible p-value over all permutations; a sample must not give less by luck."""
     return np.array([np.prod([chance.smallest for chance in tasks.values()]) for tasks in measures])
 
 
@@ -64,16 +59,16 @@ def _mean_scores(measures: Sequence[Mapping[str, Chance]]) -> Vector:
 
 
 def _under_chance(measures: Sequence[Mapping[str, Chance]]) -> list[NDArray[np.float64]]:
-    """Return for each pair of hyperparameters mean scores under chance, shape (n_measures, n_permutations).
+    """Return for each pair of hyperparameters mean scores of permuted measures, shape (n_measures, n_permutations).
 
-    For several tasks, all arrays have the distribution of the worst pair. Permutations of the array's own pair only
-    determine which measures have high scores together.
+    For several tasks, the values of all arrays come from each task's worst pair; an array's own pair only orders them,
+    and so decides which measures have high scores in the same permutations.
     """
     names = sorted({name for tasks in measures for name in tasks})
     n_pairs = max((len(chance.dealt) for tasks in measures for chance in tasks.values()), default=0)
     orders = {}
     for number, name in enumerate(names):
-        # Tasks with the same grid share permutations, but their scores under chance must be independent.
+        # Tasks with the same grid share permutations, but scores of permutations must be independent between tasks.
         n = next(_scores(tasks[name], 0).size for tasks in measures if name in tasks)
         orders[name] = stream("tasks", number).permutation(n)
     worst = [
@@ -90,7 +85,7 @@ def _under_chance(measures: Sequence[Mapping[str, Chance]]) -> list[NDArray[np.f
 
 
 def _in_turn(chance: Chance, pair: int, worst: Vector | None) -> Vector:
-    """Return a pair's scores under chance, with values replaced by those of equal rank among `worst`, if given."""
+    """Return a pair's scores of permutations, each replaced by the score of equal rank in `worst` unless it is None."""
     dealt = _scores(chance, pair)
     if worst is None:
         return dealt
@@ -100,7 +95,7 @@ def _in_turn(chance: Chance, pair: int, worst: Vector | None) -> Vector:
 
 
 def _worst_pair(chance: Chance) -> Vector:
-    """Return the scores under chance, ascending, of the pair whose top tenth has the highest mean."""
+    """Return the ascending scores of permutations for the pair of hyperparameters whose top tenth is highest."""
     rising = np.sort([*chance.dealt.values()])
     worst: Vector = rising[rising[:, -max(1, rising.shape[1] // 10) :].mean(axis=1).argmax()]
     return worst

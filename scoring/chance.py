@@ -1,4 +1,4 @@
-"""The score that a random measure gets, and permutation tests of whether a measure's score is higher."""
+"""Permutation tests: whether a measure's official score is higher than a random measure's score."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,56 +17,47 @@ from scoring.streams import stream
 from scoring.vectors import Vector, as_vectors_of
 
 N_PERMUTATIONS = 1000
-ROUNDING = 1e-9  #: scores that differ by at most this are equal: the identical permutation must reach the score
+ROUNDING = 1e-9  #: scores with at most this difference are equal, so that the identity permutation reaches the score
 
 
 @dataclass(frozen=True)
 class Chance:
-    """An official score beside its distribution under chance. Scores are from 0 to 1."""
+    """An official score, and the scores of random permutations of the measure's values, all from 0 to 1."""
 
     score: float  #: official score of the measure
-    level: float  #: mean score when the measure's values are permuted at random over all models
+    level: float  #: mean score of permutations over all models
     smallest: float  #: the smallest p-value that any measure can have on the grid
-    #: pair of hyperparameters -> scores when the measure is permuted among models that share the values of both, shape
-    #: (n_permutations,)
+    #: pair of hyperparameters -> scores of permutations among models that share both values, shape (n_permutations,)
     dealt: Mapping[tuple[str, str], Vector] = field(compare=False)
 
     @property
     def excess(self) -> float:
-        """`score` minus `level`: about the score that unlimited models per cell would give (pgdl help statistics)."""
+        """`score` minus `level`: about the score on a grid with unlimited models per cell (pgdl help statistics)."""
         return self.score - self.level
 
     @property
     def p_values(self) -> dict[tuple[str, str], float]:
-        """For each pair of hyperparameters, the probability that a measure that knows only the pair scores as high."""
+        """For each pair of hyperparameters, the probability of so high a score if a measure knows only this pair."""
         found = {pair: share_reaching(self.score, scores) for pair, scores in self.dealt.items()}
         return {pair: max(self.smallest, p_value) for pair, p_value in found.items()}
 
     @property
     def p_value(self) -> float:
-        """The largest of `p_values`.
-
-        An upper bound of the probability of so high a score for a measure that knows only two hyperparameters.
-        """
+        """The largest of `p_values`: the p-value for a measure that knows only two hyperparameters, whichever two."""
         return max(self.p_values.values())
 
 
 def compare_with_chance(
     measure: ArrayLike, gap: ArrayLike, grid: Grid, n_permutations: int = N_PERMUTATIONS, seed: int = 0
 ) -> Chance:
-    """Compare an official score with scores by chance on the same grid.
+    """Compare a measure's official score with the scores of its random permutations on the same grid.
 
-    The level comes from permutations of the measure over all models. A measure that follows only two hyperparameters
-    deserves no score, but scores more by chance than a measure without any knowledge. So the p-value of a pair of
-    hyperparameters comes from permutations among models that share both: these keep the measure's knowledge of the
-    pair. The p-value of the score is the largest over pairs.
+    The score corrects for the knowledge of any two hyperparameters. But by chance, a measure that knows only two
+    hyperparameters scores more than a measure without any knowledge. So the p-value for a pair of hyperparameters comes
+    from permutations among models that share both values: these permutations keep the measure's knowledge of the pair.
 
-    Args:
-        measure: value of the complexity measure for each model, shape (n_models,), finite.
-        gap: train accuracy minus test accuracy of each model, shape (n_models,), finite.
-        grid: the task's hyperparameters, models in the same order.
-        n_permutations: number of permutations for the level, and for each pair.
-        seed: the same seed gives the same permutations to every measure.
+    Values of the measure and gaps (train minus test accuracy) are finite, shape (n_models,), in the order of the grid.
+    The same `seed` gives the same `n_permutations` permutations to every measure.
 
     Raises:
         ScoreUndefined: the grid has no official score.
@@ -88,7 +79,7 @@ def compare_with_chance(
 
 
 def share_reaching(observed: float, under_chance: Vector) -> float:
-    """Return the p-value of a number: (1 + numbers in `under_chance` that reach it) / (1 + all these numbers).
+    """Return the p-value (1 + count of `under_chance` that reach `observed`) / (1 + size of `under_chance`).
 
     Source: Phipson and Smyth, "Permutation p-values should never be zero", 2010.
     """
@@ -98,7 +89,6 @@ def share_reaching(observed: float, under_chance: Vector) -> float:
 def _dealt_scores(
     scorer: Scorer, measure: Vector, _: Vector, grid: Grid, pair: tuple[str, str], n: int, random: np.random.Generator
 ) -> Vector:
-    """Return n official scores, each with the measure permuted among models that share the values of a pair."""
     return np.concatenate([*map(scorer, deals(measure, grid.group_numbers(pair), n, random))])
 
 

@@ -1,4 +1,4 @@
-"""The comparison of a board's submissions: intervals of scores and ranks, and differences beyond luck."""
+"""The comparison of the submissions on a leaderboard: intervals of scores and ranks, and significant differences."""
 
 import math
 from collections.abc import Mapping
@@ -26,10 +26,10 @@ from scoring.rule import TaskCalls
 from scoring.spread import HeldOut, gap_spread
 from scoring.vectors import Vector
 
-INTERVAL_LEVEL = 0.9  #: of all intervals: a single interval may miss the truth one time in ten
+INTERVAL_LEVEL = 0.9  #: probability with which an interval contains the true value
 ROUNDING = 1e-9  #: scores with at most this difference, in points, are equal
 CRITICAL = NormalDist().inv_cdf((1 + INTERVAL_LEVEL) / 2)
-UPPER = 0.975  #: quantile of the draws below which no upper end lies, since draws of low scores vary too little
+UPPER = 0.975  #: an interval reaches at least to this quantile of the draws, since draws of low scores vary too little
 
 
 @dataclass(frozen=True)
@@ -37,20 +37,20 @@ class Standing:
     """A submission's score and rank with their uncertainty. Scores and errors are in points, 0 to 100."""
 
     score: float  #: final score
-    low: float  #: lower end of the 90 % interval of the score if the models of these tasks are trained anew
-    high: float  #: upper end of this interval
-    error: float  #: standard error of the score if the same grid of models is trained and tested anew
+    low: float  #: lower end of the 90 % interval of the score over new trainings of the same models
+    high: float  #: upper end of the interval of `low`
+    error: float  #: standard error of the score over new trainings and new test sets
     #: part of `error` that comes from measuring gaps on finitely many test images; None if the test sets are not known,
     #: or a task has more than `MOST_RESAMPLED` models
     gap_error: float | None
-    model_error: float | None  #: part of `error` that comes from the models themselves; None if `gap_error` is None
-    best_rank: int  #: smallest rank that the submission may have
-    worst_rank: int  #: largest rank that the submission may have
-    group: int  #: submissions of the same group cannot be told apart; 1 is the best
-    tasks_low: float | None  #: lower end of the interval of the score on other tasks like these; None below four tasks
-    tasks_high: float | None  #: upper end of this interval
-    #: whether the score is surely (one-sided, 95 %) above the score of an additive fit of the gaps by all
-    #: hyperparameters on the same models. The fit does not change when models are trained anew.
+    model_error: float | None  #: part of `error` that comes from training; None if `gap_error` is None
+    best_rank: int  #: lower end of the interval of the rank
+    worst_rank: int  #: upper end of the interval of the rank
+    group: int  #: submissions with the same number do not differ significantly; 1 is the best group
+    tasks_low: float | None  #: lower end of the 90 % interval of the score on other tasks; None below four tasks
+    tasks_high: float | None  #: upper end of the interval of `tasks_low`
+    #: whether the score is significantly (one-sided, 95 %) above the score of an additive fit of the gaps by all
+    #: hyperparameters on the same models
     beyond_hyperparameters: bool
 
 
@@ -58,29 +58,29 @@ class Standing:
 class Difference:
     """The difference between the scores of two submissions, and how certain it is."""
 
-    points: float  #: score of the first minus score of the second, in points of the final score
+    points: float  #: score of the first minus score of the second submission, -100 to 100
     low: float  #: lower end of the 90 % interval of the difference
-    high: float  #: upper end of this interval
-    p_value: float  #: two-sided: probability of a difference at least as large, by luck, if both are equally good
-    verdict: int  #: 1 if the first is surely better, -1 if it is surely worse, 0 if the two cannot be told apart
+    high: float  #: upper end of the 90 % interval of the difference
+    p_value: float  #: two-sided p-value of the null hypothesis that both submissions are equally good
+    verdict: int  #: 1 if the first is significantly better, -1 if the second is, 0 if the difference may be luck
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """The comparison of a board's finished submissions: those with a finite value for every model of every task."""
+    """The comparison of all submissions that have a finite value for every model of every task."""
 
-    standings: Mapping[str, Standing]  #: submission -> its standing, best score first
-    unfinished: tuple[str, ...]  #: submissions without a value for some model; they are not compared
+    standings: Mapping[str, Standing]  #: submission -> its score, rank and their uncertainty; best score first
+    unfinished: tuple[str, ...]  #: submissions that lack a value for a model, and so are not compared
     tasks: tuple[str, ...]  #: the tasks that have an official score
-    #: standard error of the difference of two scores in points, widened by the ratio of the quantiles of Student's t
-    #: and the normal distribution, shape (n, n), in the order of `standings`
+    #: standard error of the difference of two scores, in points, shape (n, n), in the order of `standings`; widened by
+    #: the quantile of Student's t divided by the normal quantile
     errors: NDArray[np.float64] = field(compare=False)
-    #: better[i, j]: whether submission i is surely better than j, in the order of `standings`. All entries together are
-    #: right with probability `INTERVAL_LEVEL`. Ranks and groups follow from them.
+    #: better[i, j]: whether submission i is significantly better than j, in the order of `standings`. All entries
+    #: together are right with probability `INTERVAL_LEVEL`.
     better: NDArray[np.bool_] = field(compare=False)
 
     def difference(self, first: str, second: str) -> Difference:
-        """Return the difference between two submissions in `standings`; raises `KeyError` for others."""
+        """Return the difference between two submissions in `standings`; raise `KeyError` for another name."""
         points = self.standings[first].score - self.standings[second].score
         one, other = self._position[first], self._position[second]
         error, verdict = float(self.errors[one, other]), int(self.better[one, other]) - int(self.better[other, one])
@@ -96,20 +96,20 @@ class Comparison:
 def compare_submissions(
     submissions: Mapping[str, Mapping[str, TaskCalls]], held_out: Mapping[str, HeldOut] | None = None
 ) -> Comparison:
-    """Determine how certain the order of a board is.
+    """Determine how certain the scores and the order of a leaderboard are.
 
-    The models of a task are a sample: training the same grid anew would change every score. Intervals contain the
-    expected score over such trainings at `INTERVAL_LEVEL`; the tasks stay fixed. Trainings are drawn from the residuals
-    of the models, the same for all submissions (`retrained_scores`); pgdl help certainty shows how often intervals
-    hold. Intervals include the error of each model's measured gap; `held_out` only determines how large this part is.
+    Training the same models anew would change every score. Such trainings are simulated, the same for all submissions
+    (`retrained_scores`), while the tasks stay fixed. An interval contains the mean score over trainings with
+    probability `INTERVAL_LEVEL`; pgdl help certainty shows how often this held in simulations.
 
     Args:
         submissions: submission -> task -> its calls; all on the same tasks, with the same grid and gaps.
-        held_out: task -> the images that its gaps were measured on.
+        held_out: task -> test accuracies and number of test images, to separate the part of each error that comes from
+            finite test sets (`Standing.gap_error`).
 
     Raises:
-        ScoreUndefined: no submission has finished, or no task has an official score.
-        ValueError: submissions with different tasks, grids or gaps; wrong test sets.
+        ScoreUndefined: no submission has a value for every model, or no task has an official score.
+        ValueError: submissions differ in tasks, grids or gaps; a task lacks a valid entry in `held_out`.
     """
     paired = pair_submissions(submissions)
     # The fit of the gaps by all hyperparameters is added as the last submission.
@@ -146,7 +146,7 @@ def compare_submissions(
             worst_rank=int(ranks[i, 1]),
             group=int(groups[i]),
             beyond_hyperparameters=bool(beyond[i]),
-            # Other tasks also have luck of trainings, so this interval must not be narrower.
+            # On other tasks training is random, too, so the interval must not be narrower than on these tasks.
             tasks_low=None if other_tasks is None else float(min(other_tasks[i, 0], intervals[i, 0])),
             tasks_high=None if other_tasks is None else float(max(other_tasks[i, 1], intervals[i, 1])),
         )
@@ -159,7 +159,6 @@ def compare_submissions(
 
 
 def _surely_above_last(scores: Vector, draws: NDArray[np.float64], critical: float) -> NDArray[np.bool_]:
-    """Return whether each score except the last is surely above the last score, shape (n - 1,)."""
     leads, errors = scores[:-1] - scores[-1], (draws[:, :-1] - draws[:, -1:]).std(axis=0, ddof=1)
     above: NDArray[np.bool_] = leads > np.maximum(critical * errors, ROUNDING)
     return above
@@ -168,13 +167,9 @@ def _surely_above_last(scores: Vector, draws: NDArray[np.float64], critical: flo
 def score_intervals(scores: Vector, draws: NDArray[np.float64], critical: float) -> NDArray[np.float64]:
     """Return lower and upper end of each score's interval, shape (n, 2).
 
-    Scores near 0 are skewed, their square roots much less. The interval is symmetric on the scale of square roots,
-    except for the bound of its upper end. pgdl help certainty shows how often it contains the mean score of trainings.
-
-    Args:
-        scores: shape (n,), 0 or more.
-        draws: scores of other trainings, shape (n_draws, n) (`retrained_scores`).
-        critical: half the interval in standard errors.
+    The interval is symmetric for the square root of the score, which is less skewed than the score. Its upper end is at
+    least the `UPPER` quantile of `draws`, the scores after simulated new trainings, shape (n_draws, n). `critical` is
+    half the width of the interval, in standard errors.
     """
     roots, errors = np.sqrt(scores), critical * np.sqrt(draws).std(axis=0, ddof=1)
     low, high = np.maximum(roots - errors, 0) ** 2, (roots + errors) ** 2

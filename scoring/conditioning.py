@@ -1,4 +1,4 @@
-"""The cells of pairs of models whose orders the official score counts, for every two hyperparameters of a grid."""
+"""Conditioning cells of the official score: ordered pairs of models, split by the values of two hyperparameters."""
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -18,46 +18,44 @@ Indices = NDArray[np.intp]
 class Conditioning:
     """The groups of models, and the cells of pairs of models, for each set of two hyperparameters.
 
-    Models that share the values of both hyperparameters form a group. A cell has all ordered pairs with the first model
-    in one given group and the second in another or the same. Numbers of groups and cells run on from set to set.
+    Models that share the values of both hyperparameters form a group. Every two groups (A, B), also (A, A), form a
+    cell: all ordered pairs of a model of A and a model of B. Numbers of groups and cells are consecutive over all sets.
     """
 
     sets: tuple[tuple[str, str], ...]  #: the pairs of hyperparameters, names in sorted order
     groups: Indices  #: group of each model in each set, shape (n_sets, n_models)
     sizes: Indices  #: number of models in each group, shape (n_groups,)
-    #: group of the first model of each cell, shape (n_cells,); a set's cells are in the order of the first group, then
-    #: the second
-    first: Indices
-    second: Indices  #: group of the second model of each cell, shape (n_cells,)
+    first: Indices  #: group of the first models of each cell, shape (n_cells,); a set's cells are sorted by it
+    second: Indices  #: group of the second models of each cell, shape (n_cells,); cells of equal `first` are sorted
     bounds: Indices  #: the cells of set k are bounds[k] to bounds[k + 1], shape (n_sets + 1,)
 
     @cached_property
     def members(self) -> NDArray[np.float32]:
-        """1 where a model is in a group, else 0, shape (n_models, n_groups); float32 counts are exact up to 2**24."""
+        """1 where a model is in a group, else 0, shape (n_models, n_groups)."""
         members = np.zeros((self.groups.shape[1], self.sizes.size), np.float32)
         members[np.arange(len(members)), self.groups] = 1
         return members
 
     @cached_property
     def n_pairs(self) -> NDArray[np.float64]:
-        """Number of ordered pairs of models in each cell, with pairs of a model with itself, shape (n_cells,)."""
+        """Number of ordered pairs of models in each cell, including pairs of a model with itself, shape (n_cells,)."""
         return np.asarray(self.sizes[self.first] * self.sizes[self.second], np.float64)
 
     @cached_property
     def turned(self) -> Indices:
-        """For each cell of pairs (i, j), the cell of the mirrored pairs (j, i), shape (n_cells,)."""
+        """For each cell, the number of the cell with the mirrored pairs (second, first), shape (n_cells,)."""
         squares = [np.arange(start, stop) for start, stop in pairwise(self.bounds)]
         return np.concatenate([cells.reshape(2 * [isqrt(cells.size)]).T.ravel() for cells in squares])
 
     @cached_property
     def of_one_size(self) -> list[tuple[Indices, Indices]]:
-        """The sets, grouped by their number n of cells: the sets' numbers, and their cells, (sets in group, n)."""
+        """For each number n of cells: the sets that have n cells, shape (k,), and these cells, shape (k, n)."""
         n_cells = np.diff(self.bounds)
         numbers = [np.flatnonzero(n_cells == size) for size in np.unique(n_cells)]
         return [(sets, self.bounds[sets][:, None] + np.arange(n_cells[sets[0]])) for sets in numbers]
 
     def cells(self, number: int) -> slice:
-        """Return the slice of the cells of a set."""
+        """Return the slice of the cells of set `number`."""
         return slice(int(self.bounds[number]), int(self.bounds[number + 1]))
 
     @cached_property
@@ -69,10 +67,7 @@ class Conditioning:
 
 @lru_cache(maxsize=32)  # a board scores many submissions on the same few grids; grids compare by identity
 def conditioning(grid: Grid, names: tuple[str, ...] | None = None) -> Conditioning:
-    """Return the cells for every two hyperparameters of a grid, or for every two of `names`.
-
-    Groups without a model have size 0, and contribute nothing to a score.
-    """
+    """Return the groups and cells for every two hyperparameters of a grid, or for every two of `names`."""
     sizes = dict(zip(grid.names, grid.sizes, strict=True))
     codes = dict(zip(grid.names, grid.codes.T, strict=True))
     sets = tuple(combinations(sorted(names) if names else grid.names, 2))
@@ -93,15 +88,16 @@ def is_larger(values: NDArray[np.floating] | NDArray[np.integer]) -> Signs:
 
 
 def group_counts(pairs: Signs, members: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Count for each model i and group the true pairs (i, j) with j in the group: (..., n, n) to (..., n, n_groups).
+    """Count for each model i and group the models j of the group for which pairs[..., i, j] is true.
 
-    `members` is 1 where a model is in a group, else 0, shape (n, n_groups).
+    `members` is 1 where a model is in a group, else 0, shape (n_models, n_groups). The result has the shape (...,
+    n_models, n_groups).
     """
     counts: NDArray[np.float32] = pairs.astype(np.float32) @ members
     return counts
 
 
 def cell_counts(pairs: Signs, cond: Conditioning) -> NDArray[np.float64]:
-    """Count the true pairs of each cell: shape (..., n, n) to (..., n_cells)."""
+    """Count the true entries of `pairs` (..., n_models, n_models) in each cell, shape (..., n_cells)."""
     by_groups = cond.members.T @ group_counts(pairs, cond.members)
     return by_groups[..., cond.first, cond.second].astype(np.float64)

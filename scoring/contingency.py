@@ -8,16 +8,10 @@ Counts = NDArray[np.float64]
 
 
 def frequencies(both: Counts, gap_plus: Counts, measure_plus: Counts, total: Counts) -> NDArray[np.float64]:
-    """Return the relative frequency of each combination of signs; counts (or sums of weights) have the shape (...).
+    """Return 2x2 tables of the relative frequencies of the signs of gap and measure, shape (..., 2, 2).
 
-    Args:
-        both: pairs of models with both signs +.
-        gap_plus: pairs whose gap has the sign +.
-        measure_plus: pairs whose measure has the sign +.
-        total: all pairs; may be 0.
-
-    Returns:
-        Shape (..., 2, 2): rows gap +/-, columns measure +/-. A table sums to 1, or to 0 if `total` is 0.
+    Rows are the signs + and - of the gap, columns the signs of the measure. The arguments count pairs of models, shape
+    (...): with both signs +, with + for the gap, with + for the measure, and all pairs. Without pairs, a table is 0.
     """
     p = np.empty((*np.broadcast_shapes(both.shape, gap_plus.shape, measure_plus.shape, total.shape), 2, 2))
     p[..., 0, 0] = both
@@ -29,7 +23,7 @@ def frequencies(both: Counts, gap_plus: Counts, measure_plus: Counts, total: Cou
 
 
 def mutual_information(p: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the mutual information of rows and columns of the tables `p` (..., 2, 2), in bits (0 to 1)."""
+    """Return the mutual information of rows and columns of frequency tables (..., 2, 2), 0 to 1 bit, shape (...)."""
     (a, b), (c, d) = ([np.ascontiguousarray(p[..., i, j]) for j in (0, 1)] for i in (0, 1))  # faster than axes of 2
     rows, columns = (a + b, c + d), (a + c, b + d)
     bits = _term(a, rows[0], columns[0])
@@ -40,7 +34,6 @@ def mutual_information(p: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _term(p: Counts, row: Counts, column: Counts) -> Counts:
-    """Return p log2 (p / (row * column)), and 0 where `p` is 0."""
     is_zero = p <= 0
     expected = row * column
     np.copyto(expected, 1, where=is_zero)
@@ -52,7 +45,10 @@ def _term(p: Counts, row: Counts, column: Counts) -> Counts:
 
 
 def gap_entropy(p: NDArray[np.float64], epsilon: float = 0.0) -> NDArray[np.float64]:
-    """Return the entropy of the rows of tables `p` (..., 2, 2), in bits; the logarithm is of p + `epsilon`."""
+    """Return the entropy of the rows of frequency tables `p` (..., 2, 2), 0 to 1 bit, shape (...).
+
+    `epsilon` is added to each frequency inside the logarithm, as the competition's scoring program does.
+    """
     p_gap = p[..., 0] + p[..., 1]
     terms = p_gap * np.log2(p_gap + epsilon, out=np.zeros_like(p_gap), where=p_gap > 0)
     bits: NDArray[np.float64] = -(terms[..., 0] + terms[..., 1])

@@ -1,4 +1,4 @@
-"""Errors of the inputs of a score; both classes derive from `ValueError`, and messages are one readable line."""
+"""Errors for inputs that cannot be scored; each message is one readable line."""
 
 
 class GridError(ValueError):
@@ -6,4 +6,4 @@ class GridError(ValueError):
 
 
 class ScoreUndefined(ValueError):
-    """The inputs are valid, but this score has no meaning for a grid of this shape."""
+    """The inputs are valid, but the score is not defined for them, for example if too few hyperparameters vary."""

@@ -1,4 +1,4 @@
-"""The explanation of a score: the conditioning set that decides it, its cells, and the costliest pairs of models."""
+"""The explanation of an official score: the hyperparameters, cells and pairs of models that decide it."""
 
 from dataclasses import dataclass
 from math import isqrt
@@ -12,22 +12,22 @@ from scoring.grid import Grid, Value
 from scoring.official import EPSILON, cell_frequencies, conditional_information, require_official
 from scoring.vectors import Vector, as_vectors_of
 
-ROUNDING = 1e-12  #: smaller costs count as 0
+ROUNDING = 1e-12  #: a smaller cost of a pair counts as 0
 
 Matrix = NDArray[np.float64]
 Values = tuple[Value, Value]
-"""Values of the two hyperparameters of the deciding set."""
+"""A model's values of the two hyperparameters that decide the score."""
 
 
 @dataclass(frozen=True)
 class CellShare:
-    """A cell of the deciding pair of hyperparameters: the pairs of models with these values."""
+    """A cell: the ordered pairs of models whose hyperparameters have the values `first` and `second`."""
 
     first: Values  #: values of both hyperparameters in the first model, in the order of their names
-    second: Values  #: values of both in the second model
+    second: Values  #: values of both hyperparameters in the second model
     information: float  #: mutual information of the signs of measure and gap, 0 to 1 bit
     entropy: float  #: entropy of the gap's sign, the maximum of `information`, 0 to 1 bit
-    share: float  #: contribution of the cell to the score: the score is the sum of these
+    share: float  #: contribution of the cell to the score, which is the sum over cells
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,8 @@ class CostlyPair:
 
     larger_gap: str  #: id of the model with the larger gap
     smaller_gap: str  #: id of the other model
-    difference: float  #: difference of their gaps
-    cost: float  #: increase of the score's deciding value if the measure ordered this pair as the gap does
+    difference: float  #: larger gap minus smaller gap
+    cost: float  #: increase of the value given `Explanation.deciding` if the measure ordered this pair as the gap does
 
 
 @dataclass(frozen=True)
@@ -45,21 +45,17 @@ class Explanation:
     """The parts that decide an official score."""
 
     score: float  #: the official score, 0 to 1
-    #: the pair of hyperparameters with the smallest value; this value is the score
-    deciding: tuple[str, str]
+    deciding: tuple[str, str]  #: the two hyperparameters with the smallest value, which is the score
     cells: tuple[CellShare, ...]  #: cells of `deciding`, by descending `entropy` minus `information`
-    #: pairs of models, the costliest first; pairs of equal cost by descending difference of gaps
+    #: wrongly ordered pairs of models, costliest first; pairs of equal cost by descending difference of gaps
     costly_pairs: tuple[CostlyPair, ...]
 
 
 def explain_score(measure: ArrayLike, gap: ArrayLike, grid: Grid, n_pairs: int = 10) -> Explanation:
-    """Find the hyperparameters, cells and models that decide an official score.
+    """Find the hyperparameters, cells and pairs of models that decide an official score.
 
-    Args:
-        measure: value of the complexity measure for each model, shape (n_models,), finite.
-        gap: train accuracy minus test accuracy of each model, shape (n_models,), finite.
-        grid: the task's hyperparameters, models in the same order.
-        n_pairs: maximum number of listed pairs of models.
+    Values of the measure and gaps (train minus test accuracy) are finite, shape (n_models,), in the order of the grid.
+    `n_pairs` is the maximum length of `Explanation.costly_pairs`.
 
     Raises:
         ScoreUndefined: the grid has no official score.
@@ -90,7 +86,6 @@ def explain_score(measure: ArrayLike, gap: ArrayLike, grid: Grid, n_pairs: int =
 
 
 def _values(cond: Conditioning, number: int, cell: int, grid: Grid) -> tuple[Values, Values]:
-    """Return the values of both hyperparameters of set `number` in the first and in the second model of a cell."""
     a, b = (grid.values[name] for name in cond.sets[number])
     start = cond.first[cond.bounds[number]]
     first, second = (divmod(int(groups[cell] - start), len(b)) for groups in (cond.first, cond.second))
@@ -102,7 +97,7 @@ def _costly_pairs(
 ) -> list[tuple[int, int, float, float]]:
     """Return the costliest wrongly ordered pairs: first model, second model, difference of gaps, cost.
 
-    Costly cells are searched first: all wrongly ordered pairs of a cell cost the same, except pairs of equal measures.
+    All wrong pairs of a cell cost the same, except pairs with equal measures. So costly cells are searched first.
     """
     n_groups = isqrt(len(p))
     members = [np.flatnonzero(groups == group) for group in range(n_groups)]
@@ -124,10 +119,10 @@ def _costly_pairs(
 
 
 def _costs(p: Matrix, n_pairs: Vector, tied: bool) -> Vector:
-    """Return the increase of the set's value if a pair of a cell gets the order of the gaps, shape (n_cells,).
+    """Return for each cell the increase of the conditional mutual information if a wrong pair gets the right order.
 
-    The pair moves from (+, -) to (+, +), its mirror image from (-, +) to (-, -). For equal measures (`tied`) the mirror
-    image is in (-, -) already.
+    The signs of gap and measure change from (+, -) to (+, +), and for the mirrored pair from (-, +) to (-, -). If the
+    measures are equal (`tied`), the mirrored pair already has the signs (-, -).
     """
     n_groups = isqrt(len(p))
     backward = np.arange(len(p)).reshape(n_groups, n_groups).T.ravel()

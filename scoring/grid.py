@@ -1,7 +1,4 @@
-"""The full factorial grid of hyperparameters over which the models of a task were trained, and their values.
-
-Values are normalised, so that 0, 0.0 and "0" are the same value.
-"""
+"""The full factorial grid of hyperparameters with which the models of a task were trained."""
 
 import math
 import reprlib
@@ -15,27 +12,24 @@ from numpy.typing import ArrayLike, NDArray
 
 from scoring.errors import GridError
 
-#: Maximum number of hyperparameters: real tasks have up to eight, and the time of a score grows with its square.
-MAX_HYPERPARAMETERS = 100
+MAX_HYPERPARAMETERS = 100  #: real tasks have up to eight; the time of a score grows with the square of the number
 
 Value = str | int | float | None
-"""A hyperparameter's value as JSON can hold it (booleans are ints)."""
+"""A hyperparameter's value in JSON (a Python boolean is an int)."""
 
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """The hyperparameters of a task's models. Each cell, a combination of values, has at most one model.
-
-    Scores that compare groups of models cell by cell need a complete grid, with a model in every cell.
+    """The hyperparameters of a task's models. A cell is a combination of values; it holds at most one model.
 
     Raises:
-        GridError: a cell holds two models; the message names it.
+        GridError: a cell holds two models.
     """
 
-    models: tuple[str, ...]  #: model ids, in the order of every array that is passed along with this grid
+    models: tuple[str, ...]  #: model ids; arrays of numbers per model have the same order
     names: tuple[str, ...]  #: names of the hyperparameters, sorted
-    values: dict[str, tuple[Value, ...]]  #: possible values of each hyperparameter, normalised, in the order given
-    codes: NDArray[np.intp]  #: position of each model's value in `values`, integers of shape (n_models, n_names)
+    values: dict[str, tuple[Value, ...]]  #: hyperparameter -> its possible values, converted by `normalise`
+    codes: NDArray[np.intp]  #: position of each model's value in `values`, shape (n_models, n_names)
 
     def __post_init__(self) -> None:
         _require_distinct_cells(self)
@@ -47,18 +41,17 @@ class Grid:
         possible_values: Mapping[str, Sequence[Value]],
         current_values: Mapping[str, Mapping[str, Value]],
     ) -> "Grid":
-        """Build the grid from each hyperparameter's possible values and each model's current values.
+        """Build the grid from the possible values of the hyperparameters and the values of each model.
 
-        Values are compared in normalised form: 256, 256.0 and "256" are the same value.
+        256, 256.0 and "256" are the same value (`normalise`).
 
         Args:
             possible_values: hyperparameter -> its possible values.
-            current_values: model id -> hyperparameter -> value; the order of models is kept.
+            current_values: model id -> hyperparameter -> the model's value.
 
         Raises:
-            GridError: there is no model, no hyperparameter or more than `MAX_HYPERPARAMETERS`; a possible value is
-                listed twice; a model has other hyperparameters or a value that is not possible; a cell holds two
-                models.
+            GridError: there is no model, no hyperparameter, or more than `MAX_HYPERPARAMETERS`; a possible value is
+                listed twice; a model has other hyperparameters or an impossible value; a cell holds two models.
         """
         if not possible_values or not current_values:
             found = f"found {len(current_values)} models and {len(possible_values)} hyperparameters"
@@ -91,7 +84,7 @@ class Grid:
         return len(self.models) == self.n_cells
 
     def empty_cell(self) -> str:
-        """Return a text with the first cell without a model and the number of such cells; empty if there is none."""
+        """Return a text that names the first cell without a model; "" for a complete grid."""
         if self.is_complete:
             return ""
         # The grid may be astronomically large: stop at the first empty cell.
@@ -101,7 +94,7 @@ class Grid:
         return f"no model in cell {_cell(self, empty)} ({self.n_cells} cells, {len(self.models)} models)"
 
     def group_numbers(self, by: Sequence[str]) -> NDArray[np.intp]:
-        """Number the groups of models that share the values of the hyperparameters `by`, shape (n_models,)."""
+        """Return each model's group number, from 0; models of a group share the values of the hyperparameters `by`."""
         columns = [self.names.index(name) for name in by]
         if not columns:
             return np.zeros(len(self.models), np.intp)
@@ -109,11 +102,15 @@ class Grid:
         return numbers.ravel()
 
     def groups(self, per_model: ArrayLike, by: Sequence[str]) -> NDArray[np.float64]:
-        """Arrange `per_model`, a number for each model of a complete grid, by the values of the hyperparameters `by`.
+        """Arrange numbers of models into a row for each combination of values of the hyperparameters `by`.
+
+        Args:
+            per_model: a number for each model, shape (n_models,); the grid must be complete.
+            by: names of hyperparameters.
 
         Returns:
-            Array of shape (n_groups, n_members): a row holds the models that share the values of `by`. Rows are in
-            lexicographic order of the values of `by`, members in the order of the other hyperparameters' values.
+            Shape (n_groups, n_members). Rows are sorted by the values of `by`, the numbers in a row by the values of
+            the other hyperparameters.
         """
         others = [name for name in self.names if name not in by]
         columns = [self.names.index(name) for name in (*by, *others)]
@@ -123,7 +120,6 @@ class Grid:
 
 
 def _distinct(name: str, listed: Sequence[Value]) -> tuple[Value, ...]:
-    """Return the possible values of a hyperparameter, normalised."""
     if not listed:
         raise GridError(f"hyperparameter {name!r}: expected at least one possible value, found none")
     values = tuple(normalise(name, value) for value in listed)
@@ -135,7 +131,7 @@ def _distinct(name: str, listed: Sequence[Value]) -> tuple[Value, ...]:
 
 
 def _encode(model: str, current: Mapping[str, Value], values: Mapping[str, tuple[Value, ...]]) -> tuple[int, ...]:
-    """Return the position of each of a model's values among the possible values, in the order of `values`."""
+    """Return for each hyperparameter the position of the model's value in `values`."""
     if current.keys() != values.keys():
         expected, found = (", ".join(sorted(names)) or "none" for names in (values, current))
         raise GridError(f"model {model!r}: expected the hyperparameters {expected}, found {found}")
@@ -167,13 +163,13 @@ def _cell(grid: Grid, codes: Sequence[int]) -> str:
 
 
 def normalise(name: str, value: object) -> Value:
-    """Return a value of the hyperparameter `name` in the form in which values are compared.
+    """Convert a value of the hyperparameter `name` so that equal values of different types compare as equal.
 
     Numbers written as text become numbers, and integral floats become ints; other text stays unchanged. `convwidth` is
     truncated to an int, as in the competition's scoring program.
 
     Raises:
-        GridError: the value is neither text, a number that is finite as a float, nor None.
+        GridError: the value is not text, a finite number or None.
     """
     if isinstance(value, np.generic):
         value = value.item()
@@ -187,7 +183,6 @@ def normalise(name: str, value: object) -> Value:
 
 
 def _number_or_text(text: str) -> float | int | str:
-    """Return the finite number that `text` spells, or `text` itself."""
     if "_" in text:  # a label, although Python reads "1_0" as 10
         return text
     try:

@@ -1,4 +1,4 @@
-"""Counts, for each model and each group, the group's models with smaller values; counts of pairs follow from these.
+"""Counts of pairs of models by the order of their values, within and between groups, without comparing all pairs.
 
 Time grows with the number of models to the power of 1.5, memory with the number of models times the number of groups.
 """
@@ -18,7 +18,7 @@ MOST_COMPARED = 256  #: up to this number of models, comparing all pairs is quic
 
 
 def smaller_counts(values: Vector, groups: Indices, n_groups: int) -> Counts:
-    """Count for each model i the models j of each group with values[j] < values[i]: shape (n_models, n_groups)."""
+    """Count for each model i the models j of each group with values[j] < values[i], shape (n_models, n_groups)."""
     order = np.argsort(values, kind="stable")
     before = np.zeros((values.size + 1, n_groups), np.float32)
     np.cumsum(_members(groups[order], n_groups), axis=0, out=before[1:])
@@ -27,18 +27,16 @@ def smaller_counts(values: Vector, groups: Indices, n_groups: int) -> Counts:
 
 
 def ordered_counts(values: Vector, groups: Indices, n_groups: int) -> tuple[Counts, Counts]:
-    """Return two counts for each model and group: of the group's models with smaller values, and with larger values."""
+    """Return for each model the numbers of smaller and of larger values in each group, both (n_models, n_groups)."""
     return smaller_counts(values, groups, n_groups), smaller_counts(-values, groups, n_groups)
 
 
 def both_smaller_counts(gap: Vector, measure: Vector, groups: Indices, n_groups: int) -> Counts:
     """Count for each model i the models j of each group with gap[j] < gap[i] and measure[j] < measure[i].
 
-    The orders of models by gap and by measure are both cut into blocks of about sqrt(n_models). Models in an earlier
-    block of both orders are counted from a table; pairs in the same block of either order are compared.
-
-    Returns:
-        Shape (n_models, n_groups).
+    The result has the shape (n_models, n_groups). The orders of models by gap and by measure are both cut into blocks
+    of about sqrt(n_models). Models in an earlier block of both orders are counted from a table; pairs in the same block
+    of either order are compared.
     """
     n_models = gap.size
     if n_models <= MOST_COMPARED:
@@ -69,7 +67,7 @@ def both_smaller_counts(gap: Vector, measure: Vector, groups: Indices, n_groups:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Numbers of unordered pairs of models of each group, each of shape (n_groups,)."""
+    """Numbers of unordered pairs of models within each group, all of shape (n_groups,)."""
 
     alike: NDArray[np.intp]  #: gap and measure order the two models alike
     opposite: NDArray[np.intp]  #: gap and measure order the two models oppositely
@@ -78,8 +76,9 @@ class Pairs:
 
 
 def pairs_in_groups(gap: Vector, measure: Vector, groups: Indices) -> Pairs:
-    """Count the pairs of models within each group; `groups` numbers the group of each model, from 0."""
-    # Counted as a single group: later groups get larger gaps and smaller measures, so pairs across groups never agree.
+    """Count the pairs of models within each group; `groups` holds the group number of each model, from 0."""
+    # All groups are counted at once: the ranks of later groups are larger for the gap and smaller for the measure, so
+    # that gap and measure never order a pair of different groups alike.
     gap_places, measure_places = _places(groups, gap), _places(-groups, measure)
     agreeing = both_smaller_counts(gap_places, measure_places, np.zeros_like(groups), 1).ravel()
     alike = np.bincount(groups, weights=agreeing).astype(np.intp)
@@ -93,7 +92,7 @@ def pairs_in_groups(gap: Vector, measure: Vector, groups: Indices) -> Pairs:
 
 
 def cell_sums(counts: NDArray[np.floating], groups: Indices, n_groups: int) -> NDArray[np.float64]:
-    """Return the sum of the models' counts (n_models, n_groups) over the models of each group: (n_groups, n_groups)."""
+    """Sum the rows of `counts` (n_models, n_groups) over the models of each group, shape (n_groups, n_groups)."""
     sums = np.zeros((n_groups, n_groups))
     order = np.argsort(groups, kind="stable")
     found, starts = np.unique(groups[order], return_index=True)
@@ -102,7 +101,7 @@ def cell_sums(counts: NDArray[np.floating], groups: Indices, n_groups: int) -> N
 
 
 def _places(groups: Indices, values: Vector) -> Vector:
-    """Return ranks by group and, within a group, by value; models of equal group and value share a rank."""
+    """Return ranks by group, then by value within a group; models of equal group and value share a rank."""
     order = np.lexsort((values, groups))
     rises = np.any([each[order][1:] != each[order][:-1] for each in (groups, values)], axis=0)
     places = np.empty(values.size)
@@ -111,7 +110,7 @@ def _places(groups: Indices, values: Vector) -> Vector:
 
 
 def _equal_pairs(numbers: NDArray[np.generic], groups: Indices) -> NDArray[np.intp]:
-    """Count in each group the pairs of models with equal numbers; models of different groups must differ in it."""
+    """Count in each group the pairs of models with equal numbers; models of different groups have different numbers."""
     _, first, sizes = np.unique(numbers, return_index=True, return_counts=True)
     if first.size == groups.size:
         return np.zeros(groups.max() + 1, np.intp)
@@ -119,14 +118,13 @@ def _equal_pairs(numbers: NDArray[np.generic], groups: Indices) -> NDArray[np.in
 
 
 def _members(groups: Indices, n_groups: int) -> Counts:
-    """Return 1 where a model is in a group, else 0, shape (n_models, n_groups)."""
     members = np.zeros((groups.size, n_groups), np.float32)
     members[np.arange(groups.size), groups] = 1
     return members
 
 
 def _in_blocks(numbers: Indices, size: int, members: Counts) -> Counts:
-    """Count for each position the models of each group at earlier positions of its block with smaller numbers."""
+    """Cut positions into blocks of `size`; count by group the earlier positions of the block with smaller numbers."""
     blocks = numbers.reshape(-1, size)
     smaller = (blocks[:, :, None] > blocks[:, None, :]) & np.tri(size, k=-1, dtype=np.bool_)
     found: Counts = np.matmul(smaller.astype(np.float32), members.reshape(-1, size, members.shape[1]))

@@ -1,4 +1,4 @@
-"""Predictions of the gaps from hyperparameters only: additive fits that do not use the networks."""
+"""Predictions of generalization gaps from hyperparameters alone, by additive fits."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -16,12 +16,7 @@ DECIMALS = 9
 def additive_fit(gap: ArrayLike, grid: Grid) -> Vector:
     """Return the least-squares fit of the gap by an intercept and an effect for each value of each hyperparameter.
 
-    Args:
-        gap: train accuracy minus test accuracy of each model, shape (n_models,), finite.
-        grid: the task's hyperparameters, models in the same order.
-
-    Returns:
-        Fitted gap of each model, shape (n_models,).
+    Gaps (train minus test accuracy) and fitted gaps have the shape (n_models,), in the order of the grid.
 
     Raises:
         ScoreUndefined: the grid has no official score.
@@ -31,13 +26,12 @@ def additive_fit(gap: ArrayLike, grid: Grid) -> Vector:
 
 
 def main_effects(gap: ArrayLike, grid: Grid) -> dict[str, float]:
-    """Return the effect of each varying hyperparameter on the gap, from its smallest value to its largest.
+    """Return hyperparameter -> its effect on the gap, for all hyperparameters with more than one value.
 
-    The values in ascending order, text after numbers, have equidistant positions from 0 to 1. The effect is the slope
-    of the least-squares line through the gaps of all models over these positions. So effects can be compared between
-    tasks with other values.
+    The values in ascending order, text after numbers, get equidistant positions from 0 to 1, so that effects of
+    different tasks are comparable. The effect is the slope of the least-squares line of the gaps over these positions.
 
-    Args and errors are those of `additive_fit`.
+    Arguments and errors are as for `additive_fit`.
     """
     exact = _exact(gap, grid)
     places = _places(grid)
@@ -45,10 +39,10 @@ def main_effects(gap: ArrayLike, grid: Grid) -> dict[str, float]:
 
 
 def fit_from_effects(of_others: Iterable[Mapping[str, float]], grid: Grid) -> Vector | None:
-    """Return the gaps that the effects in other tasks predict, up to a constant, shape (n_models,).
+    """Predict gaps from the effects of hyperparameters in other tasks; return them up to a constant, shape (n_models,).
 
-    The effect of a hyperparameter is the mean over the other tasks that have it under the same name. Returns None if no
-    other task has a varying hyperparameter of the grid.
+    `of_others` holds for each other task hyperparameter -> effect (`main_effects`); an effect is averaged over these
+    tasks. Return None if no hyperparameter that varies in the grid has an effect in another task.
     """
     others = list(of_others)
     known = {name: [one[name] for one in others if name in one] for name in grid.varying}
@@ -63,7 +57,7 @@ def _exact(gap: ArrayLike, grid: Grid) -> Vector:
 
 
 def _places(grid: Grid) -> dict[str, Vector]:
-    """Return for each varying hyperparameter the position of each model's value, from -0.5 to 0.5, (n_models,)."""
+    """Return hyperparameter -> position of each model's value, equidistant from -0.5 to 0.5, shape (n_models,)."""
     codes = dict(zip(grid.names, grid.codes.T, strict=True))
     return {name: _ranks(grid.values[name])[codes[name]] for name in grid.varying}
 
@@ -78,17 +72,10 @@ def _key(value: Value) -> tuple[bool, float, str]:
 
 
 def fit_additively(numbers: NDArray[np.float64], grid: Grid) -> NDArray[np.float64]:
-    """Return the least-squares fit by an intercept and an effect of each value of each hyperparameter.
+    """Return the least-squares fit of numbers (..., n_models) by an intercept and effects of hyperparameter values.
 
-    On a complete grid, the fit is the mean over all models plus the effects of the model's values. The effect of a
-    value is the mean over models with the value minus the mean over all models.
-
-    Args:
-        numbers: a number for each of the grid's models along the last axis, shape (..., n_models).
-        grid: the task's hyperparameters; complete.
-
-    Returns:
-        Fitted numbers, shape (..., n_models).
+    The grid must be complete. Then the intercept is the mean over all models, and the effect of a value is the mean
+    over the models with this value, minus the mean over all models.
     """
     mean = numbers.mean(axis=-1, keepdims=True)
     fitted = np.broadcast_to(mean, numbers.shape).copy()
@@ -100,5 +87,5 @@ def fit_additively(numbers: NDArray[np.float64], grid: Grid) -> NDArray[np.float
 
 
 def degrees_of_freedom(grid: Grid) -> int:
-    """Return the number of models minus the number of free terms of an additive fit."""
+    """Return the number of models minus the number of free parameters of `additive_fit`."""
     return len(grid.models) - 1 - sum(size - 1 for size in grid.sizes)

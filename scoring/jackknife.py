@@ -1,4 +1,4 @@
-"""The official score conditioned on chosen hyperparameters, for corpora with empty cells, with jackknife intervals."""
+"""The official score given chosen hyperparameters, for grids with empty cells, with jackknife intervals."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,8 +14,8 @@ from scoring.grid import Grid
 from scoring.official import EPSILON, cell_frequencies, conditional_information
 from scoring.vectors import Vector, as_vectors_of
 
-CRITICAL = NormalDist().inv_cdf(0.95)  #: half an interval of 90 % in standard errors
-CHUNK = 2**14  #: number of deletions times cells in memory at once: so many fit into a processor's cache
+CRITICAL = NormalDist().inv_cdf(0.95)  #: half the width of a 90 % interval, in standard errors
+CHUNK = 2**14  #: number of left-out models times cells in memory at once, chosen to fit into a processor's cache
 
 
 @dataclass(frozen=True)
@@ -23,26 +23,20 @@ class GivenScore:
     """Conditional mutual information of a measure and the gap, given some hyperparameters."""
 
     score: float  #: minimum of `pairs`, from 0 to 1
-    low: float  #: lower end of the 90 % interval, by the jackknife over models
-    high: float  #: its upper end
-    pairs: dict[tuple[str, str], float]  #: value given each pair of the hyperparameters, names in sorted order
+    low: float  #: lower end of the 90 % interval of `score`, by the jackknife over models
+    high: float  #: upper end of the interval
+    pairs: dict[tuple[str, str], float]  #: pair of hyperparameters, sorted -> conditional mutual information given both
 
 
 def given_score(measure: ArrayLike, gap: ArrayLike, grid: Grid, names: Sequence[str]) -> GivenScore:
-    """Return the official score with only some of the hyperparameters conditioned on.
+    """Return the score by the formula of `official_score`, but only given every two of the hyperparameters `names`.
 
-    It is meant for corpora as in Schiff et al. (2021): models that differ only in augmentation share a group, and
-    models that could not be trained are missing. The formula is that of `official_score` for every two of `names`;
-    cells without a pair of models do not count.
-
-    Args:
-        measure: value of the complexity measure for each model, shape (n_models,), finite.
-        gap: train accuracy minus test accuracy of each model, shape (n_models,), finite.
-        grid: the hyperparameters, models in the same order; cells may be empty.
-        names: hyperparameters to condition on, at least two.
+    Several models may share the values of `names`, and cells may be empty, as in the corpus of Schiff et al. (2021):
+    there, augmentation is not conditioned on, and models that could not be trained are missing. Values of the measure
+    and gaps (train minus test accuracy) are finite, shape (n_models,), in the order of the grid.
 
     Raises:
-        ScoreUndefined: fewer than two names, or no two models of a group have different gaps.
+        ScoreUndefined: fewer than two names, or all models that share the values of two names have equal gaps.
         ValueError: wrong lengths, numbers that are not finite, or a name that is not in the grid.
     """
     measure, gap = as_vectors_of(len(grid.models), measure, gap)
@@ -62,10 +56,7 @@ def given_score(measure: ArrayLike, gap: ArrayLike, grid: Grid, names: Sequence[
 
 
 def delete_one(measure: Vector, gap: Vector, cond: Conditioning) -> Vector:
-    """Return the score without each of the models in turn, shape (n_models,).
-
-    Without a model, its pairs are missing: a row and a column of each set's cells.
-    """
+    """Return for each model the score of all other models, shape (n_models,)."""
     gap_plus, measure_plus = is_larger(gap), is_larger(measure)
     signs = (gap_plus & measure_plus, gap_plus, measure_plus)
     size = max(1, CHUNK // cond.first.size)
@@ -74,10 +65,9 @@ def delete_one(measure: Vector, gap: Vector, cond: Conditioning) -> Vector:
 
 
 def jackknife_deviations(left_out: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return deviations whose norm along the first axis is the standard error.
+    """Return deviations from the mean, scaled so that their norm along the first axis is the standard error.
 
-    Args:
-        left_out: one or several statistics without each of the models in turn, shape (n_models, ...).
+    `left_out` holds statistics without each of the models in turn, shape (n_models, ...).
 
     Source: Efron and Stein, "The jackknife estimate of variance", 1981.
     """
@@ -87,9 +77,10 @@ def jackknife_deviations(left_out: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def jackknife_interval(score: float, left_out: Vector) -> tuple[float, float]:
-    """Return both ends of a score's 90 % interval, 0 to 1, from the scores without each model, shape (n_models,).
+    """Return both ends of a score's 90 % interval, 0 to 1.
 
-    The interval is symmetric on the scale of square roots, since these are less skewed than scores.
+    `left_out` holds the scores without each of the models in turn, shape (n_models,). The interval is symmetric for the
+    square root of the score, which is less skewed than the score.
     """
     roots = np.sqrt(np.maximum(score + jackknife_deviations(left_out), 0))
     half = CRITICAL * float(np.linalg.norm(roots - np.sqrt(score)))
@@ -105,7 +96,7 @@ def _without(models: slice, signs: tuple[Signs, Signs, Signs], cond: Conditionin
 
 
 def _involving(models: slice, pairs: Signs, cond: Conditioning) -> NDArray[np.float64]:
-    """Count for each of the models the true pairs of each cell that contain the model, shape (len(models), n_cells)."""
+    """Count for each of `models` and each cell the true entries of `pairs` with this model, (n_models, n_cells)."""
     member = cond.members[models]
     as_first, as_second = (group_counts(of[models], cond.members) for of in (pairs, pairs.T))
     counts = member[:, cond.first] * as_first[:, cond.second] + member[:, cond.second] * as_second[:, cond.first]
@@ -113,6 +104,5 @@ def _involving(models: slice, pairs: Signs, cond: Conditioning) -> NDArray[np.fl
 
 
 def _pairs_without(models: slice, cond: Conditioning) -> NDArray[np.float64]:
-    """Count the pairs of each cell that remain without each of the models; pairs of a model with itself count, too."""
     left = (cond.sizes - cond.members[models]).astype(np.float64)
     return left[:, cond.first] * left[:, cond.second]

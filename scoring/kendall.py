@@ -16,22 +16,19 @@ class GranulatedKendall:
     """Kendall's rank correlation within groups of models that differ in one hyperparameter only."""
 
     score: float  #: mean of `psi`, from -1 to 1
-    #: mean correlation when only this hyperparameter changes; hyperparameters that never change alone are absent
+    #: hyperparameter -> mean correlation over the groups that differ in it alone, if there is such a group
     psi: dict[str, float]
 
 
 def kendall_tau(measure: ArrayLike, gap: ArrayLike) -> float:
     """Return Kendall's tau over all ordered pairs of models, from -1 to 1 (PGDL paper, eq. 4).
 
-    A tie adds 0 but stays in the normalisation (tau-a), so 1 is reached only without ties.
-
-    Args:
-        measure: value of the complexity measure for each model, shape (n_models,), finite.
-        gap: train accuracy minus test accuracy of each model, shape (n_models,), finite.
+    A tied pair counts as 0, but also as a pair (tau-a), so 1 is reached only without ties. Values of the measure and
+    gaps (train minus test accuracy) are finite, shape (n_models,).
 
     Raises:
         ScoreUndefined: fewer than two models.
-        ValueError: different lengths or numbers that are not finite.
+        ValueError: lengths differ, or numbers are not finite.
     """
     measure, gap = as_vectors(measure, gap)
     if measure.size < 2:
@@ -42,14 +39,10 @@ def kendall_tau(measure: ArrayLike, gap: ArrayLike) -> float:
 def granulated_kendall(measure: ArrayLike, gap: ArrayLike, grid: Grid) -> GranulatedKendall:
     """Return the average of Kendall's tau within groups that differ in one hyperparameter (PGDL paper, eq. 5 to 8).
 
-    For each hyperparameter, models are grouped by all other hyperparameters; psi is the mean tau over the groups of two
-    or more models, and the score is the mean psi over the hyperparameters with such a group. The grid may have empty
-    cells. Take the mean over tasks as well: eq. 8 prints a sum, but the text says average.
-
-    Args:
-        measure: value of the complexity measure for each model, shape (n_models,), finite.
-        gap: train accuracy minus test accuracy of each model, shape (n_models,), finite.
-        grid: the task's hyperparameters, models in the same order.
+    For each hyperparameter, models are grouped by the values of all others, and psi is the mean tau over groups of two
+    or more models. The score is the mean psi; eq. 8 prints a sum, but the paper's text says average. Cells may be
+    empty. Values of the measure and gaps (train minus test accuracy) are finite, shape (n_models,), in the order of the
+    grid.
 
     Raises:
         ScoreUndefined: no two models differ in one hyperparameter only.
@@ -67,7 +60,7 @@ def granulated_kendall(measure: ArrayLike, gap: ArrayLike, grid: Grid) -> Granul
 
 
 def _taus(measure: Vector, gap: Vector, group: NDArray[np.intp]) -> Vector:
-    """Return tau of every group of at least two models; `group` numbers the group of each model, from 0."""
+    """Return Kendall's tau of every group of at least two models; `group` holds each model's group number, from 0."""
     pairs, sizes = pairs_in_groups(gap, measure, group), np.bincount(group)
     several = sizes > 1
     taus: Vector = 2 * (pairs.alike - pairs.opposite)[several] / (sizes * (sizes - 1))[several]

@@ -1,4 +1,4 @@
-"""The competition's published score, by the formula of its scoring program, not of its paper."""
+"""The official score: the PGDL competition's score by the formula of its scoring program, not of its paper."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,10 +13,10 @@ from scoring.grid import Grid
 from scoring.group_counts import both_smaller_counts, cell_sums, smaller_counts
 from scoring.vectors import Vector, as_vectors_of
 
-MINIMUM_HYPERPARAMETERS = 3  #: number that must vary; with fewer, each cell has a single pair of models
+MINIMUM_HYPERPARAMETERS = 3  #: hyperparameters that must vary; with two, each cell would have a single pair of models
 EPSILON = 1e-12
-"""Added inside the entropy's logarithm by the scoring program; a perfect measure scores 1.000000000003."""
-MOST_MODELS_PAIRWISE = 500  #: above, sorting is faster than comparing all pairs
+"""Added inside the entropy's logarithm, as in the scoring program; so a perfect measure scores 1.000000000003."""
+MOST_MODELS_PAIRWISE = 500  #: up to this number of models, comparing all pairs is faster than sorting
 
 
 @dataclass(frozen=True)
@@ -24,20 +24,20 @@ class OfficialScore:
     """Conditional mutual information of a measure and the gap on one task."""
 
     score: float  #: minimum of `pairs`, from 0 (no information) to 1 (all models in the order of the gap)
-    pairs: dict[tuple[str, str], float]  #: value given each pair of hyperparameters, names in sorted order
+    pairs: dict[tuple[str, str], float]  #: pair of hyperparameters, sorted -> conditional mutual information given both
 
 
 def official_score(measure: ArrayLike, gap: ArrayLike, grid: Grid) -> OfficialScore:
     """Return the conditional mutual information of the PGDL scoring program (before its factor of 100).
 
-    For every two hyperparameters, the ordered pairs of models (including each model with itself) are split into cells
-    by both models' values of both hyperparameters. In a cell, a pair has the sign + of the gap, or of the measure, if
-    the first model's number is strictly larger, else -. The value is the mean over cells of the mutual information of
-    both signs, divided by the mean over cells of the entropy of the gap's sign. The score is the minimum value over
-    pairs of hyperparameters.
+    For every two hyperparameters, all ordered pairs of models, also of a model with itself, are split into cells by
+    both models' values of both hyperparameters. Each pair has two signs: of the gap and of the measure. The sign is +
+    if the first model's number is strictly larger, else -. The value for these hyperparameters is the mean mutual
+    information of both signs over cells, divided by the mean entropy of the gap's sign. The score is the minimum over
+    all pairs of hyperparameters.
 
-    The score does not change under strictly increasing transforms of the measure. It changes if the measure is negated,
-    because ties and pairs of a model with itself have the sign -. In small cells, chance increases the score.
+    Strictly increasing transforms of the measure do not change the score. Negating the measure does, because ties and
+    pairs of a model with itself have the sign -. In small cells, chance increases the score.
 
     Args:
         measure: value of the complexity measure for each model, shape (n_models,), finite.
@@ -45,8 +45,8 @@ def official_score(measure: ArrayLike, gap: ArrayLike, grid: Grid) -> OfficialSc
         grid: the task's hyperparameters, models in the same order.
 
     Raises:
-        ScoreUndefined: a cell of the grid is empty; or fewer than three hyperparameters vary: conditioning on
-            two then leaves one pair of models per cell, and the scoring program returns 0 for every measure.
+        ScoreUndefined: a cell of the grid is empty, or fewer than three hyperparameters vary (the scoring program then
+            returns 0 for every measure).
         ValueError: wrong lengths or numbers that are not finite.
 
     Source: scoring program of the NeurIPS 2020 competition "Predicting Generalization in Deep Learning".
@@ -70,7 +70,7 @@ def require_official(grid: Grid) -> None:
 
 
 def pair_values(measure: Vector, gap: Vector, cond: Conditioning) -> Vector:
-    """Return the conditional mutual information given each pair of hyperparameters in `cond.sets`, shape (n_sets,)."""
+    """Return the conditional mutual information given each pair of hyperparameters, shape (n_pairs,)."""
     return conditional_information(cell_frequencies(measure, gap, cond), cond)
 
 
@@ -81,7 +81,7 @@ def cell_frequencies(measure: Vector, gap: Vector, cond: Conditioning) -> NDArra
 
 
 def _counts(measure: Vector, gap: Vector, cond: Conditioning) -> NDArray[np.float64]:
-    """Count the pairs of each cell with sign + of gap and measure, of the gap, and of the measure: (3, n_cells)."""
+    """Count in each cell the pairs with + for both gap and measure, for the gap, for the measure: (3, n_cells)."""
     if gap.size <= MOST_MODELS_PAIRWISE:
         gap_plus, measure_plus = is_larger(gap), is_larger(measure)
         return cell_counts(np.stack([gap_plus & measure_plus, gap_plus, measure_plus]), cond)
@@ -102,11 +102,14 @@ def _larger_in_cells(values: bytes, cond: Conditioning) -> Vector:
 
 
 def conditional_information(p: NDArray[np.float64], cond: Conditioning) -> NDArray[np.float64]:
-    """Return `pair_values` from the frequencies `p` of the signs in cells: (..., n_cells, 2, 2) to (..., n_sets)."""
+    """Return the conditional mutual information given each pair of hyperparameters, shape (..., n_pairs).
+
+    `p` holds the frequencies of the signs in each cell, shape (..., n_cells, 2, 2) (`cell_frequencies`).
+    """
     information, entropy = mutual_information(p), gap_entropy(p, EPSILON)
     values = np.empty((*p.shape[:-3], len(cond.sets)))
     for sets, cells in cond.of_one_size:
-        # A separate row is summed in the order that gives the published digits.
+        # Each row is copied and summed by itself: this order of summation gives the published digits.
         means = information.take(cells, axis=-1).mean(axis=-1), entropy.take(cells, axis=-1).mean(axis=-1)
         values[..., sets] = means[0] / means[1]
     return np.maximum(values, 0.0) + 0.0  # only -0.0 and rounding errors are below 0

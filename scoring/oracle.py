@@ -1,4 +1,4 @@
-"""The noisy oracle: the score of the gaps themselves with added noise."""
+"""The noisy oracle: a reference measure that returns the generalization gap itself plus noise."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,28 +11,23 @@ from scoring.streams import stream
 from scoring.vectors import Vector, as_vectors_of
 
 ORACLE_NOISE = 0.02  #: standard deviation, in units of accuracy, as in Jiang et al. 2019
-ORACLE_DRAWS = 400  #: the score of a single draw varies by several points; fewer draws on large tasks
+ORACLE_DRAWS = 400  #: number of draws, fewer on large tasks; the score of a single draw varies by several points
 
 
 def noisy_oracle(gap: ArrayLike, noise: float = ORACLE_NOISE, seed: int = 0) -> NDArray[np.float64]:
-    """Return the generalization gap plus independent normal noise.
+    """Return the gaps plus independent normal noise with the standard deviation `noise`, in units of accuracy.
 
-    Args:
-        gap: train accuracy minus test accuracy of each model, shape (n_models,).
-        noise: standard deviation of the noise, in units of accuracy, 0 or more.
-        seed: the same seed gives the same values.
+    The same `seed` gives the same noise.
     """
     exact = np.asarray(gap, dtype=np.float64)
     return exact + stream("oracle", seed).normal(0.0, noise, size=exact.shape)
 
 
 def oracle_scores(gap: ArrayLike, grid: Grid, seed: int = 0) -> Vector:
-    """Return official scores, 0 to 1, of the noisy oracle, shape (`enough_draws(ORACLE_DRAWS, n_models)`,).
+    """Return the official score of the noisy oracle for each draw of the noise, 0 to 1, shape (n_draws,).
 
-    Args:
-        gap: train accuracy minus test accuracy of each model, shape (n_models,), finite.
-        grid: the task's hyperparameters, models in the same order.
-        seed: seed of the noise; should differ between tasks.
+    Gaps (train minus test accuracy) are finite, shape (n_models,), in the order of the grid. Use another `seed` for
+    each task.
 
     Raises:
         ScoreUndefined: the grid has no official score.

@@ -1,10 +1,12 @@
 """A test by adversarial examples of whether a model has been fitted to its test set.
 
-B. Werpachowski, A. György, Cs. Szepesvári (2019), Detecting Overfitting via Adversarial Examples, NeurIPS, arXiv
-1903.02380. An adversarial example generator g moves correctly classified points onto misclassified points of the same
-label. A second error rate is that on moved points, each weighted by the density h of the data with respect to the moved
-data. If model and test set are independent, both this and the ordinary error rate estimate the model's risk without
-bias. If the two rates differ by more than chance allows, model and test set are not independent.
+A generator moves correctly classified points onto misclassified points of the same label. The weighted error rate on
+the moved points gives each point the weight h, the density of the data relative to the moved data. If model and test
+set are independent, the weighted and the ordinary error rate are both unbiased estimates of the model's risk. If they
+differ by more than chance allows, the model depends on the test set.
+
+Source: Werpachowski, György and Szepesvári, "Detecting overfitting via adversarial examples", NeurIPS 2019, arXiv
+1903.02380.
 """
 
 import math
@@ -16,28 +18,27 @@ from numpy.typing import ArrayLike
 
 from scoring.vectors import Vector
 
-#: Largest minus smallest possible value of a point's weighted minus ordinary loss: for any generator, and for
-#: deterministic translations that preserve the density (the weight of a moved point is then at most 1/2).
+#: Range (largest minus smallest possible value) of a point's weighted loss minus its ordinary loss. A translation that
+#: preserves the density gives a moved point a weight of at most 1/2, hence the smaller range.
 ANY_GENERATOR, TRANSLATION = 2.0, 1.5
 
-#: Probability with which an interval contains the estimated mean, if models and test set are independent.
-LEVEL = 0.95
+LEVEL = 0.95  #: probability with which an interval contains the mean, if models and test set are independent
 
 
 @dataclass(frozen=True)
 class RiskEstimates:
-    """Both estimates of a model's risk, point by point; every array has the shape (n_points,)."""
+    """A model's losses on a test set before and after the points are moved; all arrays have the shape (n_points,)."""
 
-    losses: Vector  #: 0 or 1, on the test points
-    moved_losses: Vector  #: 0 or 1, on the moved points; never below `losses`
-    densities: Vector  #: h of the moved points, in [0, 1]; ignored where the moved loss is 0
+    losses: Vector  #: 1 for a misclassified test point, else 0
+    moved_losses: Vector  #: 1 for a misclassified moved point, else 0; never below `losses`
+    densities: Vector  #: density h at the moved points, in [0, 1]; ignored where the moved loss is 0
 
     @classmethod
     def of(cls, losses: ArrayLike, moved_losses: ArrayLike, densities: ArrayLike) -> Self:
-        """Check and convert the arrays.
+        """Check the arrays and convert them to floats.
 
         Raises:
-            ValueError: wrong shapes or values, or a misclassified point that was moved onto a correct one.
+            ValueError: wrong shapes or values, or a misclassified point that was moved onto a correctly classified one.
         """
         arrays = [np.asarray(array, dtype=np.float64) for array in (losses, moved_losses, densities)]
         if len({array.shape for array in arrays}) > 1 or arrays[0].ndim != 1 or not arrays[0].size:
@@ -53,27 +54,27 @@ class RiskEstimates:
 
     @property
     def error_rate(self) -> float:
-        """The share of misclassified examples of the unmodified test set, in [0, 1]."""
+        """Share of misclassified test points, in [0, 1]."""
         return float(self.losses.mean())
 
     @property
     def adversarial_error_rate(self) -> float:
-        """The share of moved points that are misclassified, without weights: no estimate of the risk."""
+        """Share of misclassified moved points, in [0, 1]; without weights, this is no estimate of the risk."""
         return float(self.moved_losses.mean())
 
     @property
     def adversarial_estimate(self) -> float:
-        """The weighted estimate, in [0, 1] (eq. 2)."""
+        """Weighted error rate on the moved points, in [0, 1]: an estimate of the risk (eq. 2)."""
         return float(self.weighted_losses.mean())
 
     @property
     def weighted_losses(self) -> Vector:
-        """Moved losses times densities."""
+        """Losses on the moved points times their densities."""
         return self.moved_losses * self.densities
 
     @property
     def differences(self) -> Vector:
-        """Per point, the weighted loss minus the ordinary loss (T_i, eq. 5)."""
+        """Weighted loss minus ordinary loss of each point (T_i in eq. 5)."""
         return self.weighted_losses - self.losses
 
 
@@ -81,17 +82,16 @@ class RiskEstimates:
 class IndependenceTest:
     """A test of the hypothesis that models and test set are independent."""
 
-    statistic: float  #: T, the adversarial minus the ordinary estimate; overfitting makes it positive
+    statistic: float  #: T, the weighted minus the ordinary error rate; overfitting to the test set makes it positive
     p_value: float  #: upper bound of the probability of so large an absolute `T` if models and test set are independent
-    n_models: int = 1  #: the number of models whose differences were averaged
+    n_models: int = 1  #: number of models over which T was averaged
 
 
 def pairwise_independence_test(*estimates: RiskEstimates, difference_range: float = ANY_GENERATOR) -> IndependenceTest:
-    """Test whether both estimates of the risk differ by more than chance; several models are averaged (N-model test).
+    """Test whether weighted and ordinary error rate differ by more than chance, averaged over models (N-model test).
 
-    Args:
-        estimates: estimates of each model with its own generator, on the same points in the same order.
-        difference_range: range of a point's difference, `ANY_GENERATOR` or `TRANSLATION`.
+    `estimates` holds the losses of each model, on the same test points in the same order. `difference_range` is the
+    range of a point's difference of losses, `ANY_GENERATOR` or `TRANSLATION`.
 
     Raises:
         ValueError: no estimates, or different numbers of points.
@@ -105,43 +105,35 @@ def pairwise_independence_test(*estimates: RiskEstimates, difference_range: floa
 
 
 def independence_p_value(n_points: int, variance: float, statistic: float, difference_range: float) -> float:
-    """Return the p-value of the pairwise test (eq. 7): the level at which the Bernstein bound equals |statistic|.
+    """Return the p-value (eq. 7): the probability of error at which the Bernstein bound equals |statistic|.
 
-    Args:
-        n_points: number of test points.
-        variance: variance of the differences, with the divisor n_points.
-        statistic: mean of the differences.
-        difference_range: range U of a difference.
+    `variance` (with the divisor n_points) and `statistic` are variance and mean of the points' differences of losses;
+    `difference_range` is U in the paper: the largest minus the smallest possible difference.
     """
     difference = abs(statistic)
     slope = math.sqrt(2 * variance / n_points)
-    # A quadratic equation for the square root of log(3 / delta), solved without cancellation.
+    # The root of a quadratic equation for sqrt(log(3 / p-value)), in a form without cancellation.
     root = math.sqrt(slope**2 + 12 * difference_range * difference / n_points)
     logarithm = (2 * difference / (slope + root)) ** 2 if slope + root else 0.0
     return min(1.0, 3 * math.exp(-logarithm))
 
 
 def bernstein_half_width(n_points: int, variance: float, delta: float, value_range: float) -> float:
-    """Return half the width of the interval that holds the mean of n_points values with probability 1 - delta (eq. 6).
+    """Return half the width of the interval that contains the expectation with probability 1 - delta (eq. 6).
 
-    The empirical Bernstein bound of Audibert, Munos and Szepesvári (2009).
+    `variance` is the variance of `n_points` independent values, with the divisor n_points; `value_range` is the largest
+    minus the smallest possible value.
 
-    Args:
-        n_points: number of independent values.
-        variance: variance of the values, with the divisor n_points.
-        delta: probability with which the bound may fail, in (0, 1].
-        value_range: largest minus smallest possible value.
+    Source: Audibert, Munos and Szepesvári (2009), the empirical Bernstein bound.
     """
     logarithm = math.log(3 / delta)
     return math.sqrt(2 * variance * logarithm / n_points) + 3 * value_range * logarithm / n_points
 
 
 def bernstein_interval(values: Vector, level: float = LEVEL) -> tuple[float, float]:
-    """Return an interval within [0, 1] that contains the expectation of values with probability `level`.
+    """Return an interval within [0, 1] that contains the expectation of independent values with probability `level`.
 
-    Args:
-        values: (n_points,), independent and in [0, 1]: losses, weighted losses, or their means over several models.
-        level: probability in [0, 1).
+    The values are in [0, 1], such as losses, shape (n_points,); `level` is in [0, 1).
     """
     mean = float(values.mean())
     half_width = bernstein_half_width(len(values), float(values.var()), 1 - level, 1.0)

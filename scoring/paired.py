@@ -17,37 +17,35 @@ from scoring.vectors import Vector
 
 @dataclass(frozen=True, eq=False)
 class PairedTask:
-    """The values of the finished submissions on a task that has an official score."""
+    """The values of several submissions on a task that has an official score."""
 
     grid: Grid  #: the task's hyperparameters
-    gap: Vector  #: gap of each model, shape (n_models,)
+    gap: Vector  #: generalization gap of each model, shape (n_models,)
     measures: NDArray[np.float64]  #: values of each submission, shape (n_submissions, n_models)
 
     @property
     def conditioning(self) -> Conditioning:
-        """The cells in which pairs of models are counted."""
+        """The cells of pairs of models over which the official score averages."""
         return conditioning(self.grid)
 
 
 @dataclass(frozen=True)
 class Paired:
-    """The submissions of a board, divided into those that can be compared and others."""
+    """The submissions of a board, divided into finished submissions and submissions that lack a value."""
 
-    finished: tuple[str, ...]  #: submissions with a finite value for every model of every task, in the order given
-    unfinished: tuple[str, ...]  #: submissions that lack a value; they are not compared
-    #: task -> the values of finished submissions; tasks without an official score are left out, as in the rule
-    tasks: Mapping[str, PairedTask]
+    finished: tuple[str, ...]  #: submissions with a finite value for every model of every task
+    unfinished: tuple[str, ...]  #: submissions that lack a value, and so cannot be compared
+    tasks: Mapping[str, PairedTask]  #: task -> values of `finished`; tasks without an official score are left out
 
 
 def pair_submissions(submissions: Mapping[str, Mapping[str, TaskCalls]]) -> Paired:
-    """Collect the values of a board's submissions by task, in the order of each grid's models.
+    """Collect the values of all submissions that have a finite value for every model of every task.
 
-    Args:
-        submissions: submission -> task -> its calls; all on the same tasks, with the same grid and gaps.
+    `submissions` maps submission -> task -> its calls; all have the same tasks, grids and gaps.
 
     Raises:
-        ScoreUndefined: no submission has finished, or no task has an official score.
-        ValueError: submissions with different tasks, grids or gaps; a gap that is not finite.
+        ScoreUndefined: every submission lacks a value, or no task has an official score.
+        ValueError: submissions differ in tasks, grids or gaps, or a gap is not finite.
     """
     finished = tuple(name for name, tasks in submissions.items() if tasks and all(map(_is_finished, tasks.values())))
     if not finished:

@@ -1,4 +1,4 @@
-"""Permutes the values of a measure among models, and scores each permutation quickly for a fixed gap."""
+"""Random permutations of a measure's values among models, and fast official scores of the permutations."""
 
 from collections.abc import Iterator
 from functools import cached_property
@@ -18,14 +18,14 @@ from scoring.vectors import Vector
 Ranks = NDArray[np.integer]
 Counts = NDArray[np.intp]
 
-PAIRS = 2**16  #: number of pairs of models in memory at once: so many fit into a processor's cache
-RANK = 8  #: rank of the approximation of a group's counts; it keeps at least 99 % of their variance
+PAIRS = 2**16  #: number of pairs of models in memory at once, chosen to fit into a processor's cache
+RANK = 8  #: rank of the low-rank approximation of the counts of a group; it keeps at least 99 % of their variance
 
 
 def deals(measure: Vector, groups: NDArray[np.intp], n: int, random: np.random.Generator) -> Iterator[Ranks]:
-    """Yield `n` random permutations of a measure's ranks within groups, in chunks of shape (n_deals, n_models).
+    """Yield `n` random permutations of a measure's ranks within groups, in chunks of shape (n_permutations, n_models).
 
-    `groups` numbers the group of each model; all groups have the same size.
+    `groups` holds the group number of each model; all groups have the same size.
     """
     order = np.argsort(groups, kind="stable")
     in_groups = ranks(measure[None])[0][order].reshape(len(np.unique(groups)), -1)
@@ -37,11 +37,10 @@ def deals(measure: Vector, groups: NDArray[np.intp], n: int, random: np.random.G
 
 
 class Scorer:
-    """Computes the official score of many measures for one gap.
+    """Computes official scores of many measures for the same gaps, several times faster than `official_scores`.
 
-    Mutual information is a sum of k log k over counts k. A table of k log k makes this several times faster than
-    `official_scores`; results are equal except for rounding errors of about 1e-13. If there are few ties, one count of
-    pairs serves both the measure and its agreement with the gap (`_counts`).
+    Mutual information is a sum of k log k over counts k of pairs, and k log k comes from a table. Rounding errors are
+    about 1e-13.
     """
 
     def __init__(self, gap: Vector, cond: Conditioning) -> None:
@@ -55,18 +54,18 @@ class Scorer:
         self._known = k[self._pairs] - k[self._of_gap] - k[self._pairs - self._of_gap]
         of_gap = self._of_gap.astype(np.float64)
         self._entropy = gap_entropy(frequencies(of_gap, of_gap, of_gap, cond.n_pairs), EPSILON)
-        later = is_larger(np.argsort(np.argsort(gap, kind="stable")))  # like `_gap_plus`, with equal gaps ordered, too
+        later = is_larger(np.argsort(np.argsort(gap, kind="stable")))  # as `_gap_plus`, but equal gaps have an order
         self._tied = np.nonzero(later & ~self._gap_plus)
         self._few_ties = len(self._tied[0]) <= gap.size
         self._later, self._of_later = later, cell_counts(later, cond).astype(np.intp)
 
     @property
     def has_order(self) -> bool:
-        """Whether each pair of hyperparameters has a cell with both signs of the gap; if not, all scores are 0."""
+        """Whether each pair of hyperparameters has a cell with both signs of the gap; otherwise all scores are 0."""
         return all((self._entropy[cells].mean(axis=-1) > 10 * EPSILON).all() for _, cells in self._cond.of_one_size)
 
     def __call__(self, measures: NDArray[np.floating] | Ranks) -> Vector:
-        """Return the score of each row, 0 to 1, shape (n,), of measures of shape (n, n_models)."""
+        """Return the official score of each row of `measures` (n, n_models), 0 to 1, shape (n,)."""
         both, of_measure = self._counts(is_larger(measures))
         k, gap_only, measure_only = self._k_log_k, self._of_gap - both, of_measure - both
         information = k[both] + k[gap_only] + k[measure_only] + k[self._pairs - gap_only - of_measure]
@@ -79,10 +78,9 @@ class Scorer:
         return scores
 
     def _counts(self, plus: Signs) -> tuple[Counts, Counts]:
-        """Count the pairs of each cell with sign + of both measure and gap, and of the measure: each (n, n_cells).
+        """Count in each cell the pairs with the sign + of both measure and gap, and of the measure: both (n, n_cells).
 
-        If no values are equal, either (i, j) or (j, i) is in `plus`. So the counts of pairs whose second model has the
-        larger gap follow from the counts of pairs whose first model has it.
+        Without ties of the measure, the second count follows from the first counts of the cell and the mirrored cell.
         """
         n_models = plus.shape[-1]
         has_ties = np.count_nonzero(plus) < len(plus) * n_models * (n_models - 1) // 2
@@ -96,7 +94,6 @@ class Scorer:
         return both, of_measure
 
     def _count(self, plus: Signs, among: Signs | bool) -> Counts:
-        """Count the pairs of each cell that are in `plus` and `among`, as `cell_counts`."""
         members, size = self._cond.members, len(self._memory[0])
         counts = np.empty((len(plus), self._cond.first.size), np.intp)
         for start in range(0, len(plus), size):
@@ -110,7 +107,7 @@ class Scorer:
 
     @cached_property
     def _memory(self) -> list[NDArray[np.float32]]:
-        """Arrays that all counts reuse, because the system clears large memory at every allocation."""
+        """Buffers that all counts reuse, because the system clears a large array at every allocation."""
         n_models, n_groups = self._cond.members.shape
         size = max(1, PAIRS // n_models**2)
         shapes = (n_models, n_models), (n_models, n_groups), (n_groups, n_groups)
@@ -118,7 +115,6 @@ class Scorer:
 
     @cached_property
     def _cells_of_ties(self) -> NDArray[np.float32]:
-        """1 where a pair of models with equal gaps is in a cell, else 0, shape (n_ties, n_cells)."""
         members, (first, second) = self._cond.members, self._tied
         return members[first][:, self._cond.first] * members[second][:, self._cond.second]
 
@@ -126,14 +122,11 @@ class Scorer:
 def dealt_values(
     measure: Vector, gap: Vector, grid: Grid, pair: tuple[str, str], n: int, random: np.random.Generator
 ) -> Vector:
-    """Return n values of the score's formula given a pair of hyperparameters, for permutations within its groups.
+    """Approximate the conditional mutual information of n permutations of a measure on a large task, 0 to 1: (n,).
 
-    The count of pairs that gap and measure order alike is approximated by a sum of products over models (Hajek's
-    projection), because a permutation does not change the number of smaller values in each group. The projection leaves
-    out 1 / (2 * models in a group) of the count's variance.
-
-    Returns:
-        Shape (n,), 0 to 1. Each value is at least the official score of the permutation, the minimum over all pairs.
+    The measure is permuted among models that share both values of the hyperparameters `pair`, and the information is
+    given `pair`. A permutation changes only the counts of pairs that gap and measure order alike. Hajek's projection
+    approximates these counts by sums over models, and loses 1 / (2 * models in a group) of their variance.
     """
     cond = conditioning(grid, pair)
     groups, n_groups = cond.groupings[0]
@@ -141,7 +134,7 @@ def dealt_values(
     of_gap, of_measure = (
         cell_sums(smaller_counts(values, groups, n_groups), groups, n_groups) for values in (gap, measure)
     )
-    # The expected count; within a group, a model forms no pair with itself.
+    # The mean count over permutations; within a group, a model forms no pair with itself.
     expected = of_gap * of_measure / (size * (size - np.eye(n_groups)))
     least, most = np.maximum(of_gap + of_measure - size**2, 0), np.minimum(of_gap, of_measure)
     entropy = gap_entropy(frequencies(of_gap, of_gap, of_gap, np.full_like(of_gap, size**2)), EPSILON).sum()
@@ -157,13 +150,13 @@ def dealt_values(
 
 
 class _Counted:
-    """For each model, the counts of smaller and of larger models in each group, minus the mean over its own group.
+    """A low-rank approximation of each model's numbers of smaller and of larger values in every group.
 
-    The counts are smooth functions of the model's value, so that `RANK` orthonormal vectors per group approximate them.
+    The mean over the model's own group is subtracted.
 
     Attributes:
         basis: orthonormal vectors of each group, shape (n_groups, models in a group, rank).
-        parts: coefficients of the counts, first smaller, then larger models: (n_groups, 2 * n_groups, rank).
+        parts: coefficients for smaller, then for larger values, shape (n_groups, 2 * n_groups, rank).
 
     Source: Halko, Martinsson and Tropp, "Finding structure with randomness", 2011.
     """

@@ -1,4 +1,4 @@
-"""The competition's score as its paper prints it; not comparable with the published scores."""
+"""The PGDL competition's score as its paper prints it; the published scores come from another formula."""
 
 from dataclasses import dataclass
 from itertools import combinations
@@ -14,15 +14,15 @@ from scoring.group_counts import pairs_in_groups
 from scoring.vectors import Vector, as_vectors_of
 
 Ties = Literal["drop", "minus"]
-"""Treatment of a pair of models with equal gaps or values: not counted, or counted as -."""
+"""A pair of models with equal gaps or equal values of the measure is left out ("drop"), or has the sign - ("minus")."""
 
 
 @dataclass(frozen=True)
 class PrintedScore:
-    """Conditional mutual information of a measure and the gap on one task, as printed."""
+    """Conditional mutual information of a measure and the gap on one task, by the paper's formula."""
 
     score: float  #: minimum of `subsets`, from 0 to 1
-    #: value given each set of hyperparameters (a sorted tuple of names, `()` for none)
+    #: set of hyperparameters as a sorted tuple, also `()` -> conditional mutual information given the set
     subsets: dict[tuple[str, ...], float]
 
 
@@ -31,25 +31,25 @@ def printed_score(
 ) -> PrintedScore:
     """Return the conditional mutual information by eq. 9 to 14 of the PGDL paper.
 
-    For every set of at most `max_conditioned` hyperparameters, models that share their values form a group. In a group,
-    the mutual information of the signs of the differences of gap and measure is computed over all ordered pairs of
-    different models. The sum over groups is divided by the sum of the entropies of the gap's sign (eq. 12 lacks the
-    minus sign). The score is the minimum over the sets. Groups without a countable pair contribute 0 to both sums; if
-    no group has a countable pair, the value is 0. With ties dropped, a measure and its negative have the same score.
+    For every set of at most `max_conditioned` hyperparameters, models that share their values form a group. Within each
+    group, all ordered pairs of different models have a sign of the gap's difference and of the measure's difference.
+    The value for the set is the sum over groups of the mutual information of both signs, divided by the sum of the
+    entropies of the gap's sign (eq. 12 lacks the minus sign); it is 0 if no group has a pair. The score is the minimum
+    over sets. With "drop", a measure and its negative have the same score.
 
-    Without ties, a set that leaves groups of two models always has the value 1, because a pair and its mirror image
-    determine each other; so it never decides the minimum. A set that leaves single models is not evaluated.
+    A set that leaves groups of two models has the value 1 if there are no ties. A set that leaves groups of a single
+    model is skipped.
 
     Args:
         measure: value of the complexity measure for each model, shape (n_models,), finite.
         gap: train accuracy minus test accuracy of each model, shape (n_models,), finite.
         grid: the task's hyperparameters, models in the same order.
-        max_conditioned: largest size of the set; the paper leaves it open ("often restricted").
-        ties: `"drop"` pairs with equal gaps or values, or count them as `"minus"` like the scoring program.
+        max_conditioned: largest size of a set; the paper leaves it open ("often restricted").
+        ties: "drop" leaves out pairs with equal gaps or values; "minus" gives them the sign -, as the scoring program.
 
     Raises:
         ScoreUndefined: there is only one model, or a cell of the grid is empty.
-        ValueError: wrong lengths, numbers that are not finite, or a negative `max_conditioned`.
+        ValueError: wrong lengths, numbers that are not finite, or `max_conditioned` below 0.
 
     Source: Jiang et al., "NeurIPS 2020 Competition: Predicting Generalization in Deep Learning", 2020.
     """
@@ -72,7 +72,7 @@ def printed_score(
 def _conditioned_on(names: tuple[str, ...], measure: Vector, gap: Vector, grid: Grid, ties: Ties) -> float:
     groups = grid.group_numbers(names)
     pairs, sizes = pairs_in_groups(gap, measure, groups), np.bincount(groups).astype(np.float64)
-    # If the numbers of a pair differ, either the pair or its mirror image has the sign +.
+    # If the numbers of two models differ, one of their two ordered pairs has the sign +, the other -.
     alike, gap_plus, measure_plus = (
         each.astype(np.float64) for each in (pairs.alike, pairs.gap_differs, pairs.measure_differs)
     )

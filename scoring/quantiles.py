@@ -1,4 +1,4 @@
-"""Quantiles of the normal distribution and of Student's t; SciPy is imported at the first call."""
+"""Quantiles of the normal distribution and of Student's t."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,8 +7,8 @@ from scoring.batches import ranks
 
 
 def normal_scores(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return for each number the normal quantile of its rank in its row, shape (n_rows, n); ties share a mean rank."""
-    from scipy.special import ndtri  # takes longer to import than all scores to compute
+    """Replace each number by the normal quantile of its rank in its row, shape (n_rows, n); ties share a mean rank."""
+    from scipy.special import ndtri  # this import takes longer than computing all scores
 
     low = ranks(rows).astype(np.float64)
     high = rows.shape[1] - 1 - ranks(-rows).astype(np.float64)
@@ -17,7 +17,7 @@ def normal_scores(rows: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def student_quantile(freedom: int, probability: float) -> float:
-    """Return the quantile of Student's t with these degrees of freedom."""
+    """Return the quantile of Student's t with `freedom` degrees of freedom."""
     from scipy.special import stdtrit
 
     return float(stdtrit(freedom, probability))

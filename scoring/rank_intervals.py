@@ -1,4 +1,4 @@
-"""The relation "surely better" between submissions; from that, intervals of ranks, and groups."""
+"""The relation "significantly better" between submissions, and the intervals of ranks that follow from it."""
 
 from statistics import NormalDist
 
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scoring.quantiles import student_quantile
 from scoring.vectors import Vector
 
-MARGIN = 1.04  #: widens quantiles of many pairs: draws vary a little less than trainings
+MARGIN = 1.04  #: factor of the quantiles over many pairs, since simulated trainings vary less than real trainings
 
 Matrix = NDArray[np.float64]
 Relation = NDArray[np.bool_]
@@ -16,14 +16,14 @@ Ranks = NDArray[np.intp]
 
 
 def difference_errors(draws: Matrix) -> Matrix:
-    """Return the standard error of the difference of every two scores, shape (n, n), from draws: (n_draws, n)."""
+    """Return the standard error of the difference of every two scores, shape (n, n), from `draws` (n_draws, n)."""
     return np.array([(draws - one[:, None]).std(axis=0, ddof=1) for one in draws.T])
 
 
 def standardized_differences(scores: Vector, errors: Matrix) -> Matrix:
-    """Return score i minus score j in units of its standard error `errors`, shape (n, n).
+    """Return the difference of every two scores divided by its standard error, shape (n, n).
 
-    The entry is 0 for equal scores, and infinite for different scores whose difference is the same in all draws.
+    If the error is 0, the result is 0 for equal scores, and infinite for others.
     """
     difference = scores[:, None] - scores
     with np.errstate(divide="ignore"):
@@ -32,18 +32,18 @@ def standardized_differences(scores: Vector, errors: Matrix) -> Matrix:
 
 
 def surely_better(standardized: Matrix, draws: Matrix, errors: Matrix, level: float, freedom: int) -> Relation:
-    """Return whether submission i is surely better than submission j, shape (n, n): a strict partial order.
+    """Return for all i and j whether submission i is significantly better than submission j, shape (n, n).
 
-    All entries together are right with probability `level`: a difference must exceed a quantile of the largest
-    difference that luck gives to any pair. Pairs that exceed it are left out, and the others are compared again, until
-    no further pair exceeds it. The relation is transitive.
+    All entries together are right with probability `level`. A difference is significant if it exceeds a quantile of the
+    largest difference that luck gives to any pair. Significant pairs are then left out, and the other pairs are tested
+    again, until no further pair is significant. If i is better than j, and j than k, then i is better than k.
 
     Args:
         standardized: `standardized_differences` of the scores, shape (n, n).
-        draws: scores of other trainings, shape (n_draws, n).
+        draws: scores after simulated new trainings, shape (n_draws, n).
         errors: `difference_errors` of the draws, shape (n, n).
-        level: 0 to 1.
-        freedom: degrees of freedom of the standard errors, for a bound by Student's t.
+        level: probability that all entries are right, 0 to 1.
+        freedom: degrees of freedom of the standard errors.
 
     Sources: Mogstad, Romano, Shaikh and Wilhelm, "Inference for ranks", 2024; Romano and Wolf, "Exact and approximate
     stepdown methods for multiple hypothesis testing", 2005.
@@ -60,19 +60,18 @@ def surely_better(standardized: Matrix, draws: Matrix, errors: Matrix, level: fl
 
 
 def rank_intervals(better: Relation) -> Ranks:
-    """Return the smallest and the largest rank that each submission may have, shape (n, 2).
+    """Return the smallest and the largest possible rank of each submission, shape (n, 2).
 
-    The best rank follows all submissions that are surely better; the worst rank precedes all that are surely worse.
+    These are 1 + the number of significantly better submissions, and n - the number of significantly worse submissions.
     """
     return np.stack([1 + better.sum(axis=0), len(better) - better.sum(axis=1)], axis=1)
 
 
 def rank_groups(better: Relation) -> Ranks:
-    """Number the groups of submissions that cannot be told apart, from 1 for the best, shape (n,).
+    """Return the group of each submission, from 1 for the best group, shape (n,).
 
-    The first group has the submissions to which no other is surely better; without them, the same rule gives the second
-    group, and so on. So no member of a group is surely better than another member, and every member of a later group is
-    surely worse than a member of the group before.
+    Group 1 holds every submission without a significantly better submission. Group 2 follows from the same rule for the
+    other submissions, and so on.
     """
     groups = np.zeros(len(better), np.intp)
     number = 0
@@ -83,7 +82,6 @@ def rank_groups(better: Relation) -> Ranks:
 
 
 def _largest_differences(centred: Matrix, scale: Matrix, among: Relation) -> Vector:
-    """Return the largest standardized difference by luck of the pairs `among` in each draw, shape (n_draws,)."""
     by_submission = np.ascontiguousarray(centred.T)
     largest = np.zeros(len(centred))
     for own, mine in enumerate(by_submission):

@@ -1,4 +1,4 @@
-"""The resolution of a task: the smallest p-value, and the smallest detectable difference of two scores."""
+"""The resolution of a task: the smallest possible p-value, and the smallest detectable difference of two scores."""
 
 import math
 from statistics import NormalDist
@@ -17,23 +17,21 @@ from scoring.retrained import FULL_SCORE, retrained_scores
 from scoring.streams import stream
 from scoring.vectors import as_vectors_of
 
-LEVEL = 0.05  #: of a one-sided test
-POWER = 0.8  #: share of cases in which a difference is detected
+LEVEL = 0.05  #: significance level of the one-sided test
+POWER = 0.8  #: probability with which the test detects the difference
 TYPICAL = 0.25  #: mean score of the two simulated measures, 0 to 1
-DRAWS = 200  #: of noise; a standard deviation from this number of draws has an error of 5 %
-TRIED = 4000  #: number of draws times number of models for finding the strength of the noise
-STEPS = 10  #: of the bisection
+DRAWS = 200  #: number of draws of the noise; a standard deviation from 200 draws has an error of 5 %
+TRIED = 4000  #: draws times models in each step of the search for the strength of the noise
+STEPS = 10  #: number of bisection steps of the search for the strength of the noise
 
 
 def smallest_p_value(grid: Grid) -> float:
-    """Return the smallest p-value that any measure can have on a grid, for any gaps.
+    """Return the smallest p-value that any measure can have on a grid with an official score.
 
-    For a pair of hyperparameters, the measure is permuted among models that share both, and the p-value is the share of
-    permutations that score at least as high as the measure. The identical permutation does, so no p-value is below
-    1 / number of permutations. A score's p-value is the largest over pairs, and so its bound is the largest of these.
-
-    Raises:
-        ScoreUndefined: the grid has no official score.
+    For a pair of hyperparameters, the measure is permuted among models that share both values. The p-value is the share
+    of permutations with at least the measure's score. The identity is such a permutation, so the p-value is at least 1
+    / number of permutations. The result is the largest of these bounds over pairs, as a score's p-value is the largest
+    over pairs.
     """
     require_official(grid)
     n_models, sizes = len(grid.models), dict(zip(grid.names, grid.sizes, strict=True))
@@ -42,16 +40,14 @@ def smallest_p_value(grid: Grid) -> float:
 
 
 def detectable_difference(gap: ArrayLike, grid: Grid, seed: int = 0) -> float:
-    """Return the difference of two final scores on this task that is detected in `POWER` of all cases, in points.
+    """Return the smallest true difference of two scores that a test detects with probability `POWER`, in points.
 
-    The result is (z(1 - LEVEL) + z(POWER)) times the standard error of the difference; z are quantiles of the normal
-    distribution. The error is simulated: two measures are the normal scores of the gap plus independent normal noise,
-    scaled to a mean score of `TYPICAL`, or pure noise if chance alone scores more.
+    It is (z(1 - LEVEL) + z(POWER)) times the standard error of the difference; z(p) is the normal quantile of p. The
+    error is simulated with two measures: the normal scores of the gap plus independent normal noise. The noise is as
+    strong as a mean score of `TYPICAL` requires; if pure noise scores more, the measures are pure noise.
 
-    Args:
-        gap: train accuracy minus test accuracy of each model, shape (n_models,), finite.
-        grid: the task's hyperparameters, models in the same order.
-        seed: the same seed gives the same noise.
+    Gaps (train minus test accuracy) are finite, shape (n_models,), in the order of the grid. The same `seed` gives the
+    same noise.
 
     Raises:
         ScoreUndefined: the grid has no official score, or all gaps are equal.

@@ -1,4 +1,4 @@
-"""Scores after training the same grid of models anew, simulated by a bootstrap of residuals."""
+"""Scores after training the same models anew, simulated by a bootstrap of residuals."""
 
 from collections.abc import Sequence
 
@@ -17,26 +17,26 @@ from scoring.quantiles import normal_scores
 from scoring.streams import stream
 from scoring.vectors import Vector
 
-N_TRAININGS = 300  #: number of draws; a standard deviation from this number has an error of 4 %
+N_TRAININGS = 300  #: number of simulated trainings; a standard deviation from 300 draws has an error of 4 %
 FULL_SCORE = 100.0  #: final scores are 100 times the mean over tasks
 
 Matrix = NDArray[np.float64]
 
 
 def retrained_scores(tasks: Sequence[PairedTask]) -> NDArray[np.float64]:
-    """Draw the final scores that all submissions would have if the same grids were trained anew.
+    """Simulate the final scores that all submissions would have if the models of all tasks were trained anew.
 
-    Gaps and measures are replaced by the normal scores of their ranks, and split into an additive fit of the
+    Gaps and measures are replaced by the normal quantiles of their ranks, and split into an additive fit by the
     hyperparameters and a residual. In each draw, every model keeps its fit, and gets the residuals of a randomly drawn
-    model. Residuals of the gap and of all submissions are drawn together, because their errors are correlated.
-    Residuals are scaled up to compensate for the free terms of the fit.
+    model: of the gap and of all measures together, because they are correlated. Residuals are scaled up by the degrees
+    of freedom of the fit.
 
     On tasks of more than `MOST_RESAMPLED` models, the conditional mutual information given each pair of hyperparameters
     is drawn from a normal distribution. Its variance comes from each model's contribution to the information
     (`influences`), minus the part of the contribution that hyperparameters explain.
 
     Returns:
-        Shape (N_TRAININGS, n_submissions), in points of the final score.
+        Final scores, 0 to 100, shape (N_TRAININGS, n_submissions).
 
     Sources: Freedman, "Bootstrapping regression models", 1981; Efron, "Bootstrap methods", 1979.
     """
@@ -60,7 +60,7 @@ def _on_task(task: PairedTask, random: np.random.Generator) -> NDArray[np.float6
         have_order[number] = scorer.has_order
         for some in chunks(len(measures), n_models**2):
             draw[some] = scorer(np.array(measures[some]))
-    # On a few models a draw may have only equal gaps, which no training has; other draws replace it.
+    # With few models a draw may have equal gaps only, which no training gives; other draws replace it.
     return np.resize(scores[have_order], scores.shape) if have_order.any() else scores
 
 
@@ -72,7 +72,7 @@ def _on_large_task(task: PairedTask, random: np.random.Generator) -> NDArray[np.
     scores = np.empty((N_TRAININGS, len(task.measures)))
     for number, measure in enumerate(task.measures):
         values, added = influences(measure, task.gap, cond)
-        # Scaled to about 1, since a fit is rounded to DECIMALS.
+        # Contributions are scaled to about 1, since the fit is rounded to DECIMALS.
         unexplained = added - fit_additively(n_models * added, task.grid) / n_models
         drawn = noise @ unexplained.T
         scores[:, number] = np.maximum(values + _share(values, level, drawn.std(axis=0), spread) * drawn, 0).min(axis=1)
@@ -80,10 +80,9 @@ def _on_large_task(task: PairedTask, random: np.random.Generator) -> NDArray[np.
 
 
 def _share(values: Vector, level: Vector, errors: Vector, spread: float) -> Vector:
-    """Return the share of first-order deviations that is not due to chance, 0 to 1, shape (n_sets,).
+    """Return the factors that remove the share of chance from drawn deviations, 0 to 1, shape (n_sets,).
 
-    The value and the estimates of the models' contributions come from the same models. So chance has the same share in
-    the square of an estimate as in the value. A useless measure keeps the spread of scores under chance.
+    Chance has the same share in a squared deviation as in a value. A useless measure gets a random measure's spread.
     """
     signal = np.clip(1 - level / np.maximum(values, level), 0, 1) * errors**2
     share: Vector = np.sqrt(np.clip((signal + spread**2) / np.where(errors > 0, errors, np.inf) ** 2, 0, 1))
@@ -93,16 +92,9 @@ def _share(values: Vector, level: Vector, errors: Vector, spread: float) -> Vect
 def influences(measure: Vector, gap: Vector, cond: Conditioning) -> tuple[Vector, Matrix]:
     """Return the conditional mutual information given each pair of hyperparameters, and each model's contribution.
 
-    The information is a function of the counts of pairs in cells. A model contributes, for each of its pairs, the
-    derivative of this function by the count of the pair's cell (Hajek's projection).
-
-    Args:
-        measure: value of the measure for each model, shape (n_models,).
-        gap: shape (n_models,).
-        cond: the cells of a grid that has an official score.
-
-    Returns:
-        Information from 0 to 1, shape (n_sets,); contributions, shape (n_sets, n_models).
+    The information is a function of the counts of pairs in cells. A model's contribution is the sum, over its pairs, of
+    the derivative of this function by the count of the pair's cell (Hajek's projection). The information has the shape
+    (n_sets,), the contributions (n_sets, n_models). The grid of `cond` must have an official score.
 
     Source: van der Vaart, "Asymptotic statistics", 1998, chapters 11 and 12.
     """
@@ -120,18 +112,18 @@ def influences(measure: Vector, gap: Vector, cond: Conditioning) -> tuple[Vector
 
 
 def _added(as_first: Counts, as_second: Counts, slope: Matrix, group: Indices) -> Vector:
-    """Return the sums over each model's pairs, as first and as second model, of the slopes of their cells."""
+    """Return for each model the sum of `slope` over the cells of its pairs, as first and as second model."""
     first, second = slope.astype(np.float32)[group], slope.T.astype(np.float32)[group]
     added: Vector = np.einsum("ij,ij->i", as_first, first) + np.einsum("ij,ij->i", as_second, second)
     return added
 
 
 def _value(both: Matrix, of_gap: Matrix, of_measure: Matrix, n_pairs: Matrix) -> tuple[float, tuple[Matrix, ...]]:
-    """Return the information given one pair of hyperparameters, and its derivatives by the first three arguments."""
+    """Return the information given a pair of hyperparameters, and its derivatives by the counts of each cell."""
     p = frequencies(both, of_gap, of_measure, n_pairs)
     entropy = gap_entropy(p, EPSILON).sum()
     value = float(mutual_information(p).sum() / entropy)
-    # Half a pair keeps the logarithms finite.
+    # A frequency of at least half a pair keeps the logarithms finite.
     logs = np.log2(np.maximum(p, 0.5 / n_pairs[..., None, None]))
     gap_logs, measure_logs = (np.log2(np.maximum(p.sum(axis=axis), 0.5 / n_pairs[..., None])) for axis in (-1, -2))
     gap_odds = gap_logs[..., 0] - gap_logs[..., 1]

@@ -16,25 +16,24 @@ RULE = (
     "has no score and is left out of the mean. "
     "A submission with a task left out ranks below every complete one."
 )
-"""The whole rule, as boards print it; its last sentence is this project's, the rest is the competition's."""
+"""The rule as boards print it. The last sentence is a rule of this project, the others are the competition's."""
 
 
 @dataclass(frozen=True)
 class Failure:
-    """A call without a value."""
+    """The failure of a call that gave no value."""
 
-    outcome: str  #: the kind of failure, such as "out_of_memory"; the reason for a missing score names it
+    outcome: str  #: the kind of failure, such as "out_of_memory"
     exceeded: bool = False  #: whether the call was over its time budget
 
 
 @dataclass(frozen=True)
 class TaskCalls:
-    """The results of a submission's calls on a task, beside the reference data."""
+    """The results of a submission's calls on the models of a task, and the task's reference data."""
 
-    grid: Grid  #: the task's hyperparameters; a call is expected for each of its models
+    grid: Grid  #: the hyperparameters of all models of the task
     gap: Mapping[str, float]  #: model -> train accuracy minus test accuracy
-    #: model -> the measure's value, or the failure. A model that is absent was not called.
-    values: Mapping[str, float | Failure]
+    values: Mapping[str, float | Failure]  #: model -> the measure's value or failure; a missing model was not called
 
 
 @dataclass(frozen=True)
@@ -42,22 +41,20 @@ class SubmissionScore:
     """The result of a submission under `RULE`."""
 
     score: float | None  #: final score, 0 to 100; None if no task has an official score
-    tasks: dict[str, TaskScore | str]  #: task -> its scores, or the reason why there is no score; in alphabetical order
-    complete: bool  #: whether there are tasks, and all tasks have a score
+    tasks: dict[str, TaskScore | str]  #: task -> its scores, or why it has no score; in alphabetical order
+    complete: bool  #: whether all tasks have scores; False without tasks
     exceeded: bool  #: whether a call was over its time budget
 
 
 def score_submission(tasks: Mapping[str, TaskCalls]) -> SubmissionScore:
-    """Apply `RULE` to a whole submission.
+    """Apply `RULE` to the calls of a submission on all tasks (task -> calls).
 
-    Tasks are scored in alphabetical order. The first task with a call over its time budget and all later
-    tasks are skipped, and the final score is 0. A value that is not finite counts as a failed call. The
-    competition's program prints -0.999999 for a task without a score; here it has the reason in words.
-
-    A task whose grid has no official score is left out of the mean for all submissions.
+    Tasks are scored in alphabetical order. If a call is over its time budget, its task and all later tasks get no
+    score, and the final score is 0. A value that is not finite counts as a failed call. Tasks without an official
+    score are left out of the mean.
 
     Raises:
-        ValueError: a value or gap belongs to no model of the grid, a gap is missing or not finite.
+        ValueError: a value or gap belongs to no model of the grid, or a gap is missing or not finite.
     """
     results: dict[str, TaskScore | str] = {}
     exceeded_in: str | None = None
@@ -73,10 +70,10 @@ def score_submission(tasks: Mapping[str, TaskCalls]) -> SubmissionScore:
 
 
 def mean_score(results: Iterable[TaskScore | str], decimals: int | None = None) -> float | None:
-    """Return 100 times the mean official score of the tasks that have an official score; None if no task has.
+    """Return 100 times the mean official score over the tasks that have an official score; None without such a task.
 
-    With `decimals` the mean is rounded, for tasks whose scores are already rounded. The sum is multiplied by 100 before
-    it is divided, because the order of operations decides how a mean halfway between two decimals is rounded.
+    `decimals` rounds the result for official scores that are rounded already. The sum is then multiplied by 100 before
+    the division, since rounding of a tie depends on the order of operations.
     """
     scores = [result.official for result in results if isinstance(result, TaskScore) and result.official is not None]
     if not scores:
@@ -85,7 +82,6 @@ def mean_score(results: Iterable[TaskScore | str], decimals: int | None = None) 
 
 
 def _score(calls: TaskCalls) -> TaskScore | str:
-    """Return the task's score, or the reason why it has no score."""
     measure: list[float] = []
     failed: dict[str, str] = {}
     for model in calls.grid.models:
@@ -118,7 +114,6 @@ def _reason(failed: Mapping[str, str], n_models: int) -> str:
 
 
 def _require_models(task: str, calls: TaskCalls) -> None:
-    """Raise `ValueError` for numbers of unknown models and for missing gaps: neither may be ignored silently."""
     models = set(calls.grid.models)
     for what, given in (("value", calls.values), ("gap", calls.gap)):
         if unknown := sorted(set(given) - models):
@@ -131,26 +126,26 @@ def _require_models(task: str, calls: TaskCalls) -> None:
 class Entry:
     """A submission on a board."""
 
-    name: str  #: shown to the reader; orders entries of equal rank
-    score: float | None  #: higher is better; None (or a number that is not finite) without a score
+    name: str
+    score: float | None  #: higher is better; None, or a number that is not finite, if there is no score
     complete: bool  #: whether every task has a score
-    eligible: bool = True  #: whether the entry may be ranked (not, for instance, if it ran without the sandbox)
+    eligible: bool = True  #: whether the entry gets a rank; False, for example, if it ran without a sandbox
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """An entry and its rank: 1 is the best, equal entries share a rank; None for an entry that may not be ranked."""
+    """An entry and its rank."""
 
     entry: Entry
-    rank: int | None
+    rank: int | None  #: 1 for the best entry; equal entries share a rank; None for an entry that is not eligible
 
 
 def rank(entries: Iterable[Entry]) -> list[Ranked]:
-    """Put entries in the order of the board, best first.
+    """Rank entries; return them best first.
 
-    Complete entries come first, then incomplete entries, then entries without a score, then entries that may not be
-    ranked; each by descending score, then by name. Equal scores of equal standing share a rank, and the next rank
-    counts them all: 1, 2, 2, 4.
+    Complete entries come first, then incomplete entries, then entries without a score, then entries that are not
+    eligible. Within each kind, the order is by descending score, then by name. Entries of a kind with equal scores
+    share a rank, as in 1, 2, 2, 4.
     """
     ordered = sorted(entries, key=lambda entry: (_standing(entry), entry.name))
     ranked: list[Ranked] = []
@@ -165,7 +160,6 @@ def rank(entries: Iterable[Entry]) -> list[Ranked]:
 
 
 def _standing(entry: Entry) -> tuple[bool, bool, bool, float]:
-    """Return a sort key, smaller for better entries. Among entries without a score, completeness does not matter."""
     if entry.score is None or not math.isfinite(entry.score):
         return (not entry.eligible, True, True, 0.0)
     return (not entry.eligible, False, not entry.complete, -entry.score)

@@ -1,4 +1,4 @@
-"""The sign-error: the share of pairs of models that a measure orders wrongly, overall and in the worst environment."""
+"""The sign-error: the share of pairs of models that a measure orders wrongly, if they differ in one hyperparameter."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,27 +10,27 @@ from scoring.errors import ScoreUndefined
 from scoring.grid import Grid
 from scoring.vectors import Vector, as_vectors_of
 
-MINIMUM_EFFECTIVE_PAIRS = 12.0  #: effective number of pairs below which an environment with several seeds is discarded
+MINIMUM_EFFECTIVE_PAIRS = 12.0  #: with repeats, environments with a smaller effective number of pairs are discarded
 
 
 @dataclass(frozen=True)
 class SignErrors:
-    """Errors of environments (`sign_errors`), from 0 (always the right order) to 1 (always the wrong order)."""
+    """Summary of the errors of several environments, from 0 (always the right order) to 1. See `sign_errors`."""
 
     mean: float  #: mean over environments
-    percentile_90: float  #: their 90th percentile
-    robust: float  #: their maximum, the error in the worst environment
-    n_environments: int  #: number of environments
+    percentile_90: float  #: 90th percentile over environments
+    robust: float  #: maximum over environments
+    n_environments: int
 
 
 @dataclass(frozen=True)
 class SignErrorScore:
     """Sign-errors of a measure on one task."""
 
-    overall: SignErrors  #: over all environments
-    #: hyperparameter -> errors over the environments whose two settings differ in it, if there is such an environment
+    overall: SignErrors  #: summary over all environments
+    #: hyperparameter -> summary over the environments whose settings differ in it, if there is such an environment
     varied: Mapping[str, SignErrors]
-    n_discarded: int  #: environments left out, because noise or too few seeds leave the order of their gaps uncertain
+    n_discarded: int  #: number of environments that were left out because the order of their gaps is too uncertain
 
 
 def sign_errors(
@@ -38,28 +38,25 @@ def sign_errors(
 ) -> SignErrorScore:
     """Return sign-errors over all environments of a task.
 
-    An environment is a pair of settings that differ in exactly one hyperparameter. Its error is the mean, over its
-    pairs of models, of 0 for the right order, 1 for the wrong order and 1/2 for equal values or gaps. The grid may have
-    empty cells.
+    An environment is a pair of settings (values of all hyperparameters but `seed`) that differ in exactly one
+    hyperparameter. It contains every pair of a model of one setting and a model of the other. Its error is a weighted
+    mean over these pairs: 0 for the right order, 1 for the wrong order, 1/2 for equal values or gaps.
 
-    With `test_images`, the weight of a pair grows with the certainty of the order of its gaps, and is 0 if the test
-    sets do not determine the order (for 10,000 images: gaps that differ by less than 0.0196).
-    If `seed` names a hyperparameter that numbers repeats, models that differ in it alone belong to the same setting. An
-    environment then has all pairs of a model of one setting and a model of the other. It is discarded if its effective
-    number of pairs, (sum of weights)^2 / sum of squared weights, is below `MINIMUM_EFFECTIVE_PAIRS`. Without `seed`, an
-    environment is a single pair, so the largest error, `robust`, is 1 as soon as one pair is in the wrong order: read
-    `mean` and `percentile_90`.
+    With `test_images`, a pair has more weight the more certain the order of its gaps is. The weight is 0 if the test
+    images leave the order open: for 10,000 images, if the gaps differ by less than 0.0196. With `seed`, an environment
+    is discarded if (sum of weights)^2 / (sum of squared weights) is below `MINIMUM_EFFECTIVE_PAIRS`. Without `seed`, an
+    environment is a single pair, and a single wrong pair makes `robust` 1; `mean` and `percentile_90` say more.
 
     Args:
         measure: value of the complexity measure for each model, shape (n_models,), finite.
         gap: train accuracy minus test accuracy of each model, shape (n_models,), finite.
-        grid: the task's hyperparameters, models in the same order.
-        test_images: number of images that gaps were measured on; None: no weights.
-        seed: name of the hyperparameter that numbers repeats.
+        grid: the task's hyperparameters, models in the same order; cells may be empty.
+        test_images: number of images on which gaps were measured; None gives all pairs the same weight.
+        seed: name of the hyperparameter that numbers repeated trainings of a setting; None if there are no repeats.
 
     Raises:
         ScoreUndefined: there is no environment, or all are discarded.
-        ValueError: wrong lengths, numbers that are not finite, no test image, or no hyperparameter of that name.
+        ValueError: wrong lengths, numbers that are not finite, no test image, or no hyperparameter `seed`.
 
     Source: Dziugaite et al., "In search of robust measures of generalization", 2020.
     """
@@ -86,14 +83,14 @@ def sign_errors(
 
 
 def order_certainty(difference: ArrayLike, test_images: int) -> Vector:
-    """Return the certainty of the order of two gaps, 0 to 1, from their difference: Hoeffding's bound, squared."""
+    """Return the certainty of the order of two gaps, 0 to 1, from their difference: the square of Hoeffding's bound."""
     bound = 1 - 2 * np.exp(-2 * test_images * (np.asarray(difference, np.float64) / 2) ** 2)
     certainty: Vector = np.maximum(bound, 0) ** 2
     return certainty
 
 
 Environments = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]
-"""Of every pair: first model, second model, number of the environment."""
+"""For every pair of models: the first model, the second model, the number of the pair's environment."""
 
 
 def _environments(varied: str, settings: list[str], grid: Grid) -> Environments:
@@ -109,7 +106,6 @@ def _environments(varied: str, settings: list[str], grid: Grid) -> Environments:
 
 
 def _losses(environments: Environments, measure: Vector, gap: Vector, test_images: int | None, least: float) -> Vector:
-    """Return the error of each environment that is not discarded."""
     first, second, number = environments
     _, position = np.unique(number, return_inverse=True)
     agreement = _signs(measure, first, second) * _signs(gap, first, second)
@@ -127,7 +123,7 @@ def _losses(environments: Environments, measure: Vector, gap: Vector, test_image
 
 
 def _signs(values: Vector, first: NDArray[np.intp], second: NDArray[np.intp]) -> NDArray[np.int8]:
-    """Return the sign of values[first] - values[second] by comparison, since a difference may overflow."""
+    """Return the sign of values[first] - values[second], without computing the difference, which may overflow."""
     return (values[first] > values[second]).astype(np.int8) - (values[first] < values[second])
 
 

@@ -12,30 +12,28 @@ from scoring.retrained import FULL_SCORE
 from scoring.streams import stream
 from scoring.vectors import Vector
 
-GAP_DRAWS = 400  #: draws of the gaps; the error of a standard deviation from so many is 4 %
+GAP_DRAWS = 400  #: number of draws of the gaps; a standard deviation from 400 draws has an error of 4 %
 
 
 @dataclass(frozen=True)
 class HeldOut:
-    """The images that the gaps of a task were measured on."""
+    """The test set on which the gaps of a task were measured."""
 
-    accuracy: Sequence[float]  #: accuracy of each model on the test images, 0 to 1, in the order of the grid's models
+    accuracy: Sequence[float]  #: test accuracy of each model, 0 to 1, in the order of the grid's models
     n_images: int  #: number of test images
 
 
 def gap_spread(tasks: Mapping[str, PairedTask], held_out: Mapping[str, HeldOut]) -> Vector:
     """Return the standard error of the final scores that comes from measuring gaps on finitely many test images.
 
-    Each model's number of correct predictions is drawn from the binomial distribution of its accuracy, independently of
-    other models. Since models share errors on the same images, the result is an upper estimate. Measures do not change,
-    and training accuracy is exact, since it is measured on all training images.
+    Each model's number of correct test predictions is drawn from a binomial distribution, independently of the other
+    models. Since models share errors on the same images, the result is an upper estimate. Training accuracy is exact.
 
     Returns:
-        Shape (n_submissions,), in points of the final score.
+        Standard error in points, 0 to 100, shape (n_submissions,).
 
     Raises:
-        ValueError: a task without a test set; accuracies of another number of models or outside 0 to 1; fewer
-            than one image.
+        ValueError: a task has no test set or no test image, or not one test accuracy from 0 to 1 for each model.
     """
     random = stream("held-out images", 0)
     variances = [_drawn_gaps(name, task, held_out, random).var(axis=0, ddof=1) for name, task in tasks.items()]
@@ -46,7 +44,6 @@ def gap_spread(tasks: Mapping[str, PairedTask], held_out: Mapping[str, HeldOut])
 def _drawn_gaps(
     name: str, task: PairedTask, held_out: Mapping[str, HeldOut], random: np.random.Generator
 ) -> NDArray[np.float64]:
-    """Return official scores for resampled gaps, shape (draws, n_submissions)."""
     if name not in held_out:
         raise ValueError(f"task {name!r}: expected a test set, found none")
     n_images, accuracy = held_out[name].n_images, _accuracy(name, held_out[name].accuracy, task.gap.size)

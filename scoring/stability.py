@@ -1,4 +1,4 @@
-"""The part of a score's spread that comes from the measure's own random draws."""
+"""The standard error of a score that comes from the measure's own random draws."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,17 +13,17 @@ from scoring.official import official_score, require_official
 from scoring.streams import stream
 from scoring.vectors import Vector, as_vectors_of
 
-N_DRAWS = 1000  #: fewer on large tasks
+N_DRAWS = 1000  #: number of draws of the values; fewer on large tasks
 
 
 @dataclass(frozen=True)
 class Stability:
-    """The official score of a measure that was called several times on some models."""
+    """The official score of a measure, and its spread over the measure's seeds. See `measure_stability`."""
 
-    score: float  #: official score of the values that count, 0 to 1
-    error: float  #: standard deviation of the score over seeds of the measure, all models called anew
-    n_repeated: int  #: number of models with several values
-    n_unsteady: int  #: number of models with different values from different seeds
+    score: float  #: official score of the first values, 0 to 1
+    error: float  #: standard deviation of the score if all models are called with new seeds
+    n_repeated: int  #: number of models with repeated calls
+    n_unsteady: int  #: number of models whose value depends on the seed
 
 
 def measure_stability(
@@ -31,16 +31,12 @@ def measure_stability(
 ) -> Stability:
     """Estimate the spread of an official score that comes from the measure's own randomness.
 
-    Each model with repeats gets one of its values, drawn at random, and the score is computed again. Models are called
-    with different seeds, so that they contribute independently to the score's variance. The variance is scaled up from
-    the repeated models to all models, and by k / (k - 1), because draws from k values have (k - 1) / k of the variance
-    of new values. Choose the repeated models at random.
+    Some models, chosen at random, were called again with other seeds. In each draw, every such model gets one of its k
+    values at random, and the score is computed anew. The variance of these scores is multiplied by n_models / (number
+    of models with repeats), and by k / (k - 1), since draws from k values vary less than new values.
 
-    Args:
-        measure: value of each model that counts, shape (n_models,), finite.
-        gap: train accuracy minus test accuracy of each model, shape (n_models,), finite.
-        grid: the task's hyperparameters, models in the same order.
-        repeats: model -> its values from other seeds, the same number for all models, at least one.
+    First values of the measure and gaps (train minus test accuracy) are finite, shape (n_models,), in the order of the
+    grid. `repeats` maps model -> its k - 1 values from other seeds; k is at least 2, and equal for all models.
 
     Raises:
         ScoreUndefined: the grid has no official score.
@@ -74,7 +70,7 @@ def _positions(repeats: Mapping[str, Sequence[float]], grid: Grid) -> list[int]:
 
 
 def _values(measure: Vector, models: list[int], repeats: Mapping[str, Sequence[float]]) -> NDArray[np.float64]:
-    """Return all values of each repeated model, first the value that counts: shape (n_repeated, n_values)."""
+    """Return the first value and all repeated values of each model with repeats, shape (n_repeated, n_values)."""
     lengths = sorted({len(others) for others in repeats.values()})
     if len(lengths) > 1 or lengths[0] < 1:
         found = ", ".join(map(str, lengths))

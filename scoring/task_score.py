@@ -1,4 +1,4 @@
-"""All scores of a submission on a task."""
+"""All scores of a complexity measure on a task."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,29 +19,25 @@ T = TypeVar("T")
 class TaskScore:
     """The scores of a measure on a task, each followed by its parts.
 
-    A score that is not defined on the task's grid is None, and its parts are empty.
+    A score that is not defined on the task's grid, or that is withheld because the task is hidden, is None. Its parts
+    are then empty.
     """
 
-    n_models: int  #: number of models in the task
-    undefined: str  #: reason why no measure has an official score; empty if there is an official score
+    n_models: int
+    undefined: str  #: why no measure has an official score on this task; "" if there is an official score
     official: float | None  #: conditional mutual information as the competition's program computes it, 0 to 1
-    #: `official` is the minimum of these values given each pair of hyperparameters
-    official_pairs: dict[tuple[str, str], float]
+    official_pairs: dict[tuple[str, str], float]  #: pair of hyperparameters -> value; `official` is the minimum
     printed: float | None  #: conditional mutual information as the competition's paper prints it, 0 to 1
-    #: `printed` is the minimum of these values given each set of hyperparameters
-    printed_subsets: dict[tuple[str, ...], float]
-    kendall: float | None  #: Kendall's rank correlation over all models, -1 to 1; None if it is not published
-    granulated_kendall: float | None  #: rank correlation when one hyperparameter changes, averaged, -1 to 1
-    granulated_psi: dict[str, float]  #: value for each hyperparameter; `granulated_kendall` is their mean
+    printed_subsets: dict[tuple[str, ...], float]  #: set of hyperparameters -> value; `printed` is the minimum
+    kendall: float | None  #: Kendall's rank correlation over all models, -1 to 1
+    granulated_kendall: float | None  #: mean of `granulated_psi`, -1 to 1
+    granulated_psi: dict[str, float]  #: hyperparameter -> mean rank correlation of models that differ in it alone
 
 
 def score_task(measure: ArrayLike, gap: ArrayLike, grid: Grid) -> TaskScore:
     """Score a complexity measure on one task.
 
-    Args:
-        measure: value of the complexity measure for each model, shape (n_models,), finite.
-        gap: train accuracy minus test accuracy of each model, shape (n_models,), finite.
-        grid: the task's hyperparameters, models in the same order.
+    Values of the measure and gaps (train minus test accuracy) are finite, shape (n_models,), in the order of the grid.
 
     Raises:
         ScoreUndefined: fewer than two models.

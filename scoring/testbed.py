@@ -1,7 +1,7 @@
-"""Statistics of the practical generalization metric: spread over classes, marginals, divergences, consistency.
+"""Statistics of the practical generalization metric: error rates, agreement, spread over classes, divergences.
 
-Source: Huang, Yu and Zhang, "A practical generalization metric for deep networks benchmarking", 2025. Where the
-paper leaves a choice, pgdl help testbed names it.
+Source: Huang, Yu and Zhang, "A practical generalization metric for deep networks benchmarking", 2025. The command
+`pgdl help testbed` lists the choices that the paper leaves open.
 """
 
 from dataclasses import dataclass
@@ -13,21 +13,23 @@ from scoring.errors import ScoreUndefined
 from scoring.kendall import kendall_tau
 from scoring.vectors import Vector
 
-#: Added to the variances of a fitted Gaussian, so that equal points also have a density.
-RIDGE = 1e-4
+RIDGE = 1e-4  #: added to the variances of a fitted Gaussian, so that equal points also have a density
 
 
 @dataclass(frozen=True)
 class ClassSpread:
-    """Mean and spread over classes of a number per class."""
+    """Mean and spread of a statistic over classes."""
 
-    mean: float  #: the mean
-    deviation: float  #: the standard deviation of a sample (n - 1)
-    percentile_10: float  #: the 10th percentile, interpolated linearly
+    mean: float
+    deviation: float  #: standard deviation, with the divisor n - 1
+    percentile_10: float  #: 10th percentile, interpolated linearly
 
 
 def class_spread(values: ArrayLike) -> ClassSpread:
-    """Return the spread of numbers (n_classes,); raises `ScoreUndefined` for fewer than two, `ValueError` for NaN."""
+    """Return mean and spread of `values` (n_classes,).
+
+    Raise `ScoreUndefined` for fewer than two classes, `ValueError` for another shape or a number that is not finite.
+    """
     per_class = _finite("values", values, 1)
     if per_class.size < 2:
         raise ScoreUndefined(f"spread over classes: expected at least 2 classes, found {per_class.size}")
@@ -37,7 +39,7 @@ def class_spread(values: ArrayLike) -> ClassSpread:
 
 
 def marginal(cells: ArrayLike, axis: int) -> Vector:
-    """Return for each position on `axis` the mean of the cells over the two other axes (the paper prints the sum)."""
+    """Return the means of a finite cube over the two axes other than `axis` (the paper prints sums)."""
     array = _finite("cells", cells, 3)
     others = tuple(other for other in range(3) if other != axis % 3)
     means: Vector = array.mean(axis=others)
@@ -47,10 +49,12 @@ def marginal(cells: ArrayLike, axis: int) -> Vector:
 def gaussian_divergence(
     mean: ArrayLike, covariance: ArrayLike, origin: ArrayLike, origin_covariance: ArrayLike
 ) -> float:
-    """Return the Kullback-Leibler divergence of a Gaussian from one with mean `origin`, in nats, at least 0.
+    """Return the Kullback-Leibler divergence of a Gaussian from a second Gaussian, in nats, at least 0.
+
+    The second Gaussian has the mean `origin`. Means have the shape (n,), covariances (n, n).
 
     Raises:
-        numpy.linalg.LinAlgError: a covariance is singular.
+        numpy.linalg.LinAlgError: the second covariance is singular.
     """
     first, second = np.asarray(covariance, np.float64), np.asarray(origin_covariance, np.float64)
     shift = np.asarray(mean, np.float64) - np.asarray(origin, np.float64)
@@ -61,29 +65,22 @@ def gaussian_divergence(
 
 
 def divergences_from(points: list[NDArray[np.float64]], origin: int) -> Vector:
-    """Return the divergence of each cloud of points from the cloud at position `origin`, by fitted Gaussians.
+    """Fit a Gaussian to each cloud of points; return its Kullback-Leibler divergence from the reference, (n_clouds,).
 
-    Args:
-        points: for each value of a dimension, the points (error rate, 1 - kappa) of every class in every cell with this
-            value, shape (n, 2), n at least 2.
-        origin: position of the reference: SSIM 1, no unseen class, the smallest size.
+    Clouds have the shape (n, n_dimensions); `origin` is the position of the reference in `points`.
 
     Raises:
-        ScoreUndefined: fewer than two points.
+        ScoreUndefined: a cloud has fewer than two points.
     """
     fitted = [_fit(cloud) for cloud in points]
     return np.array([gaussian_divergence(*one, *fitted[origin]) for one in fitted])
 
 
 def inconsistency(measure: ArrayLike, marginals: ArrayLike) -> float:
-    """Return the sign-error of a measure against a marginal over sizes: the share of wrongly ordered pairs.
+    """Return the share of pairs of models that a measure orders otherwise than their errors, 0 to 1.
 
-    0 means the same order, 1 the opposite order; equal values count one half. With 8 models it is a multiple of
-    1/56. It is (1 - tau) / 2 with Kendall's tau over all pairs.
-
-    Args:
-        measure: value of the complexity measure for each model, shape (n_models,).
-        marginals: mean error of each model, or its 10th percentile, over one slice of the cells, same shape.
+    `measure` and `marginals`, the errors, have the shape (n_models,). Equal values count as one half. With Kendall's
+    tau over all pairs, the share is (1 - tau) / 2.
 
     Raises:
         ScoreUndefined: fewer than two models.
@@ -108,10 +105,9 @@ def _finite(what: str, values: ArrayLike, n_axes: int) -> NDArray[np.float64]:
 
 
 def error_rates(confusion: ArrayLike) -> Vector:
-    """Return the share of each class' examples that are assigned another class, in [0, 1], shape (n_classes,).
+    """Return the share of misclassified examples of each class, in [0, 1], shape (n_classes,).
 
-    Args:
-        confusion: number of examples of each true class (rows) that were given each class (columns).
+    `confusion` counts examples by true class (rows) and predicted class (columns).
 
     Raises:
         ValueError: not a square matrix of counts, or a class without examples.
@@ -122,20 +118,14 @@ def error_rates(confusion: ArrayLike) -> Vector:
 
 
 def one_vs_rest_kappas(confusion: ArrayLike) -> Vector:
-    """Return Cohen's kappa between truth and prediction of each class against all others, in [-1, 1], (n_classes,).
+    """Return Cohen's kappa of true and predicted labels, for each class against all others, in [-1, 1], (n_classes,).
 
-    kappa = (P_0 - P_e) / (1 - P_e), where P_0 is the share of examples on which both agree, and P_e the share on which
-    independent labels with the same margins would agree: 1 is perfect, 0 is chance. If truth and prediction have only
-    one class, 1 - P_e = 0 and kappa is 1.
+    kappa = (P_0 - P_e) / (1 - P_e): P_0 is the share of examples with equal labels, and P_e its expectation for
+    independent labels with the same frequencies. If all labels are equal, kappa is 1. Argument and errors are as for
+    `error_rates`.
 
-    Source: Cohen, "A coefficient of agreement for nominal scales", 1960. The sum of margins that Huang, Yu and Zhang
-    print for P_e is a misprint: it may exceed 1.
-
-    Args:
-        confusion: as for `error_rates`.
-
-    Raises:
-        ValueError: as for `error_rates`.
+    Source: Cohen, "A coefficient of agreement for nominal scales", 1960. The formula that Huang, Yu and Zhang print for
+    P_e is a misprint: it may exceed 1.
     """
     counts = _counts(confusion)
     total = counts.sum()

@@ -10,7 +10,7 @@ import numpy as np
 from scoring.rule import Failure, TaskCalls, score_submission
 
 TimeBudget = Literal["each", "average"]
-"""Whether a time limit holds for each call, or for the mean over a task's models, as in the competition."""
+"""Whether a time limit applies to each call, or to the mean time over a task's models, as in the competition."""
 
 Seconds = Mapping[str, Mapping[str, float]]
 """Task -> model -> wall time of the call."""
@@ -18,30 +18,27 @@ Seconds = Mapping[str, Mapping[str, float]]
 
 @dataclass(frozen=True)
 class TimeStep:
-    """The result of a submission under all time limits from this step to the next."""
+    """The result of a submission under a range of time limits: all limits give the same result up to the next step."""
 
-    limit_s: float  #: smallest limit of the step, in seconds; a call of exactly this time keeps the limit
-    score: float | None  #: final score under the rule, 0 to 100; None if no task has an official score
-    within: tuple[str, ...]  #: tasks whose calls all keep the limit, in alphabetical order
+    limit_s: float  #: smallest limit of the step, in seconds; a call that takes exactly so long keeps the limit
+    score: float | None  #: final score, 0 to 100; None if no task has an official score
+    within: tuple[str, ...]  #: tasks that keep the limit, in alphabetical order
 
 
 def scores_by_limit(tasks: Mapping[str, TaskCalls], seconds: Seconds, budget: TimeBudget = "each") -> list[TimeStep]:
-    """Score a submission under every time limit, by the times that its calls took.
+    """Score a submission under every time limit, from the recorded times of its calls; return steps by rising limit.
 
-    Under the rule a single call over the limit makes the final score 0. So the score changes only at the limit that the
-    slowest task needs; earlier steps show how many tasks keep the limit. A call that exceeded its original limit always
-    counts as exceeding, since its full duration is not known.
+    A task over the limit makes the final score 0 (`scoring.rule`). So the score changes only at the limit that the
+    slowest task needs; earlier steps show which tasks keep the limit. A call that was stopped at its original limit
+    exceeds every limit, since its full duration is unknown.
 
     Args:
         tasks: task -> its calls.
-        seconds: task -> model -> wall time of the call; a model that was not called is absent.
-        budget: whether the limit holds for each call or for the mean.
-
-    Returns:
-        The steps by rising limit; the first has limit 0.
+        seconds: task -> model -> wall time of the call, for all models that were called.
+        budget: "each" applies the limit to each call, "average" to the mean over a task's models.
 
     Raises:
-        ValueError: a task or model that is in `seconds` alone, or a time that is negative or not finite.
+        ValueError: a task or model of `seconds` is not in `tasks`, or a time is negative or not finite.
     """
     needed = {task: _needed(task, calls, seconds.get(task, {}), budget) for task, calls in sorted(tasks.items())}
     if unknown := sorted(seconds.keys() - tasks.keys()):
@@ -51,11 +48,10 @@ def scores_by_limit(tasks: Mapping[str, TaskCalls], seconds: Seconds, budget: Ti
 
 
 def pareto_front(costs: Sequence[float], scores: Sequence[float | None]) -> list[bool]:
-    """Return whether each submission is on the front: no other is at least equal in cost and score, and better in one.
+    """Return whether each submission is on the Pareto front of cost and score: whether no other submission is better.
 
-    Args:
-        costs: cost of each submission, such as seconds per model; finite.
-        scores: score of each, higher is better; None (or a number that is not finite) is never on the front.
+    Another submission is better if its cost is not higher, its score is not lower, and one of them differs. A
+    submission whose score is None or not finite is never on the front.
 
     Raises:
         ValueError: different lengths, or a cost that is not finite.
@@ -74,7 +70,6 @@ def pareto_front(costs: Sequence[float], scores: Sequence[float | None]) -> list
 
 
 def _needed(task: str, calls: TaskCalls, seconds: Mapping[str, float], budget: TimeBudget) -> float:
-    """Return the smallest limit that the calls of a task keep, in seconds."""
     if unknown := sorted(set(seconds) - set(calls.grid.models)):
         raise ValueError(f"seconds, task {task!r}: expected models of the grid, found {', '.join(unknown)}")
     if not all(math.isfinite(time) and time >= 0 for time in seconds.values()):

@@ -6,22 +6,21 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-#: Number of interpolation points per axis for the search.
-POINTS = 41
+POINTS = 41  #: number of interpolation points per axis for the search
 
 Cube = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class TradeOff:
-    """The point with the smallest sum of objective and penalty."""
+    """The point of (size, ssim, unseen) with the smallest sum of objective and weighted penalty."""
 
     size: float  #: number of weights
     ssim: float  #: structural similarity of the noisy images, in (0, 1]
     unseen: float  #: share of unseen classes, in [0, 1)
-    objective: float  #: J, the objective, at the point
-    penalty: float  #: penalty at the point, without the factor `weight`
-    values: Mapping[str, float]  #: name -> value of each further array of cells at the point
+    objective: float  #: objective at the point
+    penalty: float  #: penalty at the point, before it is multiplied by the weight
+    values: Mapping[str, float]  #: name -> value at the point of each array in the argument `also`
 
 
 def trade_off(
@@ -36,26 +35,26 @@ def trade_off(
     normalize_axes: bool = False,
     also: Mapping[str, ArrayLike] | None = None,
 ) -> TradeOff:
-    """Return the point, at a cell or between cells, that minimises J + weight * ((1 - unseen)^2 + ssim^2 + size^2).
+    """Return the point that minimises objective + weight * ((1 - unseen)^2 + ssim^2 + size^2).
 
-    This is eq. 4 of Huang, Yu and Zhang with tight bounds, without their random search. Sizes are brought linearly to
-    [0, 1], from the smallest to the largest. Between cells J is interpolated trilinearly, at `points` equidistant
-    coordinates per axis in addition to the cells' coordinates. Among equal minima the first counts: the smallest size,
-    then SSIM, then share.
+    The objective is known for each cell (size, ssim, unseen), and interpolated linearly between cells. In the penalty,
+    sizes are scaled linearly to [0, 1]. Among equal minima, the smallest size wins, then the smallest SSIM, then the
+    smallest share of unseen classes. This is eq. 4 of Huang, Yu and Zhang with tight bounds, without their random
+    search.
 
     Args:
-        objective: J, the objective, of each cell, shape (n_sizes, n_ssim, n_unseen), finite.
+        objective: value of each cell, shape (n_sizes, n_ssim, n_unseen), finite.
         sizes: numbers of weights, ascending.
         ssim: structural similarities, ascending.
         unseen: shares of unseen classes, ascending.
-        weight: the factor of the penalty, lambda in the paper, at least 0.
-        points: number of coordinates per axis.
-        grid_only: search only the cells.
-        normalize_axes: bring the other axes to [0, 1] as well, for the penalty.
-        also: further arrays of cells, to be interpolated at the point.
+        weight: factor of the penalty, lambda in the paper, at least 0.
+        points: number of equidistant coordinates per axis that are tried, besides the cells' coordinates.
+        grid_only: try the cells only.
+        normalize_axes: in the penalty, scale the axes `ssim` and `unseen` to [0, 1], too.
+        also: name -> further values of each cell, to be interpolated at the point.
 
     Raises:
-        ValueError: shapes do not fit, an axis is not ascending, or a number is not finite.
+        ValueError: shapes do not fit, an axis is not ascending, a number is not finite, or `weight` is negative.
     """
     axes = [_ascending(name, axis) for name, axis in (("sizes", sizes), ("ssim", ssim), ("unseen", unseen))]
     cells = {name: _cells(name, cube, axes) for name, cube in {"objective": objective, **(also or {})}.items()}
@@ -92,18 +91,15 @@ def _cells(name: str, cube: ArrayLike, axes: list[NDArray[np.float64]]) -> Cube:
 
 
 def _refined(axis: NDArray[np.float64], points: int) -> NDArray[np.float64]:
-    """Return equidistant coordinates and those of the cells: between these, J is linear along the axis."""
     return np.union1d(np.linspace(axis[0], axis[-1], points), axis) if axis.size > 1 else axis
 
 
 def _scaled(values: NDArray[np.float64], axis: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Scale an axis to [0, 1]; an axis with a single value to 0."""
     width = axis[-1] - axis[0]
     return (values - axis[0]) / width if width else np.zeros_like(values)
 
 
 def _interpolated(cube: Cube, axes: list[NDArray[np.float64]], at: list[NDArray[np.float64]]) -> Cube:
-    """Return the cells `cube`, interpolated linearly at the coordinates `at` along each axis of two or more values."""
     from scipy.interpolate import RegularGridInterpolator
 
     kept = [position for position in range(3) if axes[position].size > 1]

@@ -1,8 +1,9 @@
-"""Adversarial examples by translation: the target of each image under a generator, and its density.
+"""Adversarial examples by translation: where a generator moves each image, and the density of the moved image.
 
-Section 4 of Werpachowski et al. (2019), arXiv 1903.02380 (`scoring.overfitting`). An image is represented by the
-margins of its translations, over a square of shifts of at most three times the generator's radius: the largest logit of
-a wrong class minus the logit of the label. A translation is misclassified if its margin is positive.
+The margin of an image is the largest logit of a wrong class minus the logit of the label; a positive margin means a
+misclassified image. All functions work on the margins of an image's translations.
+
+Source: Werpachowski et al. (2019), arXiv 1903.02380, section 4.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,29 +19,32 @@ from scoring.vectors import Vector
 Margins = NDArray[np.floating]
 Mask = NDArray[np.bool_]
 
-#: Maximum number of elements that are compared at once, to bound the memory.
-_NUMBERS = 2**24
+_NUMBERS = 2**24  #: largest number of elements in memory at once
 
 
 @dataclass(frozen=True)
 class AdversarialGenerator:
-    """A deterministic generator: correctly classified images may move within a radius, others stay."""
+    """A deterministic rule that moves an image to a misclassified translation of itself.
+
+    The candidates are the image's translations by at most `radius`. A misclassified image, or an image without a
+    misclassified candidate, stays in place.
+    """
 
     radius: int  #: largest shift in rows and in columns, in pixels
-    #: margins of the candidates (shifts within `radius`), shape (..., side, side) -> row-major position of one of them
+    #: margins of the candidates (..., side, side) -> row-major position of the chosen candidate (...)
     choose: Callable[[Margins], NDArray[np.intp]]
 
     @property
     def side(self) -> int:
-        """Number of candidates in a row, the unmoved image included."""
+        """Number of candidates in a row, including the unmoved image."""
         return 2 * self.radius + 1
 
     def estimates(self, margins: ArrayLike) -> RiskEstimates:
-        """Return the estimates of a model's risk.
+        """Return the losses of a model on the test images and on the moved images, and the densities.
 
         Args:
-            margins: of all translations, shape (n_images, 6 * radius + 1, 6 * radius + 1); the unmoved image is in the
-                middle. Rows from top to bottom, columns from left to right.
+            margins: margins of all translations by at most 3 * radius, with the unmoved image in the middle, shape
+                (n_images, 6 * radius + 1, 6 * radius + 1). Rows go from top to bottom, columns from left to right.
 
         Raises:
             ValueError: another shape, or a margin is not a number.
@@ -53,7 +57,7 @@ class AdversarialGenerator:
         losses = grid[:, middle, middle] > 0
         moved_losses, densities = losses.copy(), np.ones(len(grid))
         near = grid[:, middle - self.radius : middle + self.radius + 1, middle - self.radius : middle + self.radius + 1]
-        movable = np.flatnonzero((near > 0).any(axis=(1, 2)))  # other images stay in place, and are correct
+        movable = np.flatnonzero((near > 0).any(axis=(1, 2)))  # the others are classified correctly, and stay in place
         at_once = max(1, _NUMBERS // (4 * self.radius + 1) ** 2 // self.side**2)
         for first in range(0, len(movable), at_once):
             images = movable[first : first + at_once]
@@ -61,26 +65,22 @@ class AdversarialGenerator:
         return RiskEstimates.of(losses, moved_losses, densities)
 
     def moves(self, windows: Margins) -> NDArray[np.intp]:
-        """Return the candidate to which the image in the middle of each window moves, as a position in row-major order.
-
-        Args:
-            windows: margins of the candidates, shape (..., side, side).
-        """
+        """Return for each window of margins (..., side, side) the row-major position to which its middle moves."""
         own = windows[..., self.radius, self.radius]
         stays = (own > 0) | ~(windows > 0).any(axis=(-2, -1))
         chosen: NDArray[np.intp] = np.where(stays, self.side * self.radius + self.radius, self.choose(windows))
         return chosen
 
     def _move(self, grid: Margins) -> tuple[NDArray[np.bool_], Vector]:
-        """Return for each image whether its target is misclassified, and the density there (`RiskEstimates`)."""
-        moves_to = self._targets(grid)  # for shifts of at most twice the radius
+        """Return for each image whether the moved image is misclassified, and its density (`RiskEstimates`)."""
+        moves_to = self._targets(grid)  # for all shifts by at most twice the radius
         target = moves_to[:, moves_to.shape[1] // 2, moves_to.shape[2] // 2]
         arriving = _arriving(moves_to, target, self.radius, grid.shape[1])
         wrong = np.take_along_axis(grid.reshape(len(grid), -1), target[:, None], axis=1)[:, 0] > 0
         return wrong, 1 / (1 + arriving)
 
     def _targets(self, grid: Margins) -> NDArray[np.intp]:
-        """Return for each shift of at most twice the radius its target under the generator, as a flat position."""
+        """Return for each translation by at most 2 * radius where the generator moves it, as a flat position."""
         windows = sliding_window_view(grid, (self.side, self.side), axis=(1, 2))
         rows, columns = np.divmod(self.moves(windows), self.side)
         first = np.arange(windows.shape[1])
@@ -89,12 +89,12 @@ class AdversarialGenerator:
 
 
 def strongest_translation(radius: int) -> AdversarialGenerator:
-    """Move to the candidate with the largest margin; among equals, the first in row-major order."""
+    """Return the generator that chooses the largest margin; among equal margins, the first in row-major order."""
     return AdversarialGenerator(radius, lambda windows: np.argmax(_in_a_row(windows), axis=-1))
 
 
 def nearest_translation(radius: int) -> AdversarialGenerator:
-    """Move to the misclassified candidate at the smallest distance; among equals, the first in row-major order."""
+    """Return the generator that chooses the nearest misclassified candidate; of several, the first row by row."""
     shifts = np.arange(-radius, radius + 1)
     distances = np.hypot(shifts[:, None], shifts[None, :])
 
@@ -107,13 +107,12 @@ def nearest_translation(radius: int) -> AdversarialGenerator:
 
 
 def _in_a_row(windows: Margins) -> Margins:
-    """Return the numbers of each window (..., side, side) in row-major order, (..., side * side)."""
     return windows.reshape(*windows.shape[:-2], windows.shape[-2] * windows.shape[-1])
 
 
 def _arriving(moves_to: NDArray[np.intp], target: NDArray[np.intp], radius: int, side: int) -> NDArray[np.intp]:
-    """Return for each image how many points, except the target itself, the generator moves onto the image's target."""
-    shifts = radius + np.arange(moves_to.shape[1])  # positions in the grid of the points that `moves_to` knows
+    """Return for each image how many translations, except `target` itself, the generator moves onto `target`."""
+    shifts = radius + np.arange(moves_to.shape[1])  # positions of the translations of `moves_to` in the grid of margins
     rows, columns = np.divmod(target, side)
     near = (abs(shifts - rows[:, None]) <= radius)[:, :, None] & (abs(shifts - columns[:, None]) <= radius)[:, None, :]
     itself = shifts[:, None] * side + shifts[None, :] == target[:, None, None]
@@ -123,17 +122,14 @@ def _arriving(moves_to: NDArray[np.intp], target: NDArray[np.intp], radius: int,
 
 
 def needed_shifts(margins: Margins, generators: Sequence[AdversarialGenerator]) -> Mask:
-    """Return the shifts whose margins `AdversarialGenerator.estimates` needs, as far as the known margins tell.
+    """Return which margins `AdversarialGenerator.estimates` needs, as far as the known margins tell.
 
-    The candidates are needed first; then the points that the generator may move to the same target as the image; and
-    then the candidates of those points that are classified correctly. In `estimates`, other margins may be any number.
+    The candidates of each image are needed first. If these are known, a generator's moved image is known. Then the
+    translations that the generator may move onto the moved image are needed. Of these, correctly classified
+    translations also need their own candidates. Other margins may be any number in `estimates`.
 
-    Args:
-        margins: shape (n_images, side, side), NaN where unknown; side is 6 * radius + 1 for the largest radius.
-        generators: the generators of the wanted estimates.
-
-    Returns:
-        Which margins must be known, of the same shape. When all are known, nothing more is needed.
+    `margins` is NaN where unknown, shape (n_images, side, side); side is 6 * radius + 1 for the largest radius. The
+    result has the same shape.
     """
     needed = np.zeros(margins.shape, bool)
     middle = margins.shape[1] // 2
@@ -155,7 +151,7 @@ def needed_shifts(margins: Margins, generators: Sequence[AdversarialGenerator]) 
 
 
 def _dilated(mask: Mask, radius: int) -> Mask:
-    """Return the mask of all points within `radius`, in rows and in columns, of a point of the mask."""
+    """Return the mask of all points that are at most `radius` rows and columns away from a point of `mask`."""
     for axis in (1, 2):
         source = np.moveaxis(mask, axis, 0)
         wide = source.copy()

@@ -1,4 +1,4 @@
-"""Checks of the numbers per model that every score takes."""
+"""Checks of the input arrays of scores."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,7 +10,7 @@ def as_vectors(measure: ArrayLike, gap: ArrayLike) -> tuple[Vector, Vector]:
     """Return measure and gap as float arrays of the same shape (n_models,).
 
     Raises:
-        ValueError: not one-dimensional, of different lengths, or not finite.
+        ValueError: an array is not one-dimensional or not finite, or the lengths differ.
     """
     vectors = _as_vector("measure", measure), _as_vector("gap", gap)
     sizes = [vector.size for vector in vectors]
@@ -20,7 +20,7 @@ def as_vectors(measure: ArrayLike, gap: ArrayLike) -> tuple[Vector, Vector]:
 
 
 def as_vectors_of(n_models: int, measure: ArrayLike, gap: ArrayLike) -> tuple[Vector, Vector]:
-    """Return measure and gap as `as_vectors` does; each must have exactly `n_models` numbers."""
+    """Return measure and gap as `as_vectors` does; raise `ValueError` if they do not have `n_models` numbers."""
     vectors = as_vectors(measure, gap)
     if vectors[0].size != n_models:
         raise ValueError(f"measure and gap: expected one number per model ({n_models}), found {vectors[0].size}")

@@ -1,4 +1,4 @@
-"""A secret that is sent through a command, and searched for in all that the command prints, writes and starts."""
+"""A secret for tests, which search for it in everything that a command prints, writes and starts."""
 
 import subprocess
 from collections.abc import Iterator
@@ -13,13 +13,12 @@ SECRET = "canary4711"
 
 
 def require_hidden(*ended: Ended) -> None:
-    """Nothing that commands print is the secret."""
     for one in ended:
         assert SECRET not in one.out + one.err
 
 
 def require_unwritten(*places: Path) -> None:
-    """The secret is in no name and no content of a file below these directories."""
+    """Assert that no name and no content of a file below the directories `places` has the secret."""
     files = [file for place in places for file in place.rglob("*")]
     assert [file for file in files if SECRET in file.name] == []
     assert [file for file in files if file.is_file() and SECRET.encode() in file.read_bytes()] == []
@@ -27,7 +26,7 @@ def require_unwritten(*places: Path) -> None:
 
 @contextmanager
 def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """Collect the arguments of all processes that are started: every user of the machine can list them."""
+    """Collect the arguments of all processes that start in the context: every user of the machine can list them."""
     arguments: list[str] = []
     start = subprocess.Popen.__init__
 

@@ -1,7 +1,7 @@
-"""Watches which measures have their values compared in the tests of the families, and fails a run that leaves one out.
+"""Fails a test run if the tests of measures leave the value of a measure uncompared.
 
-In such a test, a measure returns a float that knows its measure, as do results of +, -, *, / and abs on it. A
-comparison of such a float, directly or within `pytest.approx`, counts as a test of the measure's value.
+In tests of the families of measures, a measure returns a float that remembers the measure, and so do results of
+arithmetic with it. A comparison of such a float, directly or in `pytest.approx`, counts as a test of the value.
 """
 
 from pathlib import Path
@@ -12,25 +12,25 @@ import baselines
 
 FAMILIES = Path(__file__).parent / "baselines"
 
-#: Tests that treat all measures alike.
+#: Files whose tests treat all measures alike; their comparisons do not count.
 GENERAL = {"test_every_measure.py", "test_shared_work.py", "test_retained.py", "test_families.py"}
 
-#: Spectral norms of convolutions are tested in test_spectral_norms.py; measures of them in plain form.
+#: Suffixes of measures with other spectral norms of convolutions: test_spectral_norms.py compares the norms, and it is
+#: enough if a test compares the measure without the suffix.
 VARIANTS = ("_fft", "_op")
 
-#: In this process: the file of the running test, and what has been compared.
+#: The file of the test that runs in this process, and the measures whose values were compared here.
 running: Path | None = None
 compared: set[str] = set()
 
 
 class Value(float):
-    """What measures returned, or was computed of it."""
+    """A value that measures returned, or that was computed from their values."""
 
     measures: frozenset[str]
 
 
 def value_of(number, *measures):
-    """`number` with the measures that it was computed from."""
     found = Value(number)
     found.measures = frozenset().union(*measures)
     return found
@@ -64,7 +64,7 @@ Value.__hash__ = float.__hash__
 
 
 def watch() -> None:
-    """Make all measures return values that know where they come from, in tests of families."""
+    """Make all measures return a `Value` in tests of families."""
     for measure in baselines.MEASURES.values():
         object.__setattr__(measure, "function", _watched(measure.name, measure.function))
 
@@ -81,7 +81,7 @@ def _watched(name, function):
 
 
 class Watch:
-    """A plugin of pytest; with xdist every worker tells the process that started it."""
+    """A plugin of pytest that checks the run at its end; workers of xdist report to the main process."""
 
     def __init__(self):
         self.files: set[Path] = set()
@@ -106,7 +106,7 @@ class Watch:
                 session.exitstatus = 1
 
     def _is_whole(self, config):
-        """Whether all tests of the families were run, or those of `make test`."""
+        """Whether the run included all tests of families that belong to `make test`."""
         names = {file.name for file in self.files if file.parent.name == FAMILIES.name}
         parts = any("::" in argument for argument in config.args) or config.option.keyword
         return not parts and names >= {file.name for file in FAMILIES.glob("test_*.py") if not _is_of_rest(file)}

@@ -1,12 +1,12 @@
-"""Settings of all tests."""
+"""Settings and fixtures of all tests."""
 
 import os
 
-#: A single thread for each test process and its children: they share the cores, and threads without work spin.
-#: Set before anything imports TensorFlow or NumPy.
+#: A single thread for each test process and its children, because they share the cores. Set before the import of
+#: TensorFlow and NumPy.
 for _name in ("TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
-#: The kernels of TensorFlow that workers use, whatever the processor.
+#: The same TensorFlow kernels as in workers, on every CPU.
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
 
 import functools  # noqa: E402 - after the settings
@@ -41,7 +41,7 @@ def pytest_configure(config):
 
 @pytest.fixture(scope="session", autouse=True)
 def _forked_processes() -> Iterator[None]:
-    """Let the harness' own processes be forks, but for the fixture `new_processes`."""
+    """Start the harness' own processes as forks, which is faster; the fixture `new_processes` undoes it."""
     from harness import children
     from harness.processes import client
 
@@ -54,7 +54,7 @@ def _forked_processes() -> Iterator[None]:
 
 @pytest.fixture
 def new_processes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the harness' own processes start anew, as they do for a user."""
+    """Start the harness' own processes as new interpreters, as for a user."""
     from harness import children
     from harness.processes import client
 
@@ -63,14 +63,14 @@ def new_processes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def pgdl(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Pgdl:
-    """Run `pgdl ARGUMENTS` in this process, 120 columns wide unless a test says otherwise."""
+    """Return a function that runs `pgdl ARGUMENTS` in this process, 120 columns wide by default."""
     monkeypatch.setenv("COLUMNS", os.environ.get("COLUMNS", "120"))
     return in_process(monkeypatch, capsys)
 
 
 @pytest.fixture(scope="session")
 def zygotes() -> Iterator[SharedZygotes]:
-    """Zygotes for all commands that this process runs."""
+    """Zygotes that all commands of this test process share."""
     shared = SharedZygotes()
     yield shared
     shared.end()
@@ -78,7 +78,7 @@ def zygotes() -> Iterator[SharedZygotes]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _shared_keras() -> Iterator[None]:
-    """Let a single process, started on demand, answer all questions about shapes in this test process."""
+    """Let a single process, started by the first question, answer all questions about shapes in this test process."""
     from harness.task import shapes
 
     with ExitStack() as stack, pytest.MonkeyPatch.context() as patch:
@@ -89,7 +89,7 @@ def _shared_keras() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache that tests use or copy `shapes` of; Keras is asked about the throw-away models here, once."""
+    """A cache directory with the shapes of the throw-away models, which Keras computes once per test process."""
     from throwaway import make_task
 
     from harness.task.layout import TaskDirectory

@@ -1,7 +1,7 @@
-"""Containers as engines start them for root without capabilities: bubblewrap's, with an engine's system-call filter.
+"""Imitates, with bubblewrap, containers in which Docker and other engines run root without capabilities.
 
-A root file system and process IDs of their own, `no-new-privileges`, the network of the machine, and the system calls
-that an engine's default profile refuses.
+A container has its own root file system and process IDs, `no-new-privileges`, the machine's network, and the
+system-call filter of the engine's default profile.
 """
 
 import errno
@@ -39,7 +39,6 @@ NAMESPACES = (0x20000, 0x2000000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 
 
 
 def engines_profile() -> int:
-    """Return a descriptor of the filter."""
     rules = pyseccomp.SyscallFilter(pyseccomp.ALLOW)
     for name in REFUSED:
         rules.add_rule(pyseccomp.ERRNO(errno.EPERM), name)
@@ -55,18 +54,15 @@ def engines_profile() -> int:
 
 @dataclass
 class Container:
-    """A running container."""
-
     process: subprocess.Popen[str]
     log: Path
 
     def end(self) -> int:
-        """Wait for its end, and return its exit status."""
         return self.process.wait()
 
 
 def start(command: str, volumes: dict[Path, str], log: Path, *, data: Path) -> Container:
-    """Start a command in /app/program, in a container of the image; `data` is mounted read-only at /app/data."""
+    """Start a command in /app/program of a new container; `volumes` are writable, `data` is read-only at /app/data."""
     image = [path for path in {sys.prefix, sys.base_prefix, str(ROOT)} if not path.startswith("/usr/")]
     tools = log.parent / "tools"
     tools.mkdir(exist_ok=True)

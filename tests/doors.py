@@ -1,6 +1,7 @@
-"""The doors through which files of strangers come in: one for each row of the table in docs/security.md.
+"""Doors: all ways in which the harness reads a stranger's file, in the order of the table in docs/security.md.
 
-A door writes what is right, and returns the path at which something else will be, with the command that reads it.
+A door is a function that writes valid files. It returns the path of the file that a test replaces by something else,
+and the command that reads the file.
 """
 
 import gzip
@@ -19,7 +20,7 @@ from tests.codabench.organised import organise, pack
 from tests.site.site_examples import make
 from tests.submission.submission_files import MEASURE, write_folder, write_zip
 
-#: What reads a file: the arguments of `pgdl`, or a function where the command would need TensorFlow.
+#: Reads the file: arguments of `pgdl`, or a function if the command would need TensorFlow.
 Reader = tuple[object, ...] | Callable[[], object]
 
 #: Writes into a directory; returns the path of the file and its reader.
@@ -76,7 +77,7 @@ def unfinished(folder: Path) -> tuple[Path, Reader]:
 
 
 def _import(folder: Path, cells: str, *options: object) -> Reader:
-    """Import a model that Keras has described before."""
+    """Return a command that imports a model whose shapes are in the cache."""
     make_task(folder, n_models=1)
     (folder / "models.csv").write_text(f"file,weights,train_accuracy,test_accuracy,a\n{cells},1,0.9,1\n")
     np.savez(folder / "right.npz", x=np.zeros((6, 4), np.float32), y=np.arange(6) % 3)
@@ -176,7 +177,7 @@ def database(folder: Path) -> tuple[Path, Reader]:
     return folder / "results.db", ("results", "--results", folder / "results.db")
 
 
-#: Row of the table -> the doors that it describes.
+#: Row of the table -> name of a door -> the door.
 DOORS: dict[str, dict[str, Door]] = {
     "submission": {"file": submission_file, "zip": submission_zip, "folder": file_in_submission},
     "site: settings, reference data": {

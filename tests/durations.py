@@ -1,7 +1,7 @@
-"""Costs of tests: files that took longest come first, and processor seconds of each room are printed.
+"""Runs the slowest test files first, and writes the table of costs in docs/testing.md.
 
-`make durations` records the seconds of files. A file is given to one process, which then does not work on a long file
-while the others have no more to do.
+A file runs in one process; if a slow file came last, all other processes would wait for it. `make durations` records
+the files' durations and the table.
 """
 
 import json
@@ -15,36 +15,37 @@ import pytest
 
 TESTS = Path(__file__).parent
 RECORDED = TESTS / "durations.json"
+PAGE = TESTS.parent / "docs" / "testing.md"
 
-#: Set to write `RECORDED`.
+#: Environment variable: if it is set, the run writes `RECORDED` and the table in `PAGE`.
 RECORD = "PGDL_RECORD_DURATIONS"
 
-#: Files that took less are not recorded: they fill the gaps.
+#: Files that take less are not recorded, since their order hardly matters.
 LEAST_S = 2
 
 
 def longest_first(items: list[pytest.Item]) -> None:
-    """Sort tests by the seconds of their files."""
     seconds = json.loads(RECORDED.read_text())
     items.sort(key=lambda item: -seconds.get(_command_of(item), {}).get(item.path.relative_to(TESTS).as_posix(), 0))
 
 
 def _command_of(item: pytest.Item) -> str:
-    """Return the command that runs a test."""
     return "make test-rest" if item.get_closest_marker("rest") else "make test"
 
 
 class Costs:
-    """A plugin of pytest, which adds up what the tests of all processes took."""
+    """A plugin of pytest that adds up the times of tests over all processes."""
 
     def __init__(self) -> None:
         self._spent_s = _spent_s()
         self._wall_s: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))  # by command and file
-        self._rooms: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))  # processor time, by floor
+        self._rooms: dict[str, dict[str, float]] = defaultdict(
+            lambda: defaultdict(float)
+        )  # processor time, by room and command
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item) -> Any:
-        """Add the processor time since the last report, which xdist carries to the process that adds up."""
+        """Write the processor time since the last report into the report, which xdist sends to the main process."""
         report = yield
         before, self._spent_s = self._spent_s, _spent_s()
         report.processor_s = self._spent_s - before
@@ -52,22 +53,21 @@ class Costs:
         return report
 
     def pytest_runtest_logreport(self, report: Any) -> None:
-        """Add the time of one phase of a test."""
         file = report.nodeid.partition("::")[0].removeprefix("tests/")
         self._wall_s[report.floor][file] += report.duration
         self._rooms[file.rpartition("/")[0] or "tests"][report.floor] += report.processor_s
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Record the costs, if that was asked."""
         if os.environ.get(RECORD) and not hasattr(session.config, "workerinput"):
             kept = {
                 floor: {file: round(wall_s) for file, wall_s in sorted(files.items()) if wall_s >= LEAST_S}
                 for floor, files in self._wall_s.items()
             }
             RECORDED.write_text(json.dumps(kept, indent=1) + "\n")
+            before, after = PAGE.read_text().split("| room |", 1)
+            PAGE.write_text("\n".join([before.rstrip("\n"), "", *self._table(), "", after.split("\n\n", 1)[1]]))
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Print the costs of each room, unless few tests ran."""
         if sum(map(len, self._wall_s.values())) >= 50:
             terminalreporter.section("processor seconds")
             for line in self._table():

@@ -1,6 +1,6 @@
-"""The process of `forks` that has imported a framework, and becomes the program of every order that comes.
+"""The server process of `forks`: it imports a framework once, and forks for each program that a test starts.
 
-A fork of it starts the program in another fork, and reports its number and how it ended.
+The first fork starts the program in a second fork, and reports the program's process ID and exit status.
 """
 
 import array
@@ -18,13 +18,13 @@ from typing import NoReturn
 from harness.worker.channel import take_input
 from harness.worker.runtimes.runtime import without
 
-#: What frameworks and Keras would import where it is installed: it takes time, writes files, or starts threads.
+#: Optional packages that frameworks import if they are installed: they take time, write files, or start threads.
 UNWANTED = ("matplotlib", "pandas", "pyarrow", "sklearn")
 
 
 @contextmanager
 def alone(*others: str) -> Iterator[None]:
-    """Keep modules from importing unwanted modules and other frameworks."""
+    """In the context, hide `UNWANTED` packages and other frameworks from imports."""
     with ExitStack() as stack:
         for name in (*UNWANTED, *others):
             stack.enter_context(without(name))
@@ -32,7 +32,7 @@ def alone(*others: str) -> Iterator[None]:
 
 
 def serve() -> NoReturn:
-    """Fork until the test process is gone."""
+    """Fork for each order to run a program, until the test process ends."""
     orders = socket.socket(fileno=take_input())
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while True:
@@ -48,7 +48,7 @@ def serve() -> NoReturn:
 
 
 def look_after(status: int, order: int, streams: list[int]) -> NoReturn:
-    """Start the program, and report its number and how it ended."""
+    """Start the program in a fork, and send its process ID and exit status to the socket `status`."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     if (child := os.fork()) == 0:
         os.close(status)
@@ -63,7 +63,7 @@ def look_after(status: int, order: int, streams: list[int]) -> NoReturn:
 
 
 def become(command: list[str], environment: dict[str, str], directory: str) -> int:
-    """Run a command of the interpreter as if it had just started; returns its exit code."""
+    """Run a Python command line in this process as if the interpreter had just started; return the exit code."""
     os.setsid()
     os.environ.clear()
     os.environ.update(environment)

@@ -1,9 +1,9 @@
-"""Python programs that start in a moment: forks of a process that has imported a framework, and nothing else of ours.
+"""Starts Python programs quickly, as forks of a server process that has imported a framework.
 
     ended = forks.run("tensorflow", [sys.executable, "program.py", "argument"], environment)
 
-A test process has one such process for each framework that it needs; importing one takes most programs more time than
-their work. The test still covers the program: only the import is shared.
+A test process has a server (`fork_server`) for each framework that it needs, since most programs work for less time
+than the import takes. The test still covers the whole program, since only the import of the framework is shared.
 """
 
 import json
@@ -21,7 +21,7 @@ from pathlib import Path
 from harness import children
 from harness.worker.runtimes import RUNTIMES
 
-#: Runtime -> what is imported, and the frameworks that are not.
+#: Runtime -> the imports of its server, and the frameworks that are hidden from these imports.
 IMPORTS = {
     "tensorflow": ("import tensorflow; tensorflow.keras.layers", "jax", "torch"),
     "keras2": ("import tensorflow, tf_keras; tensorflow.keras.layers", "jax", "torch"),
@@ -40,7 +40,7 @@ serve()
 
 
 class Fork:
-    """A program that runs, in the parts of the interface of `subprocess.Popen` that are used."""
+    """A running program, with the needed part of the interface of `subprocess.Popen`."""
 
     def __init__(self, status: socket.socket) -> None:
         self._status = status
@@ -55,7 +55,7 @@ class Fork:
         return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
-        """Wait for its end. Several threads may wait at once, as for a `Popen`: what one reads, the others read too."""
+        """Wait until the program ends, and return its exit status, which stays in the socket for other threads."""
         if self.returncode is None:
             if not select.select([self._status], [], [], timeout)[0]:
                 raise subprocess.TimeoutExpired("fork", timeout or 0)
@@ -64,8 +64,6 @@ class Fork:
 
 
 class Forks:
-    """The forking processes; `end` ends them."""
-
     def __init__(self) -> None:
         self._starting = threading.Lock()
         self._servers: dict[str, tuple[subprocess.Popen[bytes], socket.socket]] = {}
@@ -73,7 +71,7 @@ class Forks:
     def start(
         self, runtime: str, command: Sequence[str], environment: Mapping[str, str], streams: Sequence[int]
     ) -> Fork:
-        """Start a command of the interpreter, in a session of its own; `streams` are its standard streams."""
+        """Start a Python command line in a session of its own; `streams` are its three standard streams."""
         with self._starting:
             orders = self._server(runtime)
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -91,7 +89,6 @@ class Forks:
     def run(
         self, runtime: str, command: Sequence[object], environment: Mapping[str, str]
     ) -> "subprocess.CompletedProcess[str]":
-        """Run a command of the interpreter to its end."""
         with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err, Path(os.devnull).open() as none:
             fork = self.start(runtime, [*map(str, command)], environment, [one.fileno() for one in (none, out, err)])
             status = fork.wait()

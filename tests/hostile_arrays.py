@@ -1,4 +1,4 @@
-"""Arrays of HDF5 that are not plainly numbers in the file, under a name in a group; they lead to files beside it."""
+"""Hostile arrays in HDF5 files: references to other files, enormous arrays, and types that are not plain numbers."""
 
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ Shape = tuple[int, ...]
 
 
 def write_secrets(folder: Path, shape: Shape) -> None:
-    """Write the files that hostile arrays lead to, and that must not be read."""
+    """Write the files to which hostile arrays refer, and which the harness must not read."""
     secret = np.arange(np.prod(shape), dtype="<f4").reshape(shape)
     secret.tofile(folder / "secret.bin")
     with h5py.File(folder / "secret.h5", "w") as file:
@@ -28,7 +28,7 @@ def _virtual(group: Any, name: str, shape: Shape, folder: Path) -> None:
     group.create_virtual_dataset(name, layout)
 
 
-#: Kind -> writes it.
+#: Kind of array -> function that writes such an array under a name into a group.
 HOSTILE = {
     "external storage": lambda group, name, shape, folder: group.create_dataset(
         name, shape, "<f4", external=[(str(folder / "secret.bin"), 0, 4 * int(np.prod(shape)))]

@@ -1,4 +1,4 @@
-"""Runs the command line in this process, as a user would."""
+"""Runs `pgdl` commands in the process of the tests."""
 
 import sys
 import threading
@@ -10,7 +10,7 @@ import pytest
 
 
 class Ended(NamedTuple):
-    """How a command ended, and what it printed."""
+    """The exit code and the output of a command."""
 
     code: int
     out: str
@@ -21,24 +21,25 @@ class Ended(NamedTuple):
         return self.out.splitlines()
 
     def refusal(self) -> str:
-        """Return the message of a command that ends with 2 and prints nothing else: one line, below a usage if any."""
+        """Assert that the command ended with 2 and printed only an error, one line unless it begins with the usage."""
         assert (self.code, self.out) == (2, ""), self
         assert len(self.err.splitlines()) == 1 or self.err.startswith("Usage:"), self
         return self.err
 
 
 Pgdl = Callable[..., Ended]
-#: Writes records into results.db, where every command looks for them.
+#: Writes records into results.db, the default database of every command.
 Record = Callable[..., Path]
 
 
 def in_process(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Pgdl:
-    """Return a function that runs `pgdl ARGUMENTS`."""
     from harness.cli.main import main
 
     def run(*arguments: object) -> Ended:
         monkeypatch.setattr(sys, "argv", ["pgdl", *map(str, arguments)])
-        monkeypatch.setattr(threading, "excepthook", threading.excepthook)  # it is pytest's again afterwards
+        monkeypatch.setattr(
+            threading, "excepthook", threading.excepthook
+        )  # so that pytest's own hook returns after the test
         with pytest.raises(SystemExit) as ended:
             main()
         printed = capsys.readouterr()

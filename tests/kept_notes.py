@@ -4,8 +4,6 @@ from pgdl import Progress
 
 
 class Notes(Progress):
-    """Keeps the notes."""
-
     def __init__(self) -> None:
         self.lines: list[str] = []
 

@@ -1,17 +1,17 @@
-"""Lets the process of a test have little more memory than it has."""
+"""Limits the memory of a test's process."""
 
 import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-#: Address space beside what there is, in bytes.
+#: Number of bytes that the process may still allocate.
 SPARE = 2 * 1024**3
 
 
 @contextmanager
 def little_memory(spare: int = SPARE) -> Iterator[None]:
-    """Bound the address space of this process for the context: whatever needs more raises `MemoryError`."""
+    """In the context, let this process allocate at most `spare` more bytes; larger allocations raise `MemoryError`."""
     before = resource.getrlimit(resource.RLIMIT_AS)
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + spare, before[1]))

@@ -6,10 +6,10 @@ import pytest
 
 
 def full(*values: object) -> Any:
-    """A set of parameters that repeats what another one of the same test tries."""
+    """Return a test case that only `make test-all` runs: it repeats another case of the same test in another form."""
     return pytest.param(*values, marks=pytest.mark.full)
 
 
 def rest(*values: object) -> Any:
-    """A set of parameters that `make test-rest` tries."""
+    """Return a test case that `make test` leaves to `make test-rest`."""
     return pytest.param(*values, marks=pytest.mark.rest)

@@ -1,4 +1,4 @@
-"""Zygotes that outlive the commands which tests run in their own process: most take less time than the imports."""
+"""Zygotes (processes that fork workers) that all commands of a test process share: frameworks are imported once."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,18 +10,17 @@ from harness.sandbox.zygote import Zygotes
 
 
 class SharedZygotes(Zygotes):
-    """Zygotes that the end of a command leaves to the next one."""
+    """Zygotes that keep running when a command ends."""
 
     def close(self) -> None:
-        """Keep them."""
+        """Do nothing: other commands will use the zygotes."""
 
     def end(self) -> None:
-        """End all zygotes."""
         super().close()
 
     @contextmanager
     def used(self) -> Iterator[None]:
-        """Let fast starts fork from them."""
+        """In the context, let sandboxes of the kind `fast` use these zygotes."""
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(fast, "Zygotes", lambda: self)
             yield

@@ -1,4 +1,4 @@
-"""The documents agree with the code."""
+"""The documentation agrees with the code."""
 
 from pathlib import Path
 
@@ -23,7 +23,6 @@ def test_every_column_of_the_records_is_explained(table):
 
 
 def row_of(column):
-    """The row of a column in docs/records.md."""
     kind = str(column.type).lower() + (", may be empty" if column.nullable else "")
     return f"| `{column.name}` | {kind} | {column.comment} |"
 
@@ -64,7 +63,7 @@ def test_the_rule_is_quoted_to_the_letter():
 
 
 def test_every_promise_names_what_shows_it():
-    """Each row of the table of promises ends in tests and letters of attacks, and all of these exist."""
+    """Each row of the table of promises names tests, or letters of attacks, and all of them exist."""
     text = (DOCS / "security.md").read_text()
     table = text.split("| shown by |")[1].split("\n\n")[0]
     rows = [line.strip("| ").split("|")[-1].strip() for line in table.splitlines()[2:]]

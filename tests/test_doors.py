@@ -1,4 +1,4 @@
-"""At every door: only files are opened, within bounds, and nothing of another file is said."""
+"""At every door, the harness opens regular files only, within limits, and no message quotes another file."""
 
 import os
 import shutil
@@ -40,7 +40,7 @@ def _empty(path: Path) -> None:
         file.truncate(200 * 10**9)
 
 
-#: Name -> writes something else in the place of a file.
+#: Name -> function that creates something other than a plain file at a path.
 OTHERS: dict[str, Callable[[Path], None]] = {
     "a link to a secret": _secret,
     "a pipe": os.mkfifo,
@@ -53,17 +53,16 @@ OTHERS: dict[str, Callable[[Path], None]] = {
 
 @pytest.fixture(autouse=True)
 def _settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shared_cache: Path) -> None:
-    """The throw-away models are known already: asking Keras takes seconds."""
+    """Copy the cached shapes of the throw-away models, since asking Keras takes seconds."""
     shutil.copytree(shared_cache / "shapes", tmp_path / "cache" / "shapes")
     monkeypatch.setenv("PGDL_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.setattr(session, "PAUSES_S", (0,))  # a secret may be a token, with which nobody is reached
+    monkeypatch.setattr(session, "PAUSES_S", (0,))  # the secret may be a token: its request fails at once
     monkeypatch.chdir(tmp_path)
 
 
 @pytest.fixture
 def read(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[[Reader], str]:
-    """Run a reader, and return its output or error."""
     pgdl = in_process(monkeypatch, capsys)
 
     def run(reader: Reader) -> str:
@@ -79,7 +78,6 @@ def read(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) ->
 
 
 def require_safe(said: str) -> None:
-    """Assert that text says something, quotes no secret, and cannot control a terminal."""
     assert said.strip()
     assert all(SECRET[start : start + 5] not in said for start in range(len(SECRET) - 4))
     assert all(line.isprintable() for line in said.splitlines())
@@ -99,7 +97,7 @@ def test_what_is_no_file_is_refused(
         require_safe(read(reader))
 
 
-#: Doors behind which another process opens the file, whose own tests replace it, or SQLite.
+#: Doors where SQLite or another process opens the file; the tests of that process replace the file.
 ELSEWHERE = [name for name in ALL if name.startswith(("submission: ", "results database"))]
 
 
@@ -124,7 +122,7 @@ def test_a_file_that_is_replaced_while_it_is_opened_is_refused(
     monkeypatch.setattr(os, "open", replace)
     said = read(reader)
     assert replaced
-    assert "found a pipe" in said or "build RECIPE --output" in said  # a command without what the file would say
+    assert "found a pipe" in said or "build RECIPE --output" in said  # the command without the file's content
 
 
 def test_every_door_is_in_the_table() -> None:

@@ -1,4 +1,4 @@
-"""How much memory there is, read from directories that look like the kernel's control groups."""
+"""Usable memory, read from directories that imitate the kernel's control groups."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from harness import machine_memory
 from harness.configuration import MIB
 from harness.machine_memory import Memory, memory_kills, usable_memory
 
-#: Names of the files of both versions: limit, usage, prefix of statistics, events.
+#: Version of control groups -> its files for limit and usage, prefix of its statistics, and its file for events.
 FILES = {
     "cgroup2": ("memory.max", "memory.current", "", "memory.events"),
     "cgroup": ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_", "memory.oom_control"),
@@ -17,7 +17,7 @@ FILES = {
 
 
 class Kernel:
-    """A hierarchy of control groups around this process."""
+    """Files that imitate the control groups around this process."""
 
     def __init__(self, directory: Path, version: str) -> None:
         self.directory, self.version = directory, version
@@ -26,7 +26,7 @@ class Kernel:
         self.mount.mkdir()
 
     def group(self, path: str, limit: str, used: int = 0, files: int = 0, kills: int = 0) -> None:
-        """Make what a group looks like; sizes are in MiB."""
+        """Write the files of a control group; sizes are in MiB."""
         group = self.mount / path
         group.mkdir(exist_ok=True)
         bound, usage, prefix, events = FILES[self.version]
@@ -39,7 +39,7 @@ class Kernel:
         (group / events).write_text(f"under_oom 0\noom 9\noom_kill {kills}\n")
 
     def enter(self, path: str, root: str = "/") -> None:
-        """Put this process into the group `path`; `root` is what is mounted."""
+        """Put this process into the group `path`; `root` is the group at the mount point."""
         other = "1:name=systemd:/elsewhere\n"
         number = "0:" if self.version == "cgroup2" else "4:memory"
         (self.proc / "cgroup").write_text(f"{other}{number}:{path}\n")

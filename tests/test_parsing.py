@@ -1,4 +1,4 @@
-"""JSON and TOML of a stranger: any text gives a content within bounds, or a `ValueError`."""
+"""JSON and TOML of a stranger: any text gives values within limits, or a `ValueError`."""
 
 from typing import Any
 

@@ -6,7 +6,7 @@ import pytest
 
 from harness.plain_yaml import MAX_DEPTH, MAX_VALUES, parse_yaml
 
-#: 600 bytes that stand for 9**8 mappings.
+#: 600 bytes of YAML that expand to 9**8 mappings.
 MERGES = "a0: &a0 {x: 1}\n" + "".join(f"a{n}: &a{n} {{<<: [{', '.join([f'*a{n - 1}'] * 9)}]}}\n" for n in range(1, 9))
 
 

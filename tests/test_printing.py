@@ -1,4 +1,4 @@
-"""All text leaves by one printer: content can neither control the terminal nor pass for a line of the program."""
+"""All output goes through one printer: text can neither control the terminal nor imitate a line of the program."""
 
 import ast
 import io
@@ -19,7 +19,7 @@ from harness.text import safe_line
 
 HARNESS = Path(__file__).parents[1] / "harness"
 
-#: Calls that print, or that make what prints; of `click` and others, attributes.
+#: Calls that print, and calls that create printing objects.
 PRINTS = {
     "print", "pprint", "Console", "Status", "TextColumn", "Live", "Prompt",
     "click.echo", "click.secho", "click.style", "click.echo_via_pager", "click.confirm", "click.prompt", "click.pause",
@@ -28,7 +28,7 @@ PRINTS = {
     "traceback.print_stack", "logging.basicConfig", "logging.StreamHandler", "warnings.showwarning", "error.show",
 }  # fmt: skip
 
-#: The calls that a file may make, and why.
+#: File -> calls of `PRINTS` that the file may make; a comment says why.
 ALLOWED = {
     "printing.py": {"click.secho", "click.confirm", "error.show"},  # the printer
     "public/pgdl/__main__.py": {"print"},  # before the printer can be imported; only ASCII
@@ -61,7 +61,7 @@ def test_nothing_else_prints() -> None:
 
 
 def test_what_rich_shows_as_it_works_has_no_markup() -> None:
-    """Spinners take text as markup, which may be faulty: a path such as `[/a]` would end the command."""
+    """Rich reads the text of a spinner as markup: an invalid tag, such as the path `[/a]`, would end the command."""
     shows = [
         (file.name, ast.unparse(call))
         for file in HARNESS.rglob("*.py")

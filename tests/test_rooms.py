@@ -1,4 +1,4 @@
-"""Each room imports only rooms that the table in docs/architecture.md allows, and only names in their `__init__`."""
+"""Each room imports only rooms that the table in docs/architecture.md allows, and only what their `__init__` lists."""
 
 import ast
 import functools
@@ -17,8 +17,8 @@ HARNESS = ROOT / "harness"
 #: Frameworks; only code of separate processes may import them.
 FRAMEWORKS = {"tensorflow", "keras", "tf_keras", "jax", "torch"}
 
-#: Files of harness/ that run in such processes, beside the whole of `worker`: the trainer of corpora, and what runs
-#: exported networks. Measures on a caller's own network run in the caller's process, where modules are exported.
+#: Files of harness/, besides `worker`, that may import frameworks: they run in such processes, or in the process of a
+#: caller who uses a framework.
 TRAINER = {
     HARNESS / "api" / "library.py", HARNESS / "api" / "torch_data.py", HARNESS / "torch_import" / "export.py",
     HARNESS / "torch_import" / "reference.py",
@@ -31,7 +31,7 @@ TRAINER = {
 
 
 def rules() -> dict[str, set[str]]:
-    """The table of docs/architecture.md: room -> rooms that it may import."""
+    """Return room -> rooms that it may import, from the table in docs/architecture.md."""
     found = {}
     for line in (ROOT / "docs" / "architecture.md").read_text().splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
@@ -43,9 +43,9 @@ def rules() -> dict[str, set[str]]:
 RULES = rules()
 
 
-@functools.cache  # every file is asked for by every room
+@functools.cache  # the tests of every room look at every file
 def imports(file: Path) -> frozenset[str]:
-    """Full names of the modules that a file imports, including modules imported from a package."""
+    """Return the full names of the modules that a file imports, including modules imported from a package."""
     found: set[str] = set()
     for node in ast.walk(ast.parse(file.read_text())):
         if isinstance(node, ast.Import):
@@ -59,13 +59,12 @@ def imports(file: Path) -> frozenset[str]:
 
 @functools.cache
 def is_module(name: str) -> bool:
-    """Whether a name is that of a module of ours."""
     path = ROOT / name.replace(".", "/")
     return path.with_suffix(".py").is_file() or path.is_dir()
 
 
 def room_of(module: str) -> str | None:
-    """The room of a module; None for modules outside of rooms, which every room may use."""
+    """Return the room of a module; None for modules outside of rooms, which every room may use."""
     head, *rest = module.split(".")
     if head in ("scoring", "baselines", "submissions"):
         return head
@@ -91,7 +90,7 @@ def test_a_room_imports_only_what_the_table_allows(room: str) -> None:
 
 
 def named_by(room: str, name: str) -> set[str]:
-    """The texts in `MODULES` or `__all__` of a room's `__init__`."""
+    """Return the texts in the list `name` (`MODULES` or `__all__`) of a room's `__init__`."""
     for statement in ast.parse((HARNESS / room / "__init__.py").read_text()).body:
         if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == name:
             return set(ast.literal_eval(statement.value))
@@ -131,7 +130,6 @@ def test_what_runs_in_a_process_of_its_own_imports_nothing_of_the_rest_of_the_ha
 
 
 def test_the_checksum_of_records_is_written_once() -> None:
-    """Only the room of the format knows names and checks of files."""
     knows = [file for file in HARNESS.rglob("*.py") if "0xA282EAD8" in file.read_text()]
     assert knows == [HARNESS / "format" / "shards.py"]
 
@@ -144,11 +142,10 @@ def test_who_reads_records_imports_neither_measures_nor_sandbox_nor_an_extra() -
 
 
 def calls(file: Path) -> set[str]:
-    """The functions that a file calls, such as `subprocess.run`."""
     return {ast.unparse(node.func) for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Call)}
 
 
-#: Files that start processes, and why another one beside `children` does.
+#: Files that may start processes.
 STARTS = {
     HARNESS / "children.py",
     HARNESS / "worker" / "zygote.py",  # in the sandbox: it forks, and becomes a call's supervisor
@@ -167,6 +164,6 @@ def test_processes_are_started_in_one_place() -> None:
 
 
 def test_matplotlib_is_imported_in_one_place() -> None:
-    """That place keeps it from reading settings of the current directory."""
+    """harness/plots.py keeps matplotlib from reading settings in the current directory."""
     files = [file for file in HARNESS.rglob("*.py") if any(name.startswith("matplotlib") for name in imports(file))]
     assert files == [HARNESS / "plots.py"]

@@ -1,4 +1,4 @@
-"""No two places of the project draw the same random numbers with any seeds."""
+"""Any two places in the project draw independent random numbers, even with the same seed."""
 
 import ast
 import re
@@ -16,21 +16,21 @@ from scoring.streams import stream, stream_seed
 ROOT = Path(__file__).parent.parent
 FILES = [file for room in ("baselines", "harness", "scoring") for file in (ROOT / room).rglob("*.py")]
 
-#: Ways to begin a stream without a purpose, and the files that may: they turn a purpose, or a call's seed, into seeds,
-#: or repeat what a published file draws.
+#: Calls that seed a generator without a purpose, and the files that may make such calls: they turn a purpose or a
+#: call's seed into seeds, or repeat the draws of a published program.
 BARE = re.compile(r"default_rng\(|SeedSequence\(|RandomState|random\.seed\(|set_random_seed\(|from_seed\(|PRNGKey")
 MAY = {
     "baselines/consistency/winner.py", "baselines/core/streams.py", "harness/corpus/augmentation.py",
     "harness/corpus/trainer.py", "harness/worker/runtimes/runtime.py", "scoring/streams.py",
 }  # fmt: skip
 
-#: Draws of one stream, and the largest correlation of independent ones: five times its standard deviation.
+#: Number of draws per stream, and largest accepted correlation of independent streams: five standard deviations.
 N, INDEPENDENT = 4000, 5 / 4000**0.5
 
 
 @pytest.fixture(scope="module")
 def purposes() -> list[str]:
-    """The purpose of every stream in the program, as often as it is written."""
+    """The purposes in all calls of `stream` and `stream_seed` in the program, with repetitions."""
     found = []
     for file in FILES:
         for node in ast.walk(ast.parse(file.read_text())):
@@ -79,12 +79,12 @@ def test_the_same_seeds_give_the_same_draws() -> None:
 
 
 def test_measures_have_the_same_streams() -> None:
-    """Twice in the project, since a measure's sandbox contains nothing of `scoring`."""
+    """The file exists twice, since a measure's sandbox contains nothing of `scoring`."""
     assert Path(of_measures.__file__).read_text() == Path(streams.__file__).read_text()
 
 
 def test_a_sample_has_its_share_of_wrong_labels() -> None:
-    """With one permutation for both, a sample began with all wrong labels."""
+    """If both used the same permutation, a sample would begin with all wrong labels."""
     labels = np.zeros(320, np.int32)
     wrong = with_label_noise(labels, 10, 0.1, seed=0) != labels
     drawn = stream("sample", 0).permutation(320)

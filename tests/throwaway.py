@@ -52,10 +52,7 @@ def make_task(
     Args:
         n_models: fewer models for faster tests; a call on each takes a third of a second.
         gaps: generalization gap of model_0 to model_7, in [0, 1]; the train accuracy is always 1.
-        reference: whether to write model_configs.json.
-        hidden: whether to mark the task as hidden.
         initial_weights: whether to write weights_init.hdf5, which differs from weights.hdf5.
-        seed: decides weights and data.
     """
     random = np.random.default_rng(seed)
     task = directory / name if layout == "flat" else directory / INPUTS / name
@@ -77,13 +74,13 @@ def make_task(
 
 
 def dense_layers(activation: str, depth: int, width: int) -> list[Layer]:
-    """`depth` hidden layers and a layer of logits; units are written as floats, as the competition does."""
+    """Return `depth` hidden layers and a layer of logits; units are floats, as in the competition's files."""
     hidden = {"layer_name": "Dense", "units": float(width), "activation": activation}
     return [dict(hidden) for _ in range(depth)] + [{"layer_name": "Dense", "units": float(N_CLASSES)}]
 
 
 def model_configs(cells: Sequence[Mapping[str, Any]], gaps: Sequence[float] = GAPS) -> dict[str, Any]:
-    """The content of model_configs.json, ids without `model_`."""
+    """Return the content of model_configs.json; its keys are `0`, `1`, ..., without `model_`."""
     return {
         str(number): reference_entry(HYPERPARAMETERS, cell, {"train_acc": 1.0, "test_acc": 1.0 - gap})
         for number, (cell, gap) in enumerate(zip(cells, gaps, strict=True))
@@ -93,7 +90,6 @@ def model_configs(cells: Sequence[Mapping[str, Any]], gaps: Sequence[float] = GA
 def write_model(
     directory: Path, layers: Sequence[Layer], random: np.random.Generator, initial_weights: bool = True
 ) -> None:
-    """Write config.json and random weights of a chain of Dense layers."""
     write_json(directory / CONFIG, layer_list(layers, INPUT_SHAPE))
     write_weights(directory / WEIGHTS, dense_weights(layers, random))
     if initial_weights:
@@ -101,7 +97,6 @@ def write_model(
 
 
 def dense_weights(layers: Sequence[Layer], random: np.random.Generator, n_inputs: int = INPUT_SHAPE[0]) -> Weights:
-    """Random kernel and bias of each layer."""
     sizes = [n_inputs, *(int(layer["units"]) for layer in layers)]
     return [
         [random.normal(size=shape).astype(np.float32) for shape in ((n_in, n_out), (n_out,))]
@@ -117,13 +112,11 @@ def write_weights(path: Path, weights: Weights, names: Sequence[str] = ()) -> No
 
 
 def write_json(path: Path, content: Any) -> None:
-    """Write JSON, with the directories that lead to it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(content))
 
 
 def edit_json(path: Path, change: Callable[[Any], Any]) -> None:
-    """Change the content of a JSON file in place."""
     content = json.loads(path.read_text())
     change(content)
     write_json(path, content)

@@ -1,4 +1,4 @@
-"""Zip archives that unpack to far more than they hold."""
+"""Zip archives that unpack to far more bytes than their own size."""
 
 import copy
 import zipfile
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def overlapping(file: Path, number: int, size: int = 60 * 1024**2, others: Mapping[str, bytes] | None = None) -> Path:
-    """Write an archive of members 0.npy, 1.npy, ... of `size` zeros each, all of which have the same few bytes."""
+    """Write an archive with members 0.npy, 1.npy, ... of `size` zeros each, which share a few compressed bytes."""
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in (others or {}).items():
             archive.writestr(name, content)

@@ -1,4 +1,4 @@
-"""Code length of a network with rounded weights, and the PAC-Bayes bound on the error that follows from it."""
+"""Code length of a network with rounded weights, and the PAC-Bayes bound on the test error that follows from it."""
 
 import math
 from collections.abc import Sequence
@@ -26,21 +26,21 @@ CONFIDENCE = 0.05
 
 @measure(Need.LABELS)
 def lotfi_compression_bound(subject: Subject, *, n_samples: int = 10_000, seed: int = 0) -> float:
-    """PAC-Bayes bound on the error from the code length of the rounded weights.
+    """PAC-Bayes bound on the test error, computed from the code length of the rounded weights.
 
-    Formula: -ln(1 - p), kl(e || p) = (c ln 2 + 2 ln c + ln(2 m^(1/2) / delta)) / m, c code length in bits, e training
-    error after rounding, m training examples, delta = 0.05. Range: [0, inf). Source: Lotfi et al. 2022, arXiv
-    2211.13609, and its code, without their training in a random subspace. Work: up to 8 F. Weights: folded. Refused:
-    after rounding, all training examples are misclassified at every number of bits.
+    Formula: -ln(1 - p), kl(e || p) = (c ln 2 + 2 ln c + ln(2 m^(1/2) / delta)) / m, p the bound, c code length in bits,
+    e training error after rounding, m training examples, delta = 0.05. Range: [0, inf). Source: Lotfi et al. 2022,
+    arXiv 2211.13609, and its code, without their training in a random subspace. Work: up to 8 forward passes. Weights:
+    folded. Refused: after rounding, all training examples are misclassified at every number of bits.
 
     Each kernel is rounded as for `quantization_bits`. Its entries are coded by arithmetic coding, preceded by their
-    frequencies. All parameters that are not kernels cost 32 bits each. The value is the smallest of the bounds for 1 to
-    8 bits per weight. Batch normalization is folded into the kernels.
+    frequencies. A parameter outside kernels costs 32 bits. The value is the smallest of the bounds for 1 to 8 bits per
+    weight.
 
     The authors train few parameters, coordinates in a random subspace, with quantization during training, so their
-    bounds are below 1. Here the trained network is coded unchanged. With more weights than training examples p is
-    nearly 1. So the value is -ln(1 - p): about bits per weight times weights per example. The authors take Catoni's
-    bound with the best parameter; it agrees with the bound used here up to small terms.
+    bounds are below 1. Here the trained network is coded unchanged. With more weights than training examples the bound
+    p is nearly 1, so the value is -ln(1 - p): about bits per weight times weights per example. The authors take
+    Catoni's bound with the best parameter; it agrees with the bound used here up to small terms.
     """
     network, sample, m = subject.folded, subject.sample(n_samples, seed), subject.examples.population
     variables = kernel_variables(network)
@@ -63,7 +63,6 @@ _CHOICES = range(1, MOST_BITS + 1)
 
 
 def _complexity(network: Network, kernels: Sequence[Array], m: int) -> float:
-    """Right side of the bound of `lotfi_compression_bound`, in nats per example, for rounded kernels."""
     numbers = sum(array.size for node in network.nodes for array in node.weights)
     others = numbers - sum(kernel.size for kernel in kernels)
     bits = math.log2(MOST_BITS) + FULL * others + sum(map(code_length, kernels))
@@ -71,7 +70,7 @@ def _complexity(network: Network, kernels: Sequence[Array], m: int) -> float:
 
 
 def code_length(kernel: Array) -> float:
-    """Bits of an arithmetic code for a kernel's entries, including their scale and the frequencies of the values."""
+    """Return the bits of an arithmetic code for a kernel's entries, including scale and frequencies of the values."""
     counts: Any = np.unique(kernel, return_counts=True)[1]
     shares = counts / kernel.size
     entropy = -float(np.sum(counts * np.log2(shares)))

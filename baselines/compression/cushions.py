@@ -1,7 +1,7 @@
-"""Cushions of Arora et al. 2018: how much of a signal each layer keeps, relative to random noise of the same norm.
+"""Cushions of Arora et al. 2018: how much of a signal each layer passes on, relative to random noise of the same norm.
 
-Layer i maps phi(x^(i-1)) to its pre-activation x^i. A_i is the linear part of the layer, and phi are the operations
-between weight layers i-1 and i. J_ij is the Jacobian of x^j with respect to x^i.
+x^i is the pre-activation of weight layer i. The layer's linear part A_i maps phi(x^(i-1)) to x^i, where phi are the
+operations between weight layers i-1 and i. J_ij is the Jacobian of x^j with respect to x^i.
 """
 
 import functools
@@ -21,7 +21,7 @@ from baselines.core.subject import Subject, shared
 from baselines.network import INPUT, Network, joined
 from baselines.network.nodes import ACTIVATIONS
 
-#: Lower bound of cushions, reached by a layer that maps a signal to zero.
+#: Lower bound of cushions, for layers that map a signal to zero.
 FLOOR = 1e-6
 
 #: Layers that only reorder or reshape, such as the `Permute` around a convolution with channels first.
@@ -33,7 +33,7 @@ LOW, HIGH = 5, 95
 
 @dataclass(frozen=True)
 class Norms:
-    """Norms (n, d) per example and weight layer; `logits` (n, 1)."""
+    """Norms (n, d) of n examples at d weight layers; the norms of the logits are (n, 1)."""
 
     without_bias: Array  #: of the pre-activations without the layer's bias
     taken_in: Array  #: of the layer's inputs
@@ -44,7 +44,7 @@ class Norms:
 
 @shared
 def norms(subject: Subject, n_samples: int, seed: int) -> Norms:
-    """Norms of inputs, pre-activations and activations of all weight layers, with batch normalization folded."""
+    """Return the `Norms` of a sample of examples, with batch normalization folded."""
     network, images = subject.folded, subject.sample(n_samples, seed).inputs
     found = joined(network.in_batches("norms", functools.partial(_norms, network), [images]))
     return Norms(*[part.astype(np.float64) for part in found])
@@ -63,7 +63,7 @@ def _norms(network: Network, images: Any) -> list[Any]:
 
 
 def _activation(network: Network, place: int) -> int:
-    """Position of the activation behind a weight layer, past layers that reorder; else the position of the layer."""
+    """Return the position of the activation behind a weight layer; the layer's own position if it has none."""
     ordered = [place]
     for position, node in enumerate(network.nodes):
         if len(node.sources) == 1 and node.sources[0] in ordered:
@@ -83,15 +83,10 @@ def _norm(values: Any) -> Any:
 
 
 def layer_cushions(subject: Subject, n_samples: int, seed: int, *, robust: bool) -> Array:
-    """mu_i = min_x |A_i phi(x^(i-1))| / (|A_i|_F |phi(x^(i-1))|), (d,). Range: [`FLOOR`, 1].
+    """Return mu_i = min_x |A_i phi(x^(i-1))| / (|A_i|_F |phi(x^(i-1))|), (d,). Range: [`FLOOR`, 1].
 
-    For a convolution |A_i|_F is the norm of the kernel times the square root of the number of its positions.
-
-    Args:
-        subject: the network and its training data.
-        n_samples: training examples.
-        seed: draws the examples.
-        robust: take the 5th percentile over examples in place of the minimum.
+    For a convolution |A_i|_F is the norm of the kernel times the square root of the number of its positions. `robust`
+    takes the 5th percentile over examples in place of the minimum.
     """
     found = norms(subject, n_samples, seed)
     ratios = _ratios(found.without_bias, found.taken_in * _frobenius(subject.folded))
@@ -113,17 +108,11 @@ def _frobenius_of(network: Network, place: int) -> float:
 
 @shared
 def interlayer_cushions(subject: Subject, n_samples: int, n_probes: int, seed: int, *, robust: bool) -> Array:
-    """mu_i-> = min over j >= i of min_x |J_ij x^i| / (|J_ij|_F |x^i|), (d,). Range: [`FLOOR`, 1].
+    """Return mu_i-> = min over j >= i of min_x |J_ij x^i| / (|J_ij|_F |x^i|), (d,). Range: [`FLOOR`, 1].
 
-    The term j = i is 1 / sqrt(h_i) for a layer with h_i outputs. |J_ij|_F^2 is estimated by the mean of
-    |J_ij^T v|^2 over random vectors v of signs (1 or -1); it is exact if the rows of J_ij are orthogonal.
-
-    Args:
-        subject: the network and its training data.
-        n_samples: training examples.
-        n_probes: vectors v.
-        seed: draws examples and vectors.
-        robust: take the 5th percentile over examples in place of the minimum.
+    The term j = i is 1 / sqrt(h_i) for a layer with h_i outputs. |J_ij|_F^2 is estimated by the mean of |J_ij' v|^2
+    over `n_probes` vectors v of random signs; it is exact if the rows of J_ij are orthogonal. `robust` takes the 5th
+    percentile over examples in place of the minimum.
     """
     network, images = subject.folded, subject.sample(n_samples, seed).inputs
     places = network.weight_nodes
@@ -147,7 +136,6 @@ def interlayer_cushions(subject: Subject, n_samples: int, n_probes: int, seed: i
 
 
 def _least(network: Network, ratios: Array, robust: bool) -> Array:
-    """Return each layer i's minimum (d,) of the ratios (n, d, d) over examples and over the layers j behind i."""
     places = network.weight_nodes
     cushions = [1 / math.sqrt(math.prod(network.shape(place))) for place in places]
     for i, place in enumerate(places):
@@ -158,7 +146,6 @@ def _least(network: Network, ratios: Array, robust: bool) -> Array:
 
 
 def _behind(network: Network, place: int) -> set[int]:
-    """Positions whose values depend on the output of the layer at `place`, without `place`."""
     reached = {place}
     for position, node in enumerate(network.nodes):
         if reached.intersection(node.sources):
@@ -167,11 +154,11 @@ def _behind(network: Network, place: int) -> set[int]:
 
 
 def _carried(network: Network, images: Any) -> tuple[Any, Any]:
-    """|J_ij x^i| (n, d, d) and |x^i| (n, d).
+    """Return |J_ij x^i| (n, d, d) and |x^i| (n, d).
 
-    One pass serves all i: at layer i a copy of the examples joins the batch, with x^i scaled by 1 + s. Its derivative
-    with respect to s is x^i at layer i, and J_ij x^i at a later layer j. This derivative is taken by two backward
-    passes, as the gradient of <u, dy/ds> with respect to u: TensorFlow's forward mode takes much longer to compile.
+    One pass serves all i: at layer i a copy of the examples joins the batch, with x^i scaled by 1 + s. The derivative
+    of a later x^j with respect to s is J_ij x^i. Two backward passes compute it, as the gradient of <u, dx^j/ds> with
+    respect to u: TensorFlow's forward mode takes much longer to compile.
     """
     places, number = network.weight_nodes, tf.shape(images)[0]
     scale, values, found = tf.constant(0.0), {INPUT: images}, []
@@ -193,7 +180,7 @@ def _carried(network: Network, images: Any) -> tuple[Any, Any]:
 
 
 def _probed(network: Network, images: Any, signs: Callable[[Sequence[int]], Any]) -> Any:
-    """|J_ij^T v|^2 (n, d, d) for random v, whose entries (n, *shape) are `signs(shape)`.
+    """Return |J_ij' v|^2 (n, d, d) for random vectors v, drawn by `signs(shape)` as (n, *shape).
 
     One pass serves all j: the batch holds d copies of the examples, and copy j leaves the batch at layer j.
     """
@@ -213,19 +200,17 @@ def _probed(network: Network, images: Any, signs: Callable[[Sequence[int]], Any]
 
 
 def _by_layer(values: Any, shape: list[Any], others: list[int]) -> Any:
-    """Norms (d, n) of copies of n examples, concatenated layer by layer; zeros for layers without a copy."""
     return tf.pad(tf.reshape(_norm(values), shape), [others, [0, 0]])
 
 
 def _ratios(numerators: Array, denominators: Array) -> Array:
-    """Return ratios, clipped at 1 against rounding and estimated norms; NaN where the denominator is 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         found: Array = np.minimum(np.where(denominators > 0, numerators / denominators, np.nan), 1)
     return found
 
 
 def _smallest(ratios: Array, names: list[str], robust: bool) -> Array:
-    """Return minima (k,) of ratios (n, k) over examples, without NaN, or 5th percentiles if `robust`; least `FLOOR`."""
+    """Return minima, or 5th percentiles if `robust`, of ratios (n, k) over examples: (k,), at least `FLOOR`."""
     dead = np.isnan(ratios).all(axis=0)
     if dead.any():
         raise MeasureUnavailable(f"needs a signal that is not zero, which layer {names[int(dead.argmax())]} lacks")

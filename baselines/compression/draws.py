@@ -15,12 +15,10 @@ def whole_blocks(size: int) -> int:
 
 
 def drawn(draw: Callable[[Sequence[int], Any], Any], examples: Any, shape: Sequence[int]) -> Any:
-    """Draw random numbers (n, *shape) for a batch of n examples.
+    """Return random numbers (n, *shape) for a batch of n examples.
 
-    Args:
-        draw: returns numbers of a given shape for the block of examples that begins at a given position.
-        examples: consecutive positions (n,) in the sample, from the first position of a block.
-        shape: of the numbers of an example.
+    `draw` returns the numbers of a block of `BLOCK` examples, given their shape and the block's first position.
+    `examples` (n,) are consecutive positions in the sample, from the first position of a block.
     """
     blocks = tf.map_fn(lambda first: draw((BLOCK, *shape), first), examples[::BLOCK], fn_output_signature=tf.float32)
     return tf.reshape(blocks, (-1, *shape))[: tf.size(examples)]

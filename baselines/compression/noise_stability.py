@@ -1,6 +1,8 @@
-"""Noise stability: how much noise moves a network's outputs, and the compression bound that follows.
+"""Noise stability: how much noise changes a network's outputs, and the compression bound that follows.
 
 Weights: folded.
+
+robust: take the 5th and 95th percentile over examples in place of the minimum and maximum.
 """
 
 import functools
@@ -23,7 +25,7 @@ from baselines.network import INPUT, Network, joined
 #: Lower bound of the arguments of logarithms.
 TINY = 1e-30
 
-#: Weight layers whose pre-activations get noise; 0, the input, is added below.
+#: Weight layers whose pre-activations get noise, in addition to the input (0).
 NOISY_LAYERS = (1, 2, 3)
 
 
@@ -35,11 +37,8 @@ def inverse_layer_cushion(subject: Subject, *, robust: bool = True, n_samples: i
     i, phi(x^(i-1)) its input. Range: [1, 1e12]. Source: Arora et al. 2018, arXiv 1802.05296, definition 4. Refused: all
     inputs, or all weights, of a layer are zero.
 
-    Batch normalization is folded into the layers. The value is 1 if every layer has rank one and all its inputs lie
-    along its singular vector, and the width if the layers are rotations.
-
-    Args:
-        robust: take the 5th percentile over examples in place of the minimum.
+    The value is 1 if every layer has rank one and all its inputs lie along its singular vector. It is the width if the
+    layers are rotations.
     """
     return float(np.mean(layer_cushions(subject, n_samples, seed, robust=robust) ** -2.0))
 
@@ -48,14 +47,10 @@ def inverse_layer_cushion(subject: Subject, *, robust: bool = True, n_samples: i
 def activation_contraction(subject: Subject, *, robust: bool = True, n_samples: int = 10_000, seed: int = 0) -> float:
     """Largest factor by which an activation shrinks the norm of a layer's pre-activations.
 
-    Formula: c = max over x and i of |x^i| / |phi(x^i)|, x^i pre-activations of layer i. Range: [0, 1e6]; at least 1 for
-    ReLU. Source: Arora et al. 2018, arXiv 1802.05296, definition 6.
+    Formula: c = max over x and i of |x^i| / |phi(x^i)|, x^i pre-activations of layer i, phi its activation. Range: [0,
+    1e6]; at least 1 for ReLU. Source: Arora et al. 2018, arXiv 1802.05296, definition 6.
 
-    The ratio is 1 for a layer without activation right behind it, and for an example whose pre-activations and
-    activations are all zero.
-
-    Args:
-        robust: take the 95th percentile over examples in place of the maximum.
+    The ratio is 1 for a layer without activation right behind it, and if pre-activations and activations are all zero.
     """
     return _contraction(subject, n_samples, seed, robust=robust)
 
@@ -74,16 +69,16 @@ def arora_compression_bound(
 ) -> float:  # fmt: skip
     """Generalization bound by compression, from layer cushions, interlayer cushions and the margin.
 
-    Formula: ln(c^2 d^2 max_x |f(x)|^2 sum_i 1 / (mu_i^2 mu_i->^2)) - 2 ln gamma. Source: Arora et al. 2018, arXiv
-    1802.05296, theorem 4.1, without its constants. Work: 2 F, and 2.75 x d B of 256 examples. Draws: by example.
+    Formula: ln(c^2 d^2 max_x |f(x)|^2 sum_i 1 / (mu_i^2 mu_i->^2)) - 2 ln gamma, c activation_contraction, d layers, f
+    the logits, mu_i the layer cushion (see inverse_layer_cushion), mu_i-> the smallest interlayer cushion, gamma the
+    10th percentile of the margins. Source: Arora et al. 2018, arXiv 1802.05296, theorem 4.1, without its constants.
+    Work: 2 forward passes, and 2.75 x d backward passes over 256 examples. Draws: depend on the order of examples.
     Refused: all inputs of a layer are zero, or no signal passes from a layer to a later layer.
 
-    Logarithm of the bound's main term for d layers. c is `activation_contraction`, mu_i the layer cushion (see
-    `inverse_layer_cushion`). mu_i-> is the smallest interlayer cushion of layer i: the share of a signal that passes
-    from layer i to any later layer, relative to noise.
+    An interlayer cushion of layer i is the share of a signal that passes from layer i to a later layer, relative to
+    noise.
 
     Args:
-        robust: take the 5th and 95th percentile over examples in place of the minimum and maximum.
         n_probes: random vectors for the norms of the Jacobians between layers.
         n_jacobians: training examples at which these Jacobians are taken.
         n_samples: training examples for all other terms.
@@ -99,7 +94,6 @@ def arora_compression_bound(
 
 
 def _noise_sensitivity(subject: Subject, layer: int, tau: float, n_draws: int, n_samples: int, seed: int) -> float:
-    """Mean over x of E |f(x + noise) - f(x)|^2 / (tau^2 |f(x)|^2); noise on the output of `layer`, 0 for the input."""
     network, places = subject.folded, subject.folded.weight_nodes
     if layer > len(places):
         raise MeasureUnavailable(f"needs {layer} weight layers, which this network lacks")
@@ -128,7 +122,7 @@ def _mean_ratio(numerators: Array, denominators: Array) -> float:
 def _moved(
     network: Network, position: int, images: Any, tau: Any, n_draws: int, noise: Callable[[Sequence[int]], Any]
 ) -> tuple[Any, Any]:
-    """Mean squared change (n,) of the logits under noise at `position`, and the squared norms (n,) of the logits.
+    """Return the mean squared change (n,) of the logits under noise at `position`, and their squared norms (n,).
 
     `noise(shape)` returns normal numbers (n, *shape).
     """
@@ -148,16 +142,16 @@ def _register_noise(layer: int) -> None:
     @measure(
         Need.DATA if layer else Need.QUANTITIES,
         name=f"noise_sensitivity_l{layer}" if layer else "noise_sensitivity", where=where,
-        at=f", x for x^{layer}" if layer else "", draws="by example" if layer else "by input and by example",
+        at=f", x for x^{layer}" if layer else "", draws="examples" if layer else "input dimensions and of examples",
     )  # fmt: skip
     def noise_sensitivity(
         subject: Subject, *, tau: float = 0.1, n_draws: int = 2, n_samples: int = 2048, seed: int = 0
     ) -> float:
         """Squared change of the logits under noise on $where, relative to their squared norm.
 
-        Formula: mean over x and eta ~ N(0, tau^2) of |f(x + eta |x|) - f(x)|^2 / (tau^2 |f(x)|^2)$at. Range: [0, inf).
-        Source: Arora et al. 2018, arXiv 1802.05296, definition 3. Work: 3 F. Draws: $draws. Refused: the logits are
-        zero for all examples, or the network has too few layers.
+        Formula: mean over x and eta ~ N(0, tau^2 I) of |f(x + eta |x|) - f(x)|^2 / (tau^2 |f(x)|^2)$at, f the logits.
+        Range: [0, inf). Source: Arora et al. 2018, arXiv 1802.05296, definition 3. Work: 3 forward passes. Draws:
+        depend on the order of $draws. Refused: the logits are zero for all examples, or the network has too few layers.
 
         Every entry gets noise of standard deviation tau times the norm of the whole vector, so the noise of
         high-dimensional layers is larger than the signal. Examples whose logits are all zero are left out.

@@ -1,4 +1,4 @@
-"""Pruning and quantization: how far weights can be removed or rounded at little loss of training accuracy.
+"""Pruning and quantization: how far weights can be removed or rounded with little loss of training accuracy.
 
 Weights: folded.
 """
@@ -15,7 +15,7 @@ from baselines.core.sample import Array, Sample
 from baselines.core.subject import Subject
 from baselines.network import Network
 
-#: Halvings of the interval [0, 1] of fractions.
+#: Number of halvings of the interval [0, 1] of fractions.
 N_HALVINGS = 12
 
 #: Value if every smaller number of bits loses too much accuracy.
@@ -29,17 +29,17 @@ ROUNDING = 1e-9
 def pruning_tolerance(
     subject: Subject, *, accuracy_drop: float = 0.1, per_layer: bool = True, n_samples: int = 10_000, seed: int = 0
 ) -> float:
-    """Minus the largest fraction of weights that can be pruned at little loss of training accuracy.
+    """Minus the largest fraction of weights that can be pruned with little loss of training accuracy.
 
-    Formula: -max {p : accuracy without the fraction p of weights >= accuracy - 0.1}. Range: [-1, 0]. Source: definition
-    of this library; pruning by magnitude as in Han et al. 2015, arXiv 1506.02626. Work: 14 F.
+    Formula: -max {p : accuracy without the fraction p of weights >= accuracy - 0.1}. Range: [-1, 0]; -1 if all kernels
+    can be zero. Source: definition of this library; pruning by magnitude as in Han et al. 2015, arXiv 1506.02626. Work:
+    14 forward passes.
 
-    The smallest weights are set to zero first. Bisection finds the fraction to 1/4096. Batch normalization is folded
-    into the kernels; biases are not pruned. The value is -1 if all kernels can be zero.
+    The smallest weights are set to zero first; biases are not pruned. Bisection finds the fraction to 1/4096.
 
     Args:
-        per_layer: prune the same fraction of each kernel; otherwise the smallest weights of the network, a choice that
-            depends on the scale of each layer even if the next layer cancels this scale.
+        per_layer: prune the same fraction of each kernel; otherwise the smallest weights of the whole network, which
+            depend on the scales of layers.
     """
     network = subject.folded
     kernels = [kernel.numpy() for kernel in kernel_variables(network)]
@@ -60,11 +60,11 @@ def quantization_bits(subject: Subject, *, accuracy_drop: float = 0.1, n_samples
     """Smallest number of bits per weight that keeps the training accuracy.
 
     Formula: min {b : accuracy with 2^b - 1 equidistant values for each layer's weights >= accuracy - 0.1}. Range: 1, 2,
-    ..., 16. Source: definition of this library. Work: about 5 F, up to 17.
+    ..., 16. Source: definition of this library. Work: about 5 forward passes, up to 17.
 
     The 2^b - 1 values are equidistant between minus and plus the largest magnitude of the kernel. With b = 1 a weight
     is its sign times the mean magnitude of the kernel. The value is 16, untested, if 15 bits lose too much accuracy.
-    Batch normalization is folded into the kernels; biases are not rounded.
+    Biases are not rounded.
     """
     network = subject.folded
     kernels = [kernel.numpy() for kernel in kernel_variables(network)]
@@ -75,7 +75,7 @@ def quantization_bits(subject: Subject, *, accuracy_drop: float = 0.1, n_samples
 
 
 def rounded(kernel: Array, bits: int) -> Array:
-    """Round a kernel's entries to 2^bits - 1 equidistant values about zero; one bit leaves sign and mean magnitude."""
+    """Return a kernel rounded to 2^bits - 1 equidistant values about zero; for 1 bit, to signs times mean magnitude."""
     sizes = np.abs(kernel)
     largest, steps = sizes.max(), 2 ** (bits - 1) - 1
     if not largest:
@@ -85,12 +85,11 @@ def rounded(kernel: Array, bits: int) -> Array:
 
 
 def kernel_variables(network: Network) -> list[Any]:
-    """Return the variables of the kernels, without biases."""
+    """Return the network's variables that are kernels."""
     return [variable for variable in network.variables if len(variable.shape) > 1]
 
 
 def _judge(subject: Subject, n_samples: int, seed: int, accuracy_drop: float) -> Callable[[list[Array]], bool]:
-    """Return a test of other kernels: whether they lose at most `accuracy_drop` of the training accuracy."""
     network, sample = subject.folded, subject.sample(n_samples, seed)
     least = accuracy(folded_logits(subject, n_samples, seed), sample.labels) - accuracy_drop - ROUNDING
 
@@ -107,7 +106,6 @@ def _accuracy(network: Network, sample: Sample) -> float:
 
 
 def _ranks(kernels: Sequence[Array], *, per_layer: bool) -> list[Array]:
-    """Rank of each weight's magnitude in its kernel or, unless `per_layer`, among all weights, in (0, 1]."""
     if per_layer:
         return [_rank(kernel.reshape(-1)).reshape(kernel.shape) for kernel in kernels]
     together = _rank(np.concatenate([kernel.reshape(-1) for kernel in kernels]))

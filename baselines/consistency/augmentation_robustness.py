@@ -17,7 +17,7 @@ from baselines.network import INPUT, Network
 #: Penalty P_t of a changed class: flip, saturation, crop, edges, brightness, flip and saturation, erasing.
 PENALTIES = (6.0, 1.0, 2.0, 3.0, 1.0, 12.0, 2.0)
 
-CROP = 0.9  #: share of height and width that the crop keeps
+CROP = 0.9  #: share of height and width that is left of a crop
 BRIGHTNESS = 0.5  #: added to pixels
 SATURATION = (0.6, 1.6)  #: bounds of the factor of the saturation
 ERASED = (0.02, 0.4)  #: bounds of the erased share of the area, for the narrowest rectangles
@@ -28,14 +28,14 @@ ASPECT = 0.3  #: aspect ratio of the narrowest erased rectangle
 def augmentation_robustness_penalty(subject: Subject, *, n_samples: int = 10_000, seed: int = 0) -> float:
     """Penalty for changed predictions on training images that are flipped, cropped, erased, ... : runner-up of PGDL.
 
-    Formula: mean over x of sum_t (|max p(x) - max p(t(x))| if argmax p(x) = argmax p(t(x)), else P_t). Range: [0, 27].
-    Source: Aithal et al. 2021, arXiv 2101.06459. Work: 8 F. Refused: inputs are not images of 1, 3 or 4 channels, the
-    first three of which are colours.
+    Formula: mean over images x of sum_t (|max p(x) - max p(t(x))| if argmax p(x) = argmax p(t(x)), else P_t), p the
+    predicted probabilities. Range: [0, 27]. Source: Aithal et al. 2021, arXiv 2101.06459. Work: 8 forward passes.
+    Refused: inputs are not images of 1, 3 or 4 channels, the first three of which are colours.
 
-    Each image undergoes seven transformations t. If the predicted class stays the same, the penalty is the change of
-    its probability, else P_t: 6 for a horizontal flip, 1 for a random saturation, 2 for a central crop, 3 for Sobel
-    edges, 1 for more brightness, 12 for flip and saturation together, 2 for a random rectangle set to 0. Pixels are in
-    [0, 1]. At chance accuracy the value is meaningless: a network with constant outputs has the best value, 0.
+    Each image undergoes seven transformations t. P_t is 6 for a horizontal flip, 1 for a random saturation, 2 for a
+    central crop, 3 for Sobel edges, 1 for more brightness, 12 for flip and saturation together, 2 for a random
+    rectangle set to 0. Pixels are in [0, 1]. At chance accuracy the value is meaningless: a network with constant
+    outputs has the best value, 0.
     """
     require_unit_range(subject)
     inputs = subject.sample(n_samples, seed).inputs
@@ -45,13 +45,9 @@ def augmentation_robustness_penalty(subject: Subject, *, n_samples: int = 10_000
 
 
 def sum_of_penalties(network: Network, inputs: Array, saturations: Array, rng: np.random.Generator) -> float:
-    """Return the exact sum of the penalties over all images (n, H, W, C) and all transformations.
+    """Return the exact sum of the penalties over all images `inputs` (n, H, W, C) and all transformations.
 
-    Args:
-        network: the network.
-        inputs: the images.
-        saturations: factors (2, n) of the saturation, without and with a flip.
-        rng: draws the erased rectangles.
+    `saturations` (2, n) are factors for the images and for the flipped images. `rng` draws the erased rectangles.
     """
     shape = network.shape(INPUT)
     if len(shape) != 3 or shape[-1] not in (1, 3, 4) or min(shape[:2]) < 2:
@@ -75,10 +71,7 @@ def sum_of_penalties(network: Network, inputs: Array, saturations: Array, rng: n
 def changed(images: Any, saturations: Any, rectangles: Any) -> Sequence[Any]:
     """Return images (n, H, W, C) after each of the seven transformations, in the order of `PENALTIES`.
 
-    Args:
-        images: the images.
-        saturations: factors (2, n) of the saturation, without and with a flip.
-        rectangles: erased rectangles (n, 4): top, left, bottom, right.
+    `saturations` (2, n) are factors for the images and for the flipped images. `rectangles` (n, 4) are erased.
     """
     flipped = tf.image.flip_left_right(images)
     height, width = images.shape[1:3]
@@ -94,7 +87,7 @@ def changed(images: Any, saturations: Any, rectangles: Any) -> Sequence[Any]:
 
 
 def saturate(images: Any, factors: Any) -> Any:
-    """Multiply the saturation (max - min) / max of each pixel by its image's factor (n,), up to saturation 1.
+    """Return images (n, H, W, C) with each pixel's saturation, (max - min) / max, multiplied by a factor (n,), up to 1.
 
     Images of one channel, and a fourth channel, stay the same.
     """
@@ -108,7 +101,7 @@ def saturate(images: Any, factors: Any) -> Any:
 
 
 def erase(images: Any, rectangles: Any) -> Any:
-    """Set a rectangle of each image to 0; rectangles (n, 4) are top, left, bottom, right, the last two just outside."""
+    """Return images with pixels [top, bottom) x [left, right) set to 0; rectangles (n, 4): top, left, bottom, right."""
     top, left, bottom, right = (edge[:, None] for edge in tf.unstack(rectangles, axis=1))
     rows, columns = tf.range(images.shape[1]), tf.range(images.shape[2])
     is_row, is_column = (rows >= top) & (rows < bottom), (columns >= left) & (columns < right)
@@ -117,7 +110,7 @@ def erase(images: Any, rectangles: Any) -> Any:
 
 
 def draw_rectangles(number: int, height: int, width: int, rng: np.random.Generator) -> Array:
-    """Draw rectangles (number, 4), int32: top, left, bottom, right, in pixels."""
+    """Return random rectangles (number, 4), int32: top, left, bottom, right, in pixels."""
     area = height * width
     low = round(float(np.sqrt(ERASED[0] * area * ASPECT)))
     high = round(float(np.sqrt(ERASED[1] * area / ASPECT)))

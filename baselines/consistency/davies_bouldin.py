@@ -25,18 +25,17 @@ def davies_bouldin_index(
 ) -> float:  # fmt: skip
     """Davies-Bouldin index of the classes in the first convolution's output: large if classes overlap.
 
-    Formula: mean over classes k of max over l of (s_k + s_l) / |c_k - c_l|, s_k the mean distance to the centroid c_k.
-    Range: [0, inf). Source: Natekar and Sharma 2020, arXiv 2012.02775. Work: 1 F of 4800 examples up to the layer.
-    Refused: all examples are of one class, or there is no such layer.
+    Formula: mean over batches and classes k of max over classes l of (s_k + s_l) / |c_k - c_l|, s_k the mean distance
+    to the centroid c_k. Range: [0, inf). Source: Natekar and Sharma 2020, arXiv 2012.02775. Work: 1 forward pass over
+    4800 examples up to the layer. Refused: all examples are of one class, or there is no such layer.
 
-    Averaged over batches. The index is 0, the best value, if every class is a single point. By convention it is also 0
-    if all classes have the same centroid, so that it says nothing about networks of chance accuracy.
+    The index is 0, the best value, if every class is a single point. By convention it is also 0 if all classes have the
+    same centroid, so it says nothing about networks of chance accuracy.
 
     Args:
-        layer: the layer whose output is clustered: "initial", or its number among the model's layers, from 0, without
-            layers that act in training only. "initial" is the first convolution, as in the authors' code, or the first
-            pooling layer behind a weight layer if that comes earlier. In a network with neither it is the first hidden
-            layer that is more than a linear map of the input.
+        layer: number of the layer whose output is clustered, from 0, without layers that act in training only; or
+            "initial": the first convolution, as in the authors' code, or pooling behind a weight layer if that comes
+            earlier. In a network with neither, "initial" is the first hidden layer that is not linear in the input.
         pool: side of the max-pooling windows; outputs smaller than a window are not pooled.
         n_batches: batches, each drawn without replacement.
         batch: examples in a batch.
@@ -52,14 +51,14 @@ def davies_bouldin_index(
 def mean_index(
     subject: Subject, *, layer: str, pool: int, n_batches: int, batch: int, stratified: bool, seed: int
 ) -> float:
-    """Compute `davies_bouldin_index`; the result is cached."""
+    """Return `davies_bouldin_index`, cached because several measures need it."""
     seeds = [stream_seed("batches of davies_bouldin", seed, number) for number in range(n_batches)]
     batches = [draw(subject.examples, batch, each, by_class=stratified) for each in seeds]
     return index_of_batches(subject.network, batches, layer, pool)
 
 
 def index_of_batches(network: Network, batches: Sequence[Sample], layer: str, pool: int) -> float:
-    """Mean over batches of the index of a layer's outputs, without batches that hold a single class."""
+    """Return the mean over batches of the index of a layer's outputs, without batches of a single class."""
     position = _position(network, layer)
     features = _features(network, np.concatenate([part.inputs for part in batches]), position, pool)
     ends = np.cumsum([len(part) for part in batches])
@@ -71,7 +70,7 @@ def index_of_batches(network: Network, batches: Sequence[Sample], layer: str, po
 
 
 def index(points: Array, labels: Array) -> float:
-    """Davies-Bouldin index of points (n, ...) with clusters `labels` (n,); pairs with equal centroids contribute 0."""
+    """Return the Davies-Bouldin index of points (n, ...) in clusters `labels` (n,); pairs of equal centroids add 0."""
     points = points.reshape(len(points), -1).astype(np.float64)
     points = points - points.mean(axis=0)
     _, labels = np.unique(labels, return_inverse=True)
@@ -88,7 +87,6 @@ def index(points: Array, labels: Array) -> float:
 
 
 def _position(network: Network, layer: str) -> int:
-    """Position of a layer's output; `layer` as for `davies_bouldin_index`."""
     outputs = [output for _, output in network.layers]
     if layer == "initial":
         first = next((place for place, node in enumerate(network.nodes) if node.has_kernel), len(network.nodes))
@@ -117,7 +115,6 @@ def _features(network: Network, inputs: Array, position: int, pool: int) -> Arra
 
 
 def _has_channels_in_front(network: Network, position: int) -> bool:
-    """Whether the feature map at a position comes from a convolution or pooling with channels first."""
     node = network.nodes[position]
     while node.kind in ACTIVATIONS and node.sources[0] != INPUT:
         node = network.nodes[node.sources[0]]

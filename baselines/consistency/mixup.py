@@ -1,6 +1,6 @@
 """Mixup errors: errors on averages of two training examples of a class, in the input or in the first hidden layer.
 
-Source: Natekar and Sharma 2020, arXiv 2012.02775. Draws: by example.
+Source: Natekar and Sharma 2020, arXiv 2012.02775. Draws: depend on the order of examples.
 """
 
 from fractions import Fraction
@@ -24,12 +24,12 @@ def mixup_error(
 ) -> float:
     """Error on averages of two training examples of the same class.
 
-    Formula: 1 - mean over classes of P(f((x_i + x_j) / 2) = y), y_i = y_j = y, of pairs within batches. Range: [0, 1].
-    Work: 1 F of 1800 x kappa mixtures. Refused: no class has two examples.
+    Formula: 1 - mean over classes y of P(class y is predicted for (x_i + x_j) / 2), over all pairs of examples x_i, x_j
+    of class y in a batch. Range: [0, 1]. Work: 1 forward pass over 1800 x kappa mixtures. Refused: no class has two
+    examples.
 
-    Error rate on the midpoints of all pairs of examples of a class in a batch. All classes have equal weight, and so
-    have all pairs of a class. Small training sets are passed over several times, in a new order each time, until there
-    are `n_batches` full batches.
+    Small training sets are passed over several times, in a new order each time, until there are `n_batches` full
+    batches.
 
     Args:
         per_class: examples in a batch divided by the number of classes; a smaller training set is a single batch.
@@ -43,7 +43,7 @@ def mixup_error(
 
 @shared
 def midpoint_error(subject: Subject, *, per_class: int, n_batches: int, parity_unshuffled: bool, seed: int) -> float:
-    """Compute `mixup_error`; the result is cached."""
+    """Return `mixup_error`, cached because several measures need it."""
     size = per_class * subject.network.n_classes
     if not parity_unshuffled:
         return _error(subject.network, *_drawn(subject, size, n_batches, seed), INPUT)
@@ -57,18 +57,18 @@ def manifold_mixup_error(
 ) -> float:
     """Error on averages of the first hidden layer's outputs for two training examples of the same class.
 
-    Formula: 1 - mean over classes of P(f from (x_i^1 + x_j^1) / 2 = y), y_i = y_j = y, of pairs within batches. Range:
-    [0, 1]. Work: 1 F of 12,000 mixtures. Refused: no class has two examples in a batch, or there is no such hidden
-    layer.
+    Formula: 1 - mean over classes y of P(class y is predicted from (x_i^1 + x_j^1) / 2), over all pairs of examples of
+    class y in a batch, x^1 the layer's output. Range: [0, 1]. Work: 1 forward pass over 12,000 mixtures. Refused: no
+    class has two examples in a batch, or there is no such hidden layer.
 
-    The layer, with its normalization and activation, is the first that is more than a linear map of the input. All
-    batches count; in the authors' code only the last batch does.
+    The layer, with its normalization and activation, is the first that is not linear in the input. All batches count;
+    in the authors' code only the last batch does.
 
     Args:
         batch: examples in a batch.
         n_batches: number of batches; a single batch if it holds all examples.
-        preactivation: average before the layer's activation, if it has an activation, as in the authors' code. Behind a
-            single linear layer this equals averaging inputs.
+        preactivation: average before the layer's activation, as in the authors' code; with a single linear layer before
+            the activation, this equals averaging inputs.
     """
     network = subject.network
     position = first_hidden(network)
@@ -81,22 +81,20 @@ def manifold_mixup_error(
 def dbi_mixup(subject: Subject, *, seed: int = 0) -> float:
     """Davies-Bouldin index times mixup error: winner of the PGDL competition.
 
-    Formula: davies_bouldin_index times mixup_error. Range: [0, inf); 0 if either is 0. Work: 1 F of 1800 x kappa
-    mixtures, and 1 F of 4800 examples up to the first convolution.
+    Formula: davies_bouldin_index times mixup_error, with their default parameters. Range: [0, inf); 0 if either is 0.
+    Work: 1 forward pass over 1800 x kappa mixtures, and 1 forward pass over 4800 examples up to the first convolution.
 
-    Other parameters have the defaults of `davies_bouldin_index` and `mixup_error`. `dbi_mixup_winner` has the draws of
-    the authors' file. At chance accuracy the value is meaningless: the index has its best value, 0, if all
-    representations coincide.
+    `dbi_mixup_winner` has the draws of the authors' file. At chance accuracy the value is meaningless: if all
+    representations coincide, the index has its best value, 0.
     """
     overlap = mean_index(subject, **MEASURES["davies_bouldin_index"].parameters | {"seed": seed})
     return overlap * midpoint_error(subject, **MEASURES["mixup_error"].parameters | {"seed": seed})
 
 
 def _drawn(subject: Subject, size: int, n_batches: int, seed: int) -> tuple[Sample, Array]:
-    """Draw full batches; returns examples and, per batch, positions (batches, size) among these examples.
+    """Return drawn examples and, for each full batch, positions among these examples: (batches, size).
 
-    Each pass over the training set has a new order, and an incomplete batch at its end is dropped. If there are fewer
-    examples than `size`, a single batch holds all examples.
+    Each pass over the examples has a new order. With fewer examples than `size`, a single batch holds all.
     """
     sample = subject.sample(size * n_batches, seed)
     if len(sample) < size:
@@ -110,7 +108,6 @@ def _drawn(subject: Subject, size: int, n_batches: int, seed: int) -> tuple[Samp
 
 
 def _error(network: Network, sample: Sample, batches: Array, position: int) -> float:
-    """1 - mean over classes of the accuracy on all pairs of a class within batches, in exact fractions."""
     first, second = pairs_of(sample.labels, batches)
     if not len(first):
         raise MeasureUnavailable("needs two examples of a class, which this training set lacks")
@@ -123,10 +120,7 @@ def _error(network: Network, sample: Sample, batches: Array, position: int) -> f
 
 
 def pairs_of(labels: Array, batches: Array) -> tuple[Array, Array]:
-    """All pairs of examples of a class within batches: positions (n,) of the first and of the second examples.
-
-    Batches (batches, size) hold positions of examples in `labels`.
-    """
+    """Return the positions (n,) of the first and of the second example of all pairs of a class in the same batch."""
     found = []
     for batch in batches:
         order = batch[np.argsort(labels[batch], kind="stable")]
@@ -137,7 +131,7 @@ def pairs_of(labels: Array, batches: Array) -> tuple[Array, Array]:
 
 
 def predicted_class(network: Network, inputs: Array, first: Array, second: Array, position: int) -> Array:
-    """Predicted classes (n,) for averages of the representations of pairs at a position; repeated pairs run once."""
+    """Return predicted classes (n,) for averages of pairs of representations at `position`; equal pairs run once."""
     numbers = np.minimum(first, second) * len(inputs) + np.maximum(first, second)
     different, places_of_pairs = np.unique(numbers, return_inverse=True)
     first, second = np.divmod(different, len(inputs))

@@ -1,4 +1,4 @@
-"""First and second place of the PGDL competition, with the draws of the published submissions."""
+"""The measures of the PGDL competition's first and second place, with the draws of the published submissions."""
 
 from fractions import Fraction
 
@@ -14,10 +14,11 @@ from baselines.core.streams import stream
 from baselines.core.subject import Subject
 from baselines.network import INPUT
 
-#: Size of TensorFlow's shuffle buffer, and TensorFlow's seeds: the global seed, and the seed of the shuffling.
+#: Size of TensorFlow's shuffle buffer; TensorFlow's global seed, and the seed of the shuffling.
 BUFFER, SEEDS = 5000, (0, 1)
 
-#: Batches; examples of a batch for clusters, and per class for mixtures; examples whose labels count the classes.
+#: Number of batches; examples in a batch for clusters; examples per class in a batch for mixtures; examples whose
+#: largest label determines the number of classes.
 N_BATCHES, CLUSTERED, PER_CLASS, SEEN = 10, 120, 10, 50
 
 
@@ -26,15 +27,15 @@ def dbi_mixup_winner(subject: Subject) -> float:
     """dbi_mixup with the draws of the submission that won the PGDL competition.
 
     Formula: davies_bouldin_index times mixup_error, each on 10 batches; means over batches, then over classes. Range:
-    [0, inf). Source: Natekar and Sharma 2020, arXiv 2012.02775, and their submission, team Interpex. Work: 1 F of 450 x
-    kappa mixtures, and 1 F of 1200 examples up to the first convolution. Draws: by example. Refused: no class has
-    examples in every batch, or all examples are of one class.
+    [0, inf). Source: Natekar and Sharma 2020, arXiv 2012.02775, and their submission, team Interpex. Work: 1 forward
+    pass over 450 x kappa mixtures, and 1 forward pass over 1200 examples up to the first convolution. Draws: depend on
+    the order of examples. Refused: no class has examples in every batch, or all examples are of one class.
 
-    The value depends on the order of the dataset, and on no seed. Clusters are computed in batches of 120 on the first
-    1,200 examples of the dataset after repeating and shuffling it (buffer of 5,000, fixed seeds). Mixtures are made of
-    the dataset's first examples in their order, in ten batches of ten examples per class. The number of classes is one
-    more than the largest label among the first 50 shuffled examples. Larger labels are ignored, and so is a class that
-    any batch lacks. A batch with a single example of a class, where the authors' code yields NaN, is left out for this
+    The value depends on the order of the dataset, and on no seed. The index is computed in batches of 120 on the first
+    1,200 examples of the repeated and shuffled dataset (buffer of 5,000, fixed seeds). Mixtures are made of the
+    dataset's first examples in their order, in ten batches of ten examples per class. The number of classes is one more
+    than the largest label among the first 50 shuffled examples. Larger labels are ignored, and so is a class that any
+    batch lacks. A batch with a single example of a class, where the authors' code yields NaN, is left out for this
     class. `dbi_mixup` draws more examples by seed and gives all pairs of a class equal weight. At chance accuracy the
     value is meaningless, as for `dbi_mixup`.
     """
@@ -46,7 +47,6 @@ def dbi_mixup_winner(subject: Subject) -> float:
 
 
 def _shuffled(n_examples: int, number: int) -> Array:
-    """First `number` positions of a dataset repeated and shuffled by TensorFlow with fixed seeds."""
     with tf.Graph().as_default(), tf.compat.v1.Session() as session:
         tf.compat.v1.set_random_seed(SEEDS[0])
         positions = tf.data.Dataset.range(n_examples).repeat().shuffle(BUFFER, seed=SEEDS[1]).batch(number)
@@ -80,16 +80,17 @@ def augmentation_robustness_runner_up(
 ) -> float:
     """Penalty for changed predictions on augmented images, summed over the dataset's first images: runner-up of PGDL.
 
-    Formula: sum over x of sum_t (|max p(x) - max p(t(x))| if argmax p(x) = argmax p(t(x)), else P_t). Range: [0, inf).
-    Source: Aithal et al. 2021, arXiv 2101.06459, and their submission, team Always Generalize. Work: 8 F of min(m,
-    12,864) examples. Refused: inputs are not images of 1, 3 or 4 channels, the first three of which are colours.
+    Formula: sum over images x of sum_t (|max p(x) - max p(t(x))| if argmax p(x) = argmax p(t(x)), else P_t), p the
+    predicted probabilities. Range: [0, inf). Source: Aithal et al. 2021, arXiv 2101.06459, and their submission, team
+    Always Generalize. Work: 8 forward passes over min(m, 12,864) examples. Refused: inputs are not images of 1, 3 or 4
+    channels, the first three of which are colours.
 
-    The team's final submission consists of this term alone, with P = (6, 1, 2, 3, 1, 12, 2) for seven transformations
-    t. It differs from `augmentation_robustness_penalty` in five ways. It reads the dataset from its start, unshuffled.
-    It stops after 201 batches. All images of a batch share a factor of saturation, and their flipped images share a
+    The team's final submission consists of this term alone. Transformations t and penalties P_t are those of
+    `augmentation_robustness_penalty`, with five differences. The dataset is read from its start, unshuffled, and at
+    most 201 batches are read. All images of a batch share a factor of saturation, and their flipped images share a
     second factor. Penalties are summed, not averaged. Pixels may have any range. The submission returned minus the sum,
-    to which the competition's score is nearly indifferent; here larger values predict larger gaps. At chance accuracy
-    the value is meaningless: a network with constant outputs has the best value, 0.
+    which hardly changes the competition's score; here larger values predict larger gaps. At chance accuracy the value
+    is meaningless: a network with constant outputs has the best value, 0.
 
     Args:
         batch: images that share a factor of saturation.

@@ -13,9 +13,9 @@ from baselines.core.subject import Subject
 def random(subject: Subject, *, seed: int = -1) -> float:
     """A random number, independent of generalization.
 
-    Formula: U(0, 1). Source: control. Draws: by input.
+    Formula: U(0, 1), a uniform random number. Source: control. Draws: depend on the order of input dimensions.
 
-    The number depends only on the bytes of the weights and on the seed, so two models get different numbers.
+    The number depends only on the bytes of the weights and on the seed, so different networks get different numbers.
     """
     digest = hashlib.sha256()
     for weights in subject.weights:

@@ -1,1 +1,1 @@
-"""Shared by the families: registration of measures, training examples, outputs, margins, and caches of results."""
+"""Code that all families of measures share: registration, training examples, outputs, margins, a cache of results."""

@@ -1,7 +1,4 @@
-"""Auto-PGD: ascent along the gradient's sign within a box, with steps that are halved when the ascent stalls.
-
-Croce and Hein 2020, arXiv 2003.01690, algorithm 1.
-"""
+"""Auto-PGD (Croce and Hein 2020, arXiv 2003.01690, algorithm 1): ascent along the gradient's sign within a box."""
 
 from collections.abc import Callable
 
@@ -12,15 +9,15 @@ from baselines.core.sample import Array
 #: A function that returns the values (rows,) of points (rows, n), and their gradients (rows, n).
 Value = Callable[[Array], tuple[Array, Array]]
 
-#: Weight alpha of the new point against momentum.
+#: Weight alpha of the gradient step; the momentum, which repeats the last move, has weight 1 - alpha.
 NEW = 0.75
 
-#: Share rho of steps between two checkpoints that must increase the value; otherwise the step length is halved.
+#: Share rho of the steps between two checkpoints that must find a new maximum; otherwise the step length is halved.
 IMPROVING = 0.75
 
 
 def checkpoints(n_steps: int) -> list[int]:
-    """Return the numbers of steps after which the step length may be halved (w_j in section 3 of the paper)."""
+    """Return the step numbers, in increasing order, at which the step length may be halved (w_j in the paper)."""
     percent = [0, 22]
     while percent[-1] < 100:
         percent.append(percent[-1] + max(percent[-1] - percent[-2] - 3, 6))
@@ -31,11 +28,11 @@ def highest(value: Value, start: Array, at_start: tuple[Array, Array], radii: Ar
     """Maximize a function within a box, independently for each row; returns the largest values found (rows,).
 
     Args:
-        value: values (rows,) of points (rows, n), with their gradients (rows, n).
+        value: the function, called `n_steps` times.
         start: centres (rows, n) of the boxes, where the ascent starts.
         at_start: values and gradients at `start`.
         radii: half sides of the boxes, (rows, n) or (rows, 1); the first steps are twice as long.
-        n_steps: calls of `value`.
+        n_steps: number of steps.
     """
 
     def within(points: Array) -> Array:

@@ -8,8 +8,8 @@ class Bracket(NamedTuple):
     """An interval that contains the largest number that passes a test."""
 
     low: float  #: a number that passes
-    high: float  #: a number that is too much: it fails
-    tried: float  #: the end that was tested last
+    high: float  #: a number that fails
+    tried: float  #: `low` or `high`, whichever was tested last
 
 
 def _mean(low: float, high: float) -> float:
@@ -21,15 +21,15 @@ def bisect(
     middle: Callable[[float, float], float] = _mean,
     is_enough: Callable[[float, float, float], bool] = lambda *_: False,
 ) -> Bracket:  # fmt: skip
-    """Halve the interval [low, high] repeatedly; returns the last interval, whose `low` passes and `high` is too much.
+    """Return what is left of [low, high] after repeated halving: its `low` passes the test, its `high` fails.
 
     Args:
-        is_too_much: the test, called once for each halving.
+        is_too_much: whether a number fails the test; called once for each halving.
         low: a number that passes.
-        high: a number that is too much.
+        high: a number that fails.
         n_halvings: largest number of halvings, 1 or more.
-        middle: the point that divides an interval (low, high).
-        is_enough: whether to stop early at an interval (low, high, tried).
+        middle: returns the point that divides an interval (low, high).
+        is_enough: whether to stop at the `Bracket` (low, high, tried).
     """
     bracket = Bracket(low, high, high)
     for _ in range(n_halvings):

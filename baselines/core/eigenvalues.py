@@ -24,10 +24,9 @@ ROUNDING = 1e-6
 
 
 def largest_eigenvalue(multiply: Callable[[Array], Array], begin: Array, n_steps: int) -> float:
-    """Largest eigenvalue of a symmetric matrix, from at most `n_steps` products with vectors (n,), first `begin`.
+    """Return the largest eigenvalue of a symmetric matrix (n, n), from at most `n_steps` products with vectors (n,).
 
-    Old Lanczos vectors are not stored. Rounding brings their directions back, which repeats eigenvalues but does not
-    change their values.
+    Lanczos' iteration from `begin`: rounding may repeat an eigenvalue, but does not change it.
     """
     from scipy.linalg import eigvalsh_tridiagonal
 
@@ -49,7 +48,7 @@ def largest_eigenvalue(multiply: Callable[[Array], Array], begin: Array, n_steps
 
 
 def largest_eigenvalue_of_positive(multiply: Callable[[Array], Array], begin: Array) -> float:
-    """Largest eigenvalue of a positive semidefinite matrix, from products with float32 vectors (n,), first `begin`."""
+    """Return the largest eigenvalue of a positive semidefinite matrix, from its products with float32 vectors (n,)."""
     from scipy.sparse.linalg import LinearOperator, eigsh
 
     operator = LinearOperator((len(begin), len(begin)), multiply, dtype=np.float32)
@@ -57,16 +56,11 @@ def largest_eigenvalue_of_positive(multiply: Callable[[Array], Array], begin: Ar
 
 
 def ritz_values(multiply: Callable[[Array], Array], size: int, n_steps: int, rng: np.random.Generator) -> Array:
-    """Approximate eigenvalues (n_steps,), largest first, by Lanczos' iteration with full reorthogonalization.
+    """Return min(n_steps, size) approximate eigenvalues of a symmetric matrix (size, size), largest first.
 
-    Extreme eigenvalues converge first, and with `size` steps all eigenvalues are exact up to rounding. If the iteration
-    breaks down, it restarts in a new orthogonal direction, so that eigenvalues keep their multiplicity.
-
-    Args:
-        multiply: the product of a symmetric matrix with a vector (size,).
-        size: rows of the matrix.
-        n_steps: products; as many float32 vectors are stored.
-        rng: draws the starting directions.
+    Lanczos' iteration with full reorthogonalization stores a float32 vector (size,) for each product. The extreme
+    eigenvalues converge first; after `size` products all are exact up to rounding. If the iteration breaks down, it
+    restarts in an orthogonal direction drawn by `rng`, so that eigenvalues keep their multiplicity.
     """
     from scipy.linalg import eigvalsh_tridiagonal
 
@@ -89,9 +83,9 @@ def ritz_values(multiply: Callable[[Array], Array], size: int, n_steps: int, rng
 
 
 def _orthogonal(vector: Array, basis: Array) -> Array:
-    """Component of a vector (n,) orthogonal to orthonormal rows `basis` (steps, n), projected twice against rounding.
+    """Return the part of a vector (n,) that is orthogonal to orthonormal rows `basis`; projects twice against rounding.
 
-    Products copy their factors, so they take blocks of the basis: of rows first, then of columns.
+    `product` copies its factors. Blocks of the basis keep the copies small.
     """
     # No block has a single row, whose sum would be rounded differently.
     starts = [*range(0, max(len(basis) - 1, 1), ROWS), len(basis)]

@@ -23,10 +23,7 @@ def import_families() -> None:
 
 
 def families() -> list[str]:
-    """Return the families in the order of the catalogue: all packages of `baselines` except `COMMON`.
-
-    In a sandbox only the packages of its measures exist.
-    """
+    """Return the families in the order of the catalogue; in a sandbox, only the families that its measures need."""
     there = set(_modules(Path(__file__).parents[1])) - {*COMMON}
     return [*(family for family in FIRST if family in there), *sorted(there - {*FIRST})]
 
@@ -36,5 +33,5 @@ def _modules(package: Path) -> list[str]:
 
 
 def family_of(module: str) -> str:
-    """Return the name of the family whose package holds a module: `label variation` for `label_variation`."""
+    """Return the family of a module: `label variation` for a module in the package `label_variation`."""
     return module.split(".")[-2].replace("_", " ")

@@ -14,15 +14,13 @@ from baselines.network.per_example import PASSES, weight_moments
 
 
 def fisher_diagonal(subject: Subject, n_samples: int, n_probes: int, seed: int, *, folded: bool = False) -> Array:
-    """Diagonal (weights,) of the Fisher matrix of the predicted probabilities p, in the order of `weight_moments`.
+    """Return the diagonal (weights,) of the Fisher matrix, in the order of `weight_moments`.
 
-    An example contributes J' A A' J, J the Jacobian of the logits in the weights and A = (I - p 1') diag(sqrt(p)). Each
-    column of A takes a backward pass. With more classes than `n_probes`, the contribution is estimated from `n_probes`
-    random combinations of the columns; else the diagonal is exact. Weights are all trained parameters; with
-    normalization `folded`, kernels and biases.
-
-    Raises:
-        MeasureUnavailable: gradients of a layer cannot be separated by example.
+    The matrix is the mean over examples of J' A A' J. J is the Jacobian of the logits in the weights, p the predicted
+    probabilities, and A = (I - p 1') diag(sqrt(p)). Each column of A takes a backward pass. With more classes than
+    `n_probes`, the diagonal is estimated from `n_probes` random combinations of the columns; else it is exact. The
+    weights are all trained parameters or, with normalization `folded`, kernels and biases. Raises errors as
+    `per_example`.
     """
     return _fisher_diagonal(subject, n_samples, min(n_probes, subject.network.n_classes), seed, folded=folded)
 

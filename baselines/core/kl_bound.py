@@ -1,25 +1,18 @@
-"""PAC-Bayes bound on the error, from the training error and a complexity, by inverting the relative entropy kl."""
+"""A PAC-Bayes bound on the test error: the relative entropy kl is inverted at the training error and a complexity."""
 
 import math
 
 from baselines.core.needs import MeasureUnavailable
 
-#: Tolerance of the root in nats, below the effect of rounding the training error.
+#: Tolerance of the bound in nats: smaller than the effect of rounding the training error.
 TOLERANCE = 1e-12
 
 
 def log_bound(error: float, complexity: float) -> float:
-    """Return -ln(1 - p) for the largest error p with kl(error || p) <= complexity. Range: [0, inf).
+    """Return -ln(1 - p) for the largest error p with kl(`error` || p) <= `complexity`. Range: [0, inf).
 
-    kl is the relative entropy of Bernoulli laws. -ln(1 - p) is about p for small p; for p near 1 it still tells
-    networks apart.
-
-    Args:
-        error: training error, in [0, 1).
-        complexity: right side of the inequality, in nats per example.
-
-    Raises:
-        MeasureUnavailable: the training error is 1, for which no bound exists.
+    kl is the relative entropy, in nats, of Bernoulli distributions. -ln(1 - p) is about p for small p, and still tells
+    networks apart if p is near 1. Raises `MeasureUnavailable` for the training error 1.
     """
     from scipy.optimize import brentq  # here: listing the measures must not wait for it
 

@@ -1,7 +1,7 @@
 """The description of a measure, and the decorator that registers a function as a measure.
 
-Descriptions are read from the function's docstring: the meaning from its first line, fields from a paragraph (see
-`FIELDS`), and further text for the measure's page. Fields in a module's docstring hold for all its measures.
+The function's docstring is the source of the description: its first line is the meaning, the next paragraph has the
+fields (see `FIELDS`), and further text is for the measure's page. A module's fields hold for all its measures.
 """
 
 import functools
@@ -22,7 +22,7 @@ from baselines.core.work import Passes, Sizes, cost_of, passes_of
 #: `measure(model, dataset, **parameters)`: a finite float, larger for a larger predicted generalization gap.
 Complexity = Callable[..., float]
 
-#: Fields in the docstring of a measure; only formula and source are required. CONTRIBUTING.md explains them.
+#: Fields in the docstring of a measure; only formula and source are required. CONTRIBUTING.md explains all fields.
 PLAIN = ("Formula", "Range", "Source", "Draws", "Order", "Refused")
 FIELDS = (*PLAIN, "Work", "Weights")
 
@@ -48,15 +48,15 @@ class Measure:
     cost: Cost
     work: str  #: passes over examples, in the notation of `baselines.core.work`
     weights: Form | None  #: weights as trained, or with normalization folded; None if the measure reads no weights
-    draws: str  #: `by input` or `by example`, if the order of inputs or examples changes the draws
-    order: str  #: name of another measure that orders all networks in the same way; empty without such a measure
-    refused: str  #: when the measure raises `MeasureUnavailable` although its needs are met
+    draws: str  #: on which orders the random draws depend: of input dimensions, of examples; empty: on neither
+    order: str  #: name of a measure that orders all networks in the same way; empty if no measure does
+    refused: str  #: the cases in which the measure raises `MeasureUnavailable` although its needs are met
     needs: frozenset[Need]
     function: Complexity = field(repr=False, compare=False)  #: called with `(model, dataset, **parameters)`
 
     @property
     def is_cheap(self) -> bool:
-        """Whether the measure reads weights only, or makes a few forward passes."""
+        """Whether the measure reads weights only, or makes at most three forward passes."""
         return self.cost in (Cost.WEIGHTS, Cost.FORWARD)
 
     @property
@@ -66,7 +66,7 @@ class Measure:
         return {p.name: p.default for p in found if p.kind is p.KEYWORD_ONLY}
 
     def passes(self, sizes: Sizes) -> Passes:
-        """Numbers of examples in all passes with the default parameters; 0 for a measure that reads weights only."""
+        """Return the numbers of examples in all passes, with default parameters; 0 for a measure of weights alone."""
         return passes_of(self.work, self.parameters.get("n_samples"), sizes)
 
 
@@ -116,7 +116,7 @@ def _add(name: str, compute: Callable[..., float], needs: frozenset[Need]) -> Co
     if name in MEASURES:
         raise ValueError(f"two measures are named {name}")
     doc, shared = compute.__doc__ or "", getattr(inspect.unwrap(compute), "__globals__", {}).get("__doc__") or ""
-    usual = "none" if Need.DATA not in needs else "1 B" if Need.GRADIENTS in needs else "1 F"
+    usual = "none" if Need.DATA not in needs else "1 backward pass" if Need.GRADIENTS in needs else "1 forward pass"
     texts = {"Work": usual} | fields_of(shared) | fields_of(doc)
     formula, values, source, draws, order, refused = (texts.get(field, "") for field in PLAIN)
     weights = Form(texts["Weights"]) if "Weights" in texts else None
@@ -129,7 +129,7 @@ def _add(name: str, compute: Callable[..., float], needs: frozenset[Need]) -> Co
 
 
 def fields_of(doc: str) -> dict[str, str]:
-    """Return text by field, read from the first paragraph of a docstring that begins with any of `FIELDS`."""
+    """Return the text of each field: from the first paragraph of a docstring that begins with one of `FIELDS`."""
     lines = map(_line, doc.split("\n\n"))
     paragraph = next((line for line in lines if _FIELD.match(line)), "")
     _, *parts = _FIELD.split(paragraph)

@@ -1,4 +1,4 @@
-"""Memory of a call: a measure that needs more than is available refuses before it allocates."""
+"""A check of the available memory, so that a measure refuses before it allocates too much."""
 
 import os
 import re
@@ -9,19 +9,16 @@ from baselines.core.needs import MeasureUnavailable
 #: Environment variable with the limit of a call in bytes; the sandbox sets it.
 LIMIT = "MEMORY_LIMIT_BYTES"
 
-#: Resident pages in /proc/self/status that count against the limit; mapped files do not.
+#: Resident memory in /proc/self/status that counts against the limit. Mapped files do not count.
 _OWN = re.compile(r"^(?:RssAnon|RssShmem):\s+(\d+) kB", re.MULTILINE)
 
 _AVAILABLE = re.compile(r"^MemAvailable:\s+(\d+) kB", re.MULTILINE)
 
 
 def require_memory(needed: int, what: str, remedy: str) -> None:
-    """Raise `MeasureUnavailable` if less memory than `needed` is available; pass if the available memory is unknown.
+    """Raise `MeasureUnavailable` if less than `needed` bytes are available; pass if the available memory is unknown.
 
-    Args:
-        needed: lower bound in bytes.
-        what: purpose of the memory, for the message.
-        remedy: advice to the user, for the message.
+    The message says `what` the memory is for, and gives the advice `remedy`.
     """
     left = memory_left()
     if left is not None and needed > left:
@@ -31,7 +28,7 @@ def require_memory(needed: int, what: str, remedy: str) -> None:
 
 
 def memory_left() -> int | None:
-    """Bytes that a call in a sandbox may still take or, elsewhere, that the machine has available; None if unknown."""
+    """Return the bytes left below the limit of a sandbox, else those available on the machine; None if unknown."""
     limit = os.environ.get(LIMIT)
     if limit is None:
         available = _AVAILABLE.search(_read("/proc/meminfo"))

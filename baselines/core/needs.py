@@ -1,4 +1,4 @@
-"""Needs, costs and forms of weights of measures, and the error of a measure whose inputs are missing."""
+"""Names for the needs and costs of measures and for forms of weights; the error of a measure that lacks an input."""
 
 from enum import StrEnum
 
@@ -15,11 +15,11 @@ class Need(StrEnum):
     LABELS = "labels"  #: implies a logit for each class
     GRADIENTS = "gradients"
     INITIAL_WEIGHTS = "initial weights"
-    QUANTITIES = "inputs that are quantities"  #: can be mixed, shifted and differentiated with respect to; no tokens
+    QUANTITIES = "inputs that are quantities"  #: numbers that can be mixed and shifted, such as pixels; no tokens
 
 
 class Cost(StrEnum):
-    """Amount of work of a measure, by its passes over its sample of training examples; the cheapest first."""
+    """Cost of a measure: how many passes over training examples it makes; the cheapest first."""
 
     WEIGHTS = "weights"  #: no passes: reads the weights and the architecture
     FORWARD = "forward"  #: up to three forward passes
@@ -28,7 +28,7 @@ class Cost(StrEnum):
 
 
 class Form(StrEnum):
-    """Form in which a measure reads a network with normalization."""
+    """Form of the weights that a measure reads: the two differ in networks with normalization."""
 
     TRAINED = "as trained"  #: normalization is a layer; its scales and shifts are parameters like kernels and biases
     FOLDED = "folded"  #: normalization is folded into kernels and biases, which are the parameters

@@ -1,4 +1,4 @@
-"""The normalization of bounds by the size of the training set."""
+"""Normalization of a bound by the size of the training set."""
 
 import math
 
@@ -8,11 +8,8 @@ from baselines.core.subject import Subject
 def normalized(value: float, subject: Subject, is_log: bool, *, normalization: str = "none") -> float:
     """Return `value` unchanged ("none") or normalized as by Dziugaite et al. 2020 ("dziugaite").
 
-    With m training examples "dziugaite" is sqrt(value / m), or (value - ln m) / 2 if `value` is a logarithm. For equal
-    m it does not change the order of networks.
-
-    Raises:
-        ValueError: unknown normalization.
+    With m training examples "dziugaite" returns sqrt(value / m), or (value - ln m) / 2 if `value` is a logarithm. The
+    order of networks with equal m does not change. Other normalizations raise `ValueError`.
     """
     if normalization == "none":
         return value

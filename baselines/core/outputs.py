@@ -1,4 +1,4 @@
-"""The outputs of a network on training examples, computed once for all measures of the network."""
+"""Logits of a network on training examples, cached for all measures, and the losses and margins of logits."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from baselines.core.subject import Subject, shared
 
 
 def logits(subject: Subject, n_samples: int, seed: int) -> tuple[Sample, Array]:
-    """Draw min(n_samples, m) of m training examples; returns the sample with its logits (n, classes), float32."""
+    """Return a sample of n = min(n_samples, m) of the m training examples, and its logits (n, classes), float32."""
     return _logits(subject, min(n_samples, len(subject.examples)), seed)
 
 
@@ -18,14 +18,14 @@ def _logits(subject: Subject, n_samples: int, seed: int) -> tuple[Sample, Array]
 
 
 def folded_logits(subject: Subject, n_samples: int, seed: int) -> Array:
-    """Logits (n, classes), float32, of the network with normalization folded, on the sample of `logits`."""
+    """Return logits (n, classes), float32, of the network with normalization folded, on the sample of `logits`."""
     return _compiled_logits(subject, min(n_samples, len(subject.examples)), seed, folded=subject.is_changed_by_folding)
 
 
 def trained_logits(subject: Subject, n_samples: int, seed: int) -> Array:
-    """Logits (n, classes), float32, of the network as trained, on the sample of `logits`.
+    """Return logits (n, classes), float32, of the network as trained, on the sample of `logits`.
 
-    They are computed by the same compiled function as for perturbed weights, so that both round alike.
+    The compiled function is the same as for perturbed weights, so that both results are rounded alike.
     """
     return _compiled_logits(subject, min(n_samples, len(subject.examples)), seed, folded=False)
 
@@ -36,7 +36,7 @@ def _compiled_logits(subject: Subject, n_samples: int, seed: int, *, folded: boo
 
 
 def log_probabilities(answers: Array) -> Array:
-    """Logarithms (n, classes), float64, of the softmax of logits (n, classes)."""
+    """Return the logarithms (n, classes), float64, of the softmax of logits (n, classes)."""
     from scipy.special import log_softmax  # here: listing the measures must not wait for it
 
     found: Array = log_softmax(answers.astype(np.float64), axis=1)
@@ -44,7 +44,7 @@ def log_probabilities(answers: Array) -> Array:
 
 
 def cross_entropies(answers: Array, labels: Array) -> Array:
-    """Cross-entropy in nats (n,), float64, of logits (n, classes); tiny values keep their relative precision."""
+    """Return cross-entropies in nats (n,), float64, of logits (n, classes); tiny values keep relative precision."""
     from scipy.special import logsumexp  # here: listing the measures must not wait for it
 
     rows, others = np.arange(len(labels)), answers.astype(np.float64)
@@ -54,12 +54,12 @@ def cross_entropies(answers: Array, labels: Array) -> Array:
 
 
 def loss(answers: Array, labels: Array) -> float:
-    """Mean cross-entropy in nats of logits (n, classes)."""
+    """Return the mean cross-entropy in nats of logits (n, classes)."""
     return float(cross_entropies(answers, labels).mean())
 
 
 def margins(answers: Array, labels: Array) -> Array:
-    """Margins (n,), float64: logit of the true class minus the largest other logit; negative for wrong predictions."""
+    """Return margins (n,), float64: logit of the true class minus the largest other logit; negative if it is larger."""
     rows = np.arange(len(labels))
     others = answers.astype(np.float64)
     true = others[rows, labels]
@@ -69,5 +69,5 @@ def margins(answers: Array, labels: Array) -> Array:
 
 
 def accuracy(answers: Array, labels: Array) -> float:
-    """Fraction of examples whose true class has the largest of the logits (n, classes)."""
+    """Return the fraction of examples whose true class has the largest logit; `answers` are logits (n, classes)."""
     return float(np.mean(answers.argmax(axis=1) == labels))

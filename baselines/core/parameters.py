@@ -1,6 +1,6 @@
-"""Parameters of measures: their notation on the command line, and the meaning of shared parameters.
+"""Parameters of measures: their notation on the command line, and the meaning of parameters that many measures have.
 
-The docstring of a measure, or of its file, explains only parameters that are missing or different here:
+If the docstring of a measure, or of its file, explains a parameter, that explanation replaces the following entry:
 
 accuracy_drop: tolerated loss of training accuracy, in (0, 1] (0.1: from 0.95 to 0.85).
 delta: probability with which the bound may fail, in (0, 1].
@@ -41,11 +41,11 @@ def canonical(specification: str) -> str:
 
 
 def load(specification: str) -> Complexity:
-    """Return the measure `name` or `name:parameter=value,...` as a function of (model, dataset).
+    """Return the measure of a specification `name` or `name:parameter=value,...` as a function of (model, dataset).
 
     Raises:
         KeyError: unknown measure.
-        ValueError: an unknown parameter, or a value of another type than the default, or too small.
+        ValueError: unknown parameter, or a value that is too small or not of the default's type.
     """
     name, _, rest = canonical(specification).partition(":")
     found = MEASURES[name]

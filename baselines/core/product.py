@@ -5,9 +5,9 @@ from baselines.core.sample import Array
 
 
 def product(left: Array, right: Array) -> Array:
-    """Return the matrix product, computed by TensorFlow because NumPy's threads would compete with TensorFlow's.
+    """Return the matrix product. TensorFlow computes it, because NumPy's threads would compete with TensorFlow's.
 
-    Transposed arrays are not copied into row order first: such a copy may take as long as the product.
+    A transposed array is not copied into row order first: the copy may take as long as the product.
     """
     flipped = [array.flags.f_contiguous and not array.flags.c_contiguous for array in (left, right)]
     stored = [array.T if flip else array for array, flip in zip((left, right), flipped, strict=True)]

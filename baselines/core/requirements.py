@@ -1,4 +1,4 @@
-"""Requirements of measures on a network and its training data, checked before the measure is computed."""
+"""Checks, before a measure is computed, that a network and its training data meet the needs of the measure."""
 
 from collections.abc import Collection
 
@@ -8,7 +8,7 @@ from baselines.core.needs import MeasureUnavailable, Need
 from baselines.core.subject import Subject, shared
 from baselines.network import is_linear, looks_like
 
-#: Examples on which outputs are tested for being logits.
+#: Number of examples whose outputs are tested for being logits.
 LOOKED_AT = 32
 
 #: Layers whose inputs are indices or categories, not quantities.
@@ -21,13 +21,9 @@ _LOOKUPS = {
 def require(subject: Subject, needs: Collection[Need]) -> None:
     """Check that a subject meets the needs of a measure.
 
-    Args:
-        subject: the network and its training data.
-        needs: needs of the measure.
-
     Raises:
         MeasureUnavailable: weights are not finite, outputs are no logits of two or more classes, or inputs are tokens.
-        ValueError: `checked` refuses an example, or a label is no class of the network.
+        ValueError: an input is not finite, or a label is no class of the network.
     """
     _ = subject.weights  # weights that are not finite are refused by every measure
     if {Need.CLASSES, Need.LABELS}.intersection(needs):
@@ -50,9 +46,9 @@ def require_classes(subject: Subject) -> None:
 
 
 def require_unit_range(subject: Subject) -> None:
-    """Raise `ValueError` unless all pixels of images are in [0, 1], as transformations of colours need them."""
+    """Raise `ValueError` unless all pixels of images are in [0, 1], the range for transformations of colours."""
     inputs = subject.examples.inputs
-    if inputs.ndim != 4:  # no images: refused by the measures themselves
+    if inputs.ndim != 4:  # the measures themselves refuse inputs that are no images
         return
     least, most = _extremes(subject)
     wrong = np.flatnonzero((least < 0) | (most > 1))
@@ -79,7 +75,6 @@ def _require_quantities(subject: Subject) -> None:
 
 
 def _require_logits(subject: Subject) -> None:
-    """Refuse outputs whose values look like probabilities, even if no layer of the network computes probabilities."""
     if (found := _found_instead(subject)) is not None:
         raise MeasureUnavailable(
             f"needs logits, but the outputs' values are {found}: end the network with logits, or with Keras' softmax"
@@ -88,7 +83,7 @@ def _require_logits(subject: Subject) -> None:
 
 @shared
 def _found_instead(subject: Subject) -> str | None:
-    # `require_classes` reports known missing logits. Outputs of a linear network may resemble probabilities by chance.
+    # `require_classes` reports the other networks without logits. A linear network may give such outputs by chance.
     if subject.nodes.no_logits or is_linear(subject.nodes):
         return None
     return looks_like(subject.network.outputs(subject.examples.inputs[:LOOKED_AT])[0])

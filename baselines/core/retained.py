@@ -11,7 +11,7 @@ R = TypeVar("R")
 class Retained:
     """A cache of results by key. If their arrays exceed `limit` bytes, the least recently used results are dropped.
 
-    An array shared by several results counts once. A result larger than `limit` is not kept.
+    An array that several results share counts once. A result larger than `limit` is not cached.
     """
 
     def __init__(self, limit: int) -> None:
@@ -51,7 +51,7 @@ class Retained:
 
 
 def arrays_of(result: Any) -> Iterator[tuple[int, int]]:
-    """Yield id and size in bytes of every array in a result, also within tuples, lists and dataclasses."""
+    """Yield the id and the size in bytes of every array in a result, also inside tuples, lists and dataclasses."""
     if hasattr(result, "nbytes"):
         yield id(result), int(result.nbytes)
     elif isinstance(result, tuple | list):

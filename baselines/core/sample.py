@@ -33,10 +33,8 @@ class Sample:
 def read_examples(dataset: Any) -> Sample:
     """Return the whole training set in its order; `dataset` is a `tf.data.Dataset` of single pairs (input, label).
 
-    A dataset of the harness has memory-mapped arrays, `dataset.arrays`, whose inputs are not copied.
-
-    Raises:
-        ValueError: the dataset is empty, or `checked` refuses an example.
+    A dataset of the harness also has memory-mapped arrays, `dataset.arrays`, whose inputs are not copied. Raises
+    `ValueError` if the dataset is empty, or if `checked` refuses an example.
     """
     arrays = getattr(dataset, "arrays", None)
     parts = [
@@ -51,10 +49,9 @@ def read_examples(dataset: Any) -> Sample:
 
 
 def checked(inputs: Array, labels: Array, start: int) -> tuple[Array, Array]:
-    """Return inputs (n, ...) as float32 and labels (n,) as int32, of examples numbered from `start`.
+    """Return inputs (n, ...) as float32 and labels (n,) as int32; `start` is the first example's number, for messages.
 
-    Raises:
-        ValueError: a label is no integer, an example has several labels, or an input is not finite.
+    Raises `ValueError` if a label is no integer, an example has several labels, or an input is not finite.
     """
     if labels.size != len(labels):
         raise ValueError(
@@ -85,9 +82,9 @@ def _slices(inputs: Array, labels: Array) -> Iterator[tuple[Array, Array]]:
 
 
 def draw(examples: Sample, number: int, seed: int, *, by_class: bool = False) -> Sample:
-    """Draw `number` examples without replacement; returns all, shuffled, if there are fewer.
+    """Return `number` examples drawn without replacement, or all examples, shuffled, if there are fewer.
 
-    `by_class` draws from each class in proportion to its size, but at least two examples of a class that has two.
+    `by_class` draws from each class in proportion to its size, but at least two examples, if the class has two.
     """
     order = stream("sample", seed).permutation(len(examples))
     if number >= len(examples):
@@ -96,7 +93,6 @@ def draw(examples: Sample, number: int, seed: int, *, by_class: bool = False) ->
 
 
 def _by_class(labels: Array, order: Array, number: int) -> Array:
-    """Positions of the first examples of each class in `order`, in the order of `order`."""
     share = number / len(labels)
     chosen = [
         members[: max(round(share * len(members)), 2)]

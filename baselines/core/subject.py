@@ -1,7 +1,7 @@
 """The subject of a measure: a trained network, its training data, and results that measures share.
 
-Inside `sharing()` a model and a dataset always have the same `Subject`, so that several measures share forward passes,
-spectra and margins. Least recently used results beyond a memory limit are dropped, and computed again when needed.
+Inside `sharing()` all measures of a model and a dataset use the same `Subject`, so they share forward passes, spectra
+and margins. Beyond a memory limit, the least recently used results are dropped.
 """
 
 import functools
@@ -26,10 +26,10 @@ from baselines.network import (
 )
 
 #: Limit in bytes of cached results, so that no measure runs out of memory because of another measure.
-#: Networks, their compiled functions, and a training set that is not memory-mapped are not included.
+#: The limit does not cover networks, their compiled functions, and a training set that is not memory-mapped.
 RETAINED_BYTES = 256 * 2**20
 
-#: Number of examples that determine the scales in front of layers that normalize within examples.
+#: Number of training examples from which `with_set_scales` computes scales.
 OF_SCALES = 256
 
 P = ParamSpec("P")
@@ -47,8 +47,7 @@ class Subject:
     def weights(self) -> list[Array]:
         """The trained weights, in the order of `get_weights()`; half precision becomes float32.
 
-        Raises:
-            MeasureUnavailable: weights are not finite.
+        Raises `MeasureUnavailable` if weights are not finite.
         """
         found = []
         for layer in self.model.layers:
@@ -60,36 +59,33 @@ class Subject:
 
     @property
     def n_outputs(self) -> int:
-        """Length of the network's output; raises `MeasureUnavailable` if the model is no graph of layers."""
+        """Length of the network's output vector; raises `MeasureUnavailable` if the model is no graph of layers."""
         return int(outputs_of(self.model)[0].shape[-1])
 
     @functools.cached_property
     def nodes(self) -> Nodes:
-        """The trained network as a graph of layers, with activations as nodes of their own and without final softmax.
+        """The trained network as a graph of layers and activations, without a final softmax.
 
-        If the output is no logits, `nodes.no_logits` is the message for the user.
+        If the outputs are no logits, `nodes.no_logits` is the message for the user.
         """
         return read_nodes(self.model, self.weights)
 
     @functools.cached_property
     def network(self) -> Network:
-        """A copy of the network that runs `nodes`; its parameters are all trained weights."""
+        """A copy of the trained network; its parameters are all trained weights."""
         return Network(self.nodes)
 
     @functools.cached_property
     def folded(self) -> Network:
         """The network with normalization and constants folded into the weights; its parameters are kernels and biases.
 
-        Without normalization and constants this is `network` itself.
-
-        Raises:
-            MeasureUnavailable: a normalization cannot be folded.
+        `network` itself if there is nothing to fold. Raises `MeasureUnavailable` if a normalization cannot be folded.
         """
         return self._folded(self.nodes)
 
     @property
     def is_changed_by_folding(self) -> bool:
-        """Whether `folded` differs from `network`."""
+        """Whether folding changes any layer, so that `folded` and `network` differ."""
         return self.folded is not self.network
 
     def seen(self, *, folded: bool) -> Network:
@@ -131,14 +127,14 @@ class Subject:
         return read_examples(self.dataset)
 
     def sample(self, number: int, seed: int = 0, *, by_class: bool = False) -> Sample:
-        """Draw `number` examples of the training set, as `draw` does; equal arguments give equal examples."""
+        """Return `number` training examples drawn by `draw`, or all if there are fewer; the same at every call."""
         return _sample(self, min(number, len(self.examples)), seed, by_class=by_class)
 
 
 def shared(compute: Callable[Concatenate[Subject, P], R]) -> Callable[Concatenate[Subject, P], R]:
-    """Cache the results of a function of a subject and hashable arguments.
+    """Cache the results of a function of a subject and hashable arguments, inside the subject.
 
-    Arguments by position, by name, or left at their defaults give the same cache entry.
+    A call finds the result of an equal call, whether arguments are given by position, by name, or by default.
     """
     signature = inspect.signature(compute)
 
@@ -162,7 +158,7 @@ _current: list[Subject] | None = None
 
 @contextmanager
 def sharing() -> Iterator[None]:
-    """Within this context measures of a model share their results; the model must not change meanwhile."""
+    """Let all measures of a model share results within this context; the model must not change meanwhile."""
     global _current
     before, _current = _current, []
     try:
@@ -172,13 +168,13 @@ def sharing() -> Iterator[None]:
 
 
 def share() -> None:
-    """Share results from now on, until the process ends."""
+    """Let all measures of a model share results until the process ends, as inside `sharing()`."""
     global _current
     _current = [] if _current is None else _current
 
 
 def subject_of(model: Any, dataset: Any) -> Subject:
-    """Return the subject of a model and a dataset; within `sharing()` the same two always have the same subject."""
+    """Return the subject of a model and a dataset; within `sharing()`, the same subject at every call."""
     for subject in _current or ():
         if subject.model is model and subject.dataset is dataset:
             return subject

@@ -1,9 +1,10 @@
-"""The work of a measure: a readable text, from which its cost and a forecast take the number of passes.
+"""The work of a measure: a text for users, from which the program computes numbers of passes.
 
-F is a forward pass, B a forward and a backward pass. Terms are `25 x 3 B`, over the examples of `n_samples`, or
-`1 F of 50 x kappa examples`. Factors are numbers, kappa (classes), d (weight layers), m (training examples), and
-`min(kappa, 10)` or `max(m / 10, 2048)`. All other words are ignored. Forecasts also ignore terms behind a semicolon,
-which describe other cases.
+A backward pass includes the forward pass before it. `25 x 3 backward passes` are 75 passes over the `n_samples`
+examples of a measure, `1 forward pass over 50 x kappa examples` is a pass over that many examples. Factors are numbers,
+kappa (classes), d (weight layers), m (training examples), and expressions such as `min(kappa, 10)` or
+`max(m / 10, 2048)`. All other words are ignored. Terms behind a semicolon describe other settings; `passes_of` ignores
+them.
 """
 
 import re
@@ -13,17 +14,19 @@ from typing import NamedTuple
 from baselines.core.needs import Cost
 
 _FACTOR = r"(?:(?:min|max)\([^()]+\)|[\d.,]*\d|\b(?:kappa|d|m)\b)"
-_TERM = re.compile(rf"({_FACTOR}(?: x {_FACTOR})*) ([FB])\b(?: of ({_FACTOR}(?: x {_FACTOR})*) (?:examples|mixtures))?")
+_PRODUCT = rf"{_FACTOR}(?: x {_FACTOR})*"
+_TERM = re.compile(rf"({_PRODUCT}) (forward|backward) pass(?:es)?(?: over ({_PRODUCT}) (?:examples|mixtures))?")
 
-#: Most passes F of a measure whose cost is not `many`; the limit of passes B is one less. Passes per class count once.
+#: The cost of a measure is `many` if it makes more forward passes than this, or at least as many backward passes. A
+#: factor kappa counts as 1.
 FEW = 3
 
 
 class Passes(NamedTuple):
-    """Numbers of examples in all passes of a measure."""
+    """Work of a measure as numbers of examples, summed over passes."""
 
     forward: float  #: in forward passes
-    backward: float  #: in forward and backward passes
+    backward: float  #: in backward passes
 
 
 class Sizes(NamedTuple):
@@ -35,28 +38,25 @@ class Sizes(NamedTuple):
 
 
 def passes_of(work: str, n_samples: int | None, sizes: Sizes) -> Passes:
-    """Return the numbers of examples in all passes of a measure's work.
+    """Return the numbers of examples in all passes of a measure with this work.
 
-    Args:
-        work: the work of the measure.
-        n_samples: training examples of a pass without its own number; None for all.
-        sizes: sizes of the network and the training set.
+    A pass whose term names no number goes over `n_samples` examples; None means the whole training set.
     """
-    symbols, found = sizes._asdict(), {"F": 0.0, "B": 0.0}
-    for factor, letter, examples in _TERM.findall(work.partition(";")[0]):
-        sample = sizes.m if n_samples is None else n_samples
-        found[letter] += _product(factor, symbols) * (_product(examples, symbols) if examples else min(sample, sizes.m))
-    return Passes(found["F"], found["B"])
+    symbols, found = sizes._asdict(), {"forward": 0.0, "backward": 0.0}
+    for factor, direction, examples in _TERM.findall(work.partition(";")[0]):
+        sample = sizes.m if n_samples is None else min(n_samples, sizes.m)
+        found[direction] += _product(factor, symbols) * (_product(examples, symbols) if examples else sample)
+    return Passes(**found)
 
 
 def cost_of(work: str, *, takes_gradients: bool) -> Cost:
-    """Return the cost of a work, from its passes for one class and 100 layers, terms behind a semicolon included."""
-    symbols, times = Sizes(kappa=1, d=100, m=1)._asdict(), {"F": 0.0, "B": 0.0}
-    for factor, letter, _ in _TERM.findall(work):
-        times[letter] += _product(factor, symbols)
+    """Return the cost of a work, for one class and 100 weight layers; terms behind a semicolon count, too."""
+    symbols, times = Sizes(kappa=1, d=100, m=1)._asdict(), {"forward": 0.0, "backward": 0.0}
+    for factor, direction, _ in _TERM.findall(work):
+        times[direction] += _product(factor, symbols)
     if not any(times.values()):
         return Cost.WEIGHTS
-    if times["F"] > FEW or times["B"] > FEW - 1:
+    if times["forward"] > FEW or times["backward"] > FEW - 1:
         return Cost.MANY
     return Cost.GRADIENTS if takes_gradients else Cost.FORWARD
 
@@ -69,7 +69,6 @@ def _product(text: str, symbols: Mapping[str, int]) -> float:
 
 
 def _value(factor: str, symbols: Mapping[str, int]) -> float:
-    """Value of a number, a symbol, a symbol over a number, or the min or max of two such factors."""
     if factor.startswith(("min(", "max(")):
         ends = [_value(part, symbols) for part in factor[4:-1].split(", ")]
         return min(ends) if factor.startswith("min") else max(ends)

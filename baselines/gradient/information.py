@@ -1,4 +1,4 @@
-"""Information in the weights (IIW): the change of the weights by training, relative to the precision set by the data.
+"""Information in the weights (IIW): how far training moved the weights, relative to how precisely the data fix them.
 
 Source: Wang et al. 2022, PAC-Bayes information bottleneck, arXiv 2109.14509. Weights: as trained.
 """
@@ -16,13 +16,13 @@ from baselines.core.subject import Subject, shared
 from baselines.network import Network
 from baselines.network.losses import cross_entropies
 
-#: Memory of derivatives along a direction, in units of a forward pass.
+#: Memory of derivatives along a direction, in forward passes.
 PASSES = 4
 
 
 @shared
 def slopes_of_change(subject: Subject, n_samples: int, seed: int) -> Array:
-    """Return <w - w0, g_i> (n,), g_i the gradient of example i's cross-entropy with respect to all weights."""
+    """Return <w - w0, g_i> (n,): w the weights, initially w0, g_i the gradient of example i's cross-entropy in w."""
     network, start, sample = subject.network, subject.nodes_at_start.nodes, subject.sample(n_samples, seed)
     before = [array for place in network.trained_nodes for array in start[place].weights[: start[place].n_trained]]
     changes = [now.numpy() - np.float32(array) for now, array in zip(network.variables, before, strict=True)]
@@ -44,13 +44,13 @@ def _slopes(network: Network, changes: Sequence[Array], images: Any, labels: Any
 def information_in_weights(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
     """Information in the weights: squared change of the weights by training in the metric of the Fisher matrix.
 
-    Formula: m E <w - w0, g_i>^2, g_i the gradient of one example's cross-entropy. Range: [0, inf).
+    Formula: m E <w - w0, g_i>^2, w the weights, initially w0, g_i the gradient of example i's cross-entropy, m
+    examples. Range: [0, inf).
 
-    Approximate IIW, m (w - w0)' F (w - w0) with the empirical Fisher matrix F. It is twice the relative entropy between
-    Gaussians around w and around w0. Both have the covariance of weights trained on bootstrap samples, about F^-1 / m.
-    The authors' prior is trained on held-out data; here its mean is w0. The authors' code squares a mean over batches
-    for each array; this mean vanishes at a stationary point. It also leaves out biases and the factor m. Weights are
-    all trained parameters.
+    Approximate IIW: m (w - w0)' F (w - w0) with the empirical Fisher matrix F. It is twice the relative entropy between
+    Gaussians around w and around w0 that both have the covariance of weights trained on bootstrap samples, about F^-1 /
+    m. The authors' prior is trained on held-out data; here its mean is w0. The authors' code squares, for each array, a
+    mean over batches, which vanishes at a stationary point; it leaves out biases and the factor m.
 
     Args:
         n_samples: training examples on which F is estimated; m is the size of the whole training set.

@@ -20,10 +20,11 @@ def jacobian_norm(subject: Subject, *, n_batches: int = 33, batch_size: int = 16
     """Mean squared entry of the Jacobians of the logits with respect to the inputs of all layers.
 
     Formula: mean over batches and layers l of mean((d f / d x^l)^2), x^l the input of layer l. Range: [0, inf). Source:
-    PGDL starting kit (Jiang et al. 2020, arXiv 2012.07976). Work: kappa B of 528 examples. Draws: by example.
+    PGDL starting kit (Jiang et al. 2020, arXiv 2012.07976). Work: kappa backward passes over 528 examples. Draws:
+    depend on the order of examples.
 
-    All layers, including pooling and reshaping, have equal weight, and so have all batches, including a smaller last
-    batch. This follows the starting kit, which reads the first 33 batches of 16 examples.
+    As in the starting kit, the first 33 batches of 16 examples are read. All layers, including pooling and reshaping,
+    have equal weight, and so have all batches, including a smaller last batch.
 
     Args:
         n_batches: batches from the dataset's start.
@@ -37,14 +38,12 @@ def jacobian_norm(subject: Subject, *, n_batches: int = 33, batch_size: int = 16
 
 
 def _first(dataset: Any, number: int) -> Array:
-    """Inputs of the first `number` examples; further examples are not read."""
     for images, labels in dataset.batch(number).take(1):
         return checked(images.numpy(), labels.numpy(), 0)[0]
     raise ValueError("dataset: expected examples, found none")
 
 
 def _mean_squares(network: Network, images: Any) -> Derivative:
-    """Return the mean square (n,) of a logit's derivatives with respect to each layer's input, averaged over layers."""
     positions = [position for sources, _ in network.layers for position in sources if position != network.output]
     places = sorted({INPUT, *positions})
     with tf.GradientTape(persistent=True) as tape:
@@ -77,7 +76,6 @@ def jacobian_norms(subject: Subject, n_samples: int, seed: int, outputs: str) ->
 
 
 def _input_squares(network: Network, images: Any, outputs: str) -> Derivative:
-    """Squared norms (n,) of an output's derivatives with respect to the input."""
     with tf.GradientTape(persistent=True) as tape:
         tape.watch(images)
         logits = network.logits(images)
@@ -97,7 +95,8 @@ def _input_squares(network: Network, images: Any, outputs: str) -> Derivative:
 def input_jacobian_norm(subject: Subject, *, n_samples: int = 2048, outputs: str = "logits", seed: int = 0) -> float:
     """Mean Frobenius norm of the Jacobian of the logits with respect to the input.
 
-    Formula: E |d f / d x|_F. Range: [0, inf). Source: Novak et al. 2018, arXiv 1802.08760. Work: kappa B.
+    Formula: E |d f / d x|_F, f the logits, x the input. Range: [0, inf). Source: Novak et al. 2018, arXiv 1802.08760.
+    Work: kappa backward passes.
 
     Args:
         outputs: differentiate "logits" or "probabilities".
@@ -107,11 +106,12 @@ def input_jacobian_norm(subject: Subject, *, n_samples: int = 2048, outputs: str
 
 @measure(Need.GRADIENTS, Need.QUANTITIES)
 def log_jacobian_norm_normalized(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
-    """Mean logarithm of the Jacobian's norm relative to the norms of inputs and logits.
+    """Mean logarithm of the Jacobian's norm, times the input's norm, divided by the norm of the logits.
 
-    Formula: E ln(|d f / d x|_F |x| / |f|). Source: Novak et al. 2018, arXiv 1802.08760. Work: kappa B.
+    Formula: E ln(|d f / d x|_F |x| / |f|), f the logits, x the input. Source: Novak et al. 2018, arXiv 1802.08760.
+    Work: kappa backward passes.
 
-    Examples for which any of the three norms is 0 are left out; the value is 0 if no example is left.
+    Examples with a norm of 0 are left out; the value is 0 if no example is left.
     """
     sample, answers = logits(subject, n_samples, seed)
     sizes = [
@@ -126,11 +126,11 @@ def log_jacobian_norm_normalized(subject: Subject, *, n_samples: int = 2048, see
 def geometric_complexity(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
     """Mean squared Frobenius norm of the Jacobian of the logits with respect to the input.
 
-    Formula: E |d f / d x|_F^2. Range: [0, inf). Source: Dherin, Munn, Rosca and Barrett 2022, arXiv 2209.13083. Work:
-    kappa B.
+    Formula: E |d f / d x|_F^2, f the logits, x the input. Range: [0, inf). Source: Dherin, Munn, Rosca and Barrett
+    2022, arXiv 2209.13083. Work: kappa backward passes.
 
-    Geometric complexity is a discrete Dirichlet energy of the logits over the training inputs: |W|_F^2 for a linear
-    network, 0 for constant outputs. The square of `input_jacobian_norm` is smaller by the variance of the norm over
-    examples. Dherin et al. take all training examples or a batch.
+    Geometric complexity is a discrete Dirichlet energy: |W|_F^2 for a linear network with weights W, 0 for constant
+    outputs. The square of `input_jacobian_norm` is smaller by the variance of the norm over examples. Dherin et al.
+    take all training examples or a batch.
     """
     return float(np.mean(jacobian_norms(subject, n_samples, seed, "logits") ** 2))

@@ -1,7 +1,8 @@
 """Linear regions: sets of inputs on which a piecewise linear network is a single affine function.
 
-The pattern of an input identifies its region: for each unit, the linear piece of the activation or max pooling, named
-by its derivative. If an activation is flat at both ends (ReLU6), a positive output distinguishes the upper end.
+The pattern c(x) of an input x identifies its region. It lists, for each unit, the linear piece of the activation or max
+pooling; the derivative identifies the piece. If an activation is flat at both ends (ReLU6), a positive output
+distinguishes the upper end.
 
 n_steps: steps along the segment between two examples.
 """
@@ -20,10 +21,10 @@ from baselines.network import INPUT, Network, joined
 from baselines.network.hidden import is_bent, is_linear
 from baselines.network.nodes import ACTIVATIONS
 
-#: Replaces the derivative, 0, at an upper end; no activation has this derivative.
+#: Identifies an upper end, where the derivative is 0; no activation has this derivative.
 _UPPER_END = np.inf
 
-#: Memory of the patterns of examples, in units of a forward pass.
+#: Memory of the patterns of examples, in forward passes.
 PASSES = 2
 
 
@@ -31,12 +32,12 @@ PASSES = 2
 def linear_regions_met(subject: Subject, *, n_samples: int = 128, n_steps: int = 32, seed: int = 0) -> float:
     """Mean number of linear regions on the segment between two training examples.
 
-    Formula: 1 + mean over pairs of sum_k 1[c(z_k) != c(z_k+1)], z_k equally spaced from x to x', c the pattern. Range:
-    [1, n_steps + 1]. Source: Novak et al. 2018, arXiv 1802.08760, on segments; Hanin and Rolnick 2019, arXiv
-    1906.00904. Work: 1 B of 2112 examples. Draws: by example. Refused: a layer is not piecewise linear, or there is a
-    single example.
+    Formula: 1 + mean over pairs of sum_k 1[c(z_k) != c(z_k+1)], z_k equally spaced from x to x', c the linear pieces of
+    all units. Range: [1, n_steps + 1]. Source: Novak et al. 2018, arXiv 1802.08760, on segments; Hanin and Rolnick
+    2019, arXiv 1906.00904. Work: 1 backward pass over 2112 examples. Draws: depend on the order of examples. Refused: a
+    layer is not piecewise linear, or there is a single example.
 
-    Regions strictly between two points z_k are missed. Large networks change region in every step and reach the upper
+    Regions that lie between two points z_k are missed. Large networks change region in every step and reach the upper
     bound. On digits, 32 steps find 5.3 of 5.8 regions of a network with 32 hidden units, and 17.8 of 29.5 with hidden
     layers of 128 and 64 units.
 
@@ -50,11 +51,12 @@ def linear_regions_met(subject: Subject, *, n_samples: int = 128, n_steps: int =
 def activation_changes(subject: Subject, *, n_samples: int = 128, n_steps: int = 32, seed: int = 0) -> float:
     """Mean number of changes of the units' linear pieces on the segment between two training examples.
 
-    Formula: mean over pairs of sum_k |c(z_k) - c(z_k+1)|_0, z_k equally spaced from x to x', c pieces of activations.
-    Range: [0, inf). Source: Novak et al. 2018, arXiv 1802.08760, on segments. Work: 1 B of 2112 examples. Draws: by
-    example.
+    Formula: mean over pairs of sum_k |c(z_k) - c(z_{k+1})|_0, z_k equally spaced from x to x', c the pieces of
+    activations, |.|_0 the number of entries other than 0. Range: [0, inf). Source: Novak et al. 2018, arXiv 1802.08760,
+    who also take closed curves through examples. Work: 1 backward pass over 2112 examples. Draws: depend on the order
+    of examples.
 
-    Novak et al. also take closed curves through examples. Wider networks have more units. Max pooling is not counted.
+    The value grows with the width, because all units count. Max pooling is not counted.
     """
     return float(np.mean(np.sum(_changes(subject, n_samples, n_steps, seed)[1], axis=1)))
 
@@ -63,10 +65,8 @@ def activation_changes(subject: Subject, *, n_samples: int = 128, n_steps: int =
 def activation_patterns(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
     """Number of linear regions that contain training examples, per example.
 
-    Formula: |{c(x_i)}| / n, c the pattern. Range: (0, 1]. Source: Hanin and Rolnick 2019, arXiv 1906.00904. Refused: a
-    layer is not piecewise linear.
-
-    The value is 1 for all networks that are not narrow, and then does not distinguish them.
+    Formula: |{c(x_i)}| / n, c the linear pieces of all units, n examples x_i. Range: (0, 1]; 1 for all networks that
+    are not narrow. Source: Hanin and Rolnick 2019, arXiv 1906.00904. Refused: a layer is not piecewise linear.
     """
     network, sample = _in_pieces(subject), subject.sample(n_samples, seed)
 
@@ -88,7 +88,7 @@ def _digest(parts: list[Array], row: int) -> bytes:
 
 @shared
 def _changes(subject: Subject, n_samples: int, n_steps: int, seed: int) -> tuple[Array, Array]:
-    """Whether the region changes, and how many activations change piece, in each step (pairs, n_steps)."""
+    """Return whether the region changes and how many activations change piece, for each step: (pairs, n_steps)."""
     network, sample = _in_pieces(subject), subject.sample(n_samples, seed)
     number = len(sample) // 2
     if not number:
@@ -122,7 +122,7 @@ def _in_pieces(subject: Subject) -> Network:
 
 
 def _pieces(network: Network, points: Any) -> Iterator[tuple[int, Any]]:
-    """Yield the position of each nonlinear layer and the pieces (points, units): derivatives or `_UPPER_END`."""
+    """Yield the position of each nonlinear layer and its pieces (points, units): derivatives or `_UPPER_END`."""
     places = [place for place, node in enumerate(network.nodes) if not is_linear(node)]
     sources = sorted({source for place in places for source in network.nodes[place].sources})
     values = dict(zip(sources, network.run({INPUT: points}, sources), strict=True))

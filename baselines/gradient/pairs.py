@@ -1,8 +1,6 @@
-"""Angles between the gradients of pairs of examples: does a step that reduces a loss reduce another example's loss?
+"""Angles between the gradients of pairs of examples: does a step for an example reduce the other example's loss, too?
 
-Weights are all trained parameters, including scales and shifts of normalization.
-
-Weights: as trained. Work: 1 B of 128.
+Weights: as trained. Work: 1 backward pass.
 """
 
 from typing import Any
@@ -18,7 +16,6 @@ from baselines.network.per_example import gradient_products
 
 @shared
 def _cosines(subject: Subject, n_samples: int, seed: int) -> Array:
-    """Cosines (pairs,) between two examples' gradients of the cross-entropy; 0 if either gradient is 0."""
     network, sample = subject.network, subject.sample(n_samples, seed)
     if len(sample) < 2:
         raise MeasureUnavailable("needs two training examples")
@@ -42,7 +39,8 @@ def _cosines(subject: Subject, n_samples: int, seed: int) -> Array:
 def gradient_confusion(subject: Subject, *, n_samples: int = 128, seed: int = 0) -> float:
     """Gradient confusion: the largest opposition between the gradients of two examples.
 
-    Formula: -min over pairs i < j of cos(g_i, g_j). Range: [-1, 1]. Source: Sankararaman et al. 2020, arXiv 1904.06963.
+    Formula: -min over pairs i < j of cos(g_i, g_j), g_i the gradient of example i's cross-entropy. Range: [-1, 1].
+    Source: Sankararaman et al. 2020, arXiv 1904.06963.
 
     Sankararaman et al. bound inner products from below, and plot cosines. More examples have a smaller minimum.
     """
@@ -53,8 +51,9 @@ def gradient_confusion(subject: Subject, *, n_samples: int = 128, seed: int = 0)
 def neg_stiffness_cosine(subject: Subject, *, n_samples: int = 128, seed: int = 0) -> float:
     """Minus the stiffness: minus the mean cosine between the gradients of two examples.
 
-    Formula: -mean over pairs i < j of cos(g_i, g_j). Range: [-1, 1 / (n - 1)]; -1 if all gradients have one direction.
-    Source: Fort, Nowak, Jastrzebski and Narayanan 2019, arXiv 1901.09491.
+    Formula: -mean over pairs i < j of cos(g_i, g_j), g_i the gradient of example i's cross-entropy, n examples. Range:
+    [-1, 1 / (n - 1)]; -1 if all gradients have the same direction. Source: Fort, Nowak, Jastrzebski and Narayanan 2019,
+    arXiv 1901.09491.
     """
     return -float(_cosines(subject, n_samples, seed).mean())
 
@@ -63,7 +62,7 @@ def neg_stiffness_cosine(subject: Subject, *, n_samples: int = 128, seed: int = 
 def neg_stiffness_sign(subject: Subject, *, n_samples: int = 128, seed: int = 0) -> float:
     """Minus the sign stiffness: minus the mean sign of the inner product of two examples' gradients.
 
-    Formula: -mean over pairs i < j of sign(g_i . g_j). Range: [-1, 1]; -1 if all gradients point the same way. Source:
-    Fort, Nowak, Jastrzebski and Narayanan 2019, arXiv 1901.09491.
+    Formula: -mean over pairs i < j of sign(g_i . g_j), g_i the gradient of example i's cross-entropy. Range: [-1, 1];
+    -1 if all inner products are positive. Source: Fort, Nowak, Jastrzebski and Narayanan 2019, arXiv 1901.09491.
     """
     return -float(np.sign(_cosines(subject, n_samples, seed)).mean())

@@ -1,7 +1,5 @@
 """Agreement between the gradients of single examples: signal-to-noise ratio and coherence.
 
-Weights are all trained parameters, including scales and shifts of normalization.
-
 Weights: as trained.
 """
 
@@ -22,9 +20,9 @@ ROUNDING = 1e-5
 
 @shared
 def gradient_moments(subject: Subject, n_samples: int, seed: int) -> tuple[Array, Array, float]:
-    """Return the mean and the mean square (weights,) of the examples' gradients of the cross-entropy, and s.
+    """Return the mean and the mean square (weights,) of the examples' loss gradients divided by e^s, and s.
 
-    All gradients are divided by e^s against underflow. Weights are in the order of `weight_moments`.
+    Undivided gradients could underflow. Weights are in the order of `weight_moments`.
     """
     network, sample = subject.network, subject.sample(n_samples, seed)
     run, arrays = functools.partial(loss_moments, network), [sample.inputs, sample.labels]
@@ -39,13 +37,13 @@ def gradient_moments(subject: Subject, n_samples: int, seed: int) -> tuple[Array
 def gsnr(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
     """Minus the mean gradient signal-to-noise ratio (GSNR) of the weights.
 
-    Formula: -mean over weights j of (E g_ij)^2 / Var g_ij, g_ij the derivative of example i's cross-entropy. Range:
-    (-inf, 0]. Source: Liu et al. 2020, arXiv 2001.07384.
+    Formula: -mean over weights j of (E g_ij)^2 / Var g_ij, g_ij the derivative of example i's cross-entropy in weight
+    j. Range: (-inf, 0]. Source: Liu et al. 2020, arXiv 2001.07384.
 
     A step along gradients with a large ratio reduces the loss of most examples, also unseen examples; hence the sign.
     Liu et al. follow the ratio through training. Here it is taken at the end, when the mean gradient is close to 0.
-    Without any signal, the estimate from n examples is about 1 / n. Weights with a constant gradient, such as those of
-    dead units, are left out; 0 if no weight is left.
+    Without any signal, the estimate from n examples is about 1 / n. Weights with a constant gradient, as in dead units,
+    are left out; the value is 0 if no weight is left.
     """
     mean, square, _ = gradient_moments(subject, n_samples, seed)
     variance = square - mean**2
@@ -55,14 +53,14 @@ def gsnr(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
 
 @measure(Need.LABELS, Need.GRADIENTS)
 def m_coherence(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
-    """Minus the m-coherence: minus the mean number of examples, itself included, that an example's gradient helps.
+    """Minus the m-coherence: minus the mean number of examples that profit from a step along an example's gradient.
 
-    Formula: -n |E g|^2 / E |g_i|^2, g_i the gradient of the cross-entropy of example i of n. Range: [-n, 0]. Source:
-    Chatterjee and Zielinski 2020, arXiv 2008.01217; Chatterjee 2020, arXiv 2002.10657.
+    Formula: -n |E g|^2 / E |g_i|^2, g_i the gradient of example i's cross-entropy, n examples, E g the mean of g_i.
+    Range: [-n, 0]. Source: Chatterjee and Zielinski 2020, arXiv 2008.01217; Chatterjee 2020, arXiv 2002.10657.
 
-    The value is -n if all n gradients are equal, -1 if they are orthogonal, and 0 if all are 0. Coherent gradients are
-    expected to generalize, hence the sign. The measure is meant for use during training: at a stationary point the sum
-    of the gradients and the value vanish, so for fitted networks the value ranks how far training went.
+    The value is -n if all gradients are equal, -1 if they are orthogonal, and 0 if all are 0. Coherent gradients are
+    expected to generalize, hence the sign. The measure is meant for use during training: for fitted networks, whose
+    gradients sum to about 0, the value only ranks how far training went.
     """
     squares, _, mean_square, _ = relative_gradients(subject, n_samples, seed)
     power = float(squares.mean())

@@ -1,11 +1,11 @@
 """Takeuchi's information criterion: the generalization gap of a regular model, from gradients and curvature.
 
-For a regular model and m examples the gap is about Tr(H^-1 C) / m, with the Hessian H of the loss and the second moment
-C of the gradients of single examples. H is singular for a network, so it is replaced by the trace or the diagonal of
-the Fisher matrix F under the predicted probabilities. With the full F and fewer examples than weights, Tr(F^+ C) would
-be sum_i (1 / p_i - 1), p_i the probability of the true class, independently of the weights.
+For a regular model and m examples the gap is about Tr(H^-1 C) / m. H is the Hessian of the loss, C the second moment of
+the gradients of single examples. H is singular for a network, so the trace or the diagonal of the Fisher matrix F under
+the predicted probabilities replaces it. With the full F and fewer examples than weights, Tr(F^+ C) would depend only on
+the probabilities p_i of the true classes: it would be sum_i (1 / p_i - 1).
 
-Weights: as trained. Work: 1 B + min(kappa, 10) B.
+Weights: as trained. Work: 1 backward pass + min(kappa, 10) backward passes.
 """
 
 import math
@@ -18,7 +18,7 @@ from baselines.core.sample import Array
 from baselines.core.subject import Subject
 from baselines.gradient.signal_to_noise import gradient_moments
 
-#: Squared gradients below this bound occur when the curvature of confident right predictions underflows to 0.
+#: Smaller squared gradients may go with a curvature of 0, which underflows for confident right predictions.
 SMALLEST = float(np.finfo(np.float32).tiny)
 
 
@@ -26,12 +26,12 @@ SMALLEST = float(np.finfo(np.float32).tiny)
 def tic_trace(subject: Subject, *, n_samples: int = 2048, n_probes: int = 10, seed: int = 0) -> float:
     """Takeuchi's information criterion with traces: second moment of the gradients over curvature.
 
-    Formula: Tr(C) / (m Tr(F)), C = E g_i g_i', g_i gradients of single examples, F the Fisher matrix. Range: [0, inf).
-    Source: Thomas et al. 2020, arXiv 1906.07774. Refused: the Fisher matrix is 0 and gradients are not, as for wrong
-    predictions with probability 1.
+    Formula: Tr(C) / (m Tr(F)), C = E g_i g_i', g_i the gradient of example i's cross-entropy, F the Fisher matrix under
+    the predicted probabilities, m examples. Range: [0, inf). Source: Thomas et al. 2020, arXiv 1906.07774. Refused: the
+    Fisher matrix is 0 and gradients are not, as for wrong predictions with probability 1.
 
-    The value is 1 / m for m training examples if the labels are distributed as the predicted probabilities. It is 0 if
-    both traces are 0, and large for a network that is confident and wrong.
+    The value is 1 / m if the labels are distributed as the predicted probabilities. It is 0 if both traces are 0, and
+    large for a network that is confident and wrong.
     """
     noise, curvature = _diagonals(subject, n_samples, n_probes, seed)
     above, below = float(noise.sum()), float(curvature.sum())
@@ -46,9 +46,8 @@ def tic_diag(
 ) -> float:
     """Takeuchi's information criterion with diagonals: second moment of each weight's gradient over its curvature.
 
-    Formula: 1/m sum over weights j of C_jj / (F_jj + epsilon), C = E g_i g_i', F the Fisher matrix, m examples. Range:
-    [0, inf). Source: Thomas et al. 2020, arXiv 1906.07774; the diagonal as in Schneider, Dangel and Hennig 2021, arXiv
-    2102.06604.
+    Formula: 1/m sum over weights j of C_jj / (F_jj + epsilon), with the symbols of tic_trace. Range: [0, inf). Source:
+    Thomas et al. 2020, arXiv 1906.07774; the diagonal as in Schneider, Dangel and Hennig 2021, arXiv 2102.06604.
 
     Schneider et al. leave out 1/m, and take the diagonal of the Hessian, which equals the diagonal of F if the network
     is piecewise linear. The value is n / m for n weights if the labels are distributed as the predicted probabilities

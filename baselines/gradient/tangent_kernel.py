@@ -1,9 +1,8 @@
 """The empirical neural tangent kernel: inner products of the logits' gradients with respect to the weights.
 
-Logits are centred, by subtracting their mean over classes, and the kernel is averaged over classes. Weights are all
-trained parameters, including scales and shifts of normalization.
+The mean over classes is subtracted from the logits, and the kernel is averaged over classes.
 
-Weights: as trained. Work: min(kappa, 10) B of 128.
+Weights: as trained. Work: min(kappa, 10) backward passes.
 """
 
 import math
@@ -21,7 +20,7 @@ from baselines.network.per_example import gradient_products
 
 @shared
 def tangent_kernel(subject: Subject, n_samples: int, n_probes: int, seed: int) -> tuple[Array, Array]:
-    """Draw examples; returns their kernel (n, n), float64, and their labels as corners of a simplex (n, classes).
+    """Return the kernel (n, n), float64, of drawn examples, and their labels as corners of a simplex (n, classes).
 
     With more classes than `n_probes`, the mean over classes is estimated by `n_probes` random combinations of logits.
     """
@@ -42,7 +41,7 @@ def tangent_kernel(subject: Subject, n_samples: int, n_probes: int, seed: int) -
 
 
 def _directions(n_classes: int, n_probes: int, seed: int) -> Array:
-    """Centred combinations (number, classes) of logits: one per class or, for more classes, `n_probes` random ones."""
+    """Return the coefficients (number, classes) of centred logits or, for many classes, of random combinations."""
     combined = np.eye(n_classes)
     if n_classes > n_probes:
         signs = stream("signs of the tangent kernel", seed).choice([-1.0, 1.0], (n_probes, n_classes))
@@ -60,19 +59,20 @@ def _corners(labels: Array, n_classes: int) -> Array:
 def ntk_alignment(subject: Subject, *, n_samples: int = 128, n_probes: int = 10, seed: int = 0) -> float:
     """Minus the centred alignment of the neural tangent kernel with the labels.
 
-    Formula: -<H K H, Y Y'> / (|H K H|_F |H Y Y' H|_F), K_ij = mean over classes of <d g_c(x_i) / dw, d g_c(x_j) / dw>,
-    g = f less its mean over classes. Range: [-1, 0]; -1 if H K H is a multiple of H Y Y' H. Source: Baratin et
-    al. 2021, arXiv 2008.00938; Cortes, Mohri and Rostamizadeh 2012, arXiv 1203.0550.
+    Formula: -<H K H, Y Y'> / (|H K H|_F |H Y Y' H|_F), K_ij = mean over classes c of <d g_c(x_i) / dw, d g_c(x_j) /
+    dw>, g the logits minus their mean over classes, w the weights, rows of Y the labels as corners of a simplex; H
+    subtracts means over examples. Range: [-1, 0]; -1 if H K H is a multiple of H Y Y' H. Source: Baratin et al. 2021,
+    arXiv 2008.00938; Cortes, Mohri and Rostamizadeh 2012, arXiv 1203.0550.
 
-    Rows of Y are the labels, and H subtracts means over examples. Baratin et al. show that the alignment grows during
-    training. The value does not depend on the scale of K, but on the distribution of scale among layers. It is 0 if all
-    examples have the same gradient.
+    Baratin et al. show that the alignment grows during training. The value does not depend on the scale of K, but
+    changes if scale moves from a layer to the next. It is 0 if all examples have the same gradient.
 
-    The logits g are centred because a constant added to all logits does not change predictions. On two networks trained
+    The logits are centred because a constant added to all logits does not change predictions. On two networks trained
     on 1024 digits, centring changes the value by 0.03 %. The authors' code neither centres logits nor averages over
-    classes: its kernel has a row for each logit of each example. The authors' code yields -0.059 and -0.063 on these
-    networks, and this measure -0.530 and -0.520. If gradients of different logits were orthogonal, and all classes had
-    equal kernels and sizes, the authors' value would be this value over sqrt(kappa (kappa - 1)): -0.056 and -0.055.
+    classes: its kernel has a row for each logit of each example. The values of that code on these networks are -0.059
+    and -0.063, the values here -0.530 and -0.520. If gradients of different logits were orthogonal, and all kappa
+    classes had equal kernels and sizes, the authors' value would be this value over sqrt(kappa (kappa - 1)): -0.056 and
+    -0.055.
     """
     kernel, labels = tangent_kernel(subject, n_samples, n_probes, seed)
     kernel, labels = _centered(_centered(kernel).T), _centered(labels)
@@ -86,14 +86,13 @@ def ntk_complexity(
 ) -> float:
     """Complexity of the labels for the neural tangent kernel: their norm in the kernel's Hilbert space.
 
-    Formula: sqrt(2 tr(Y' (K + r I / 2)^-1 Y) / n), K_ij = mean over classes of <d g_c(x_i) / dw, d g_c(x_j) / dw>, g =
-    f less its mean over classes, scaled to K_ii = 1/2 on average. Range: (0, 2 / sqrt(ridge)]. Source: Arora, Du, Hu,
-    Li and Wang 2019, arXiv 1901.08584, with the kernel of the trained network. Refused: all gradients are 0.
+    Formula: sqrt(2 tr(Y' (K + r I / 2)^-1 Y) / n), n examples, Y the labels and K the kernel of ntk_alignment, scaled
+    to K_ii = 1/2 on average. Range: (0, 2 / sqrt(ridge)]. Source: Arora, Du, Hu, Li and Wang 2019, arXiv 1901.08584,
+    with the kernel of the trained network. Refused: all gradients are 0.
 
-    Main term of a bound on the test error. Arora et al. have labels 1 and -1 and the kernel of an infinitely wide
-    network of two layers on inputs of length 1, for which K_ii is 1/2. Here K is scaled to the same mean, and labels of
-    more classes are corners of a simplex. The value depends on the distribution of scale among layers, not on a factor
-    of all gradients.
+    This is the main term of a bound on the test error. Arora et al. have labels 1 and -1 and the kernel of an
+    infinitely wide network of two layers on inputs of length 1, for which K_ii is 1/2. Here K is scaled to the same
+    mean. The value changes if scale moves from a layer to the next, but not with a factor of all gradients.
 
     Args:
         ridge: r, added to the diagonal relative to the mean of K_ii, so that K is invertible with equal gradients, too.

@@ -1,7 +1,6 @@
 """Gradients of the loss at the end of training, with respect to weights and to inputs.
 
-Once the training set is fitted, the loss' gradients are tiny and differ between networks by orders of magnitude: hence
-the `log_` forms. Weights are all trained parameters, including scales and shifts of normalization.
+Gradients of fitted networks are tiny and differ by orders of magnitude; hence the `log_` forms.
 """
 
 import functools
@@ -24,10 +23,7 @@ from baselines.network.per_example import PASSES, per_example
 def weight_gradients(
     subject: Subject, n_samples: int, seed: int, label: str = "true", *, folded: bool = False
 ) -> tuple[Array, Array, float]:
-    """Return |g_i|^2 (n,), <w, g_i> (n,) and |mean g_i|^2, g_i the gradient of example i's cross-entropy.
-
-    Arguments are those of `relative_gradients`.
-    """
+    """Return |g_i|^2 (n,), <w, g_i> (n,) and |mean g_i|^2, g_i the gradient of example i's loss in the weights w."""
     squares, products, mean_square, unit = relative_gradients(subject, n_samples, seed, label, folded=folded)
     size = math.exp(unit)
     return size**2 * squares, size * products, size**2 * mean_square
@@ -37,9 +33,9 @@ def weight_gradients(
 def relative_gradients(
     subject: Subject, n_samples: int, seed: int, label: str = "true", *, folded: bool = False
 ) -> tuple[Array, Array, float, float]:
-    """Return the results of `weight_gradients` for gradients in units of e^s, so that squares do not underflow, and s.
+    """Return the results of `weight_gradients` for gradients divided by e^s, and s. Undivided squares could underflow.
 
-    Labels are the true labels (`true`) or drawn from the predicted probabilities (`model`). With normalization
+    Labels are the true labels (`label` "true") or drawn from the predicted probabilities ("model"). With normalization
     `folded`, weights are kernels and biases.
     """
     network, sample = subject.seen(folded=folded), subject.sample(n_samples, seed)
@@ -58,16 +54,13 @@ def relative_gradients(
 
 
 def in_one_unit(first: float, second: float) -> tuple[float, float, float]:
-    """Factors that convert numbers in units e^first and e^second to the larger unit, and the logarithm of this unit."""
+    """Return the factors that convert numbers from units e^first and e^second to the larger unit e^s, and s."""
     unit = max(first, second)
     return math.exp(first - unit), math.exp(second - unit), unit
 
 
 def added(total: Array, before: float, part: Array, now: float) -> Array:
-    """Return before * total + now * part (weights,), float64, in the memory of `total`; factors as by `in_one_unit`.
-
-    Allocating arrays of this length would take about as long as a pass. A total of another length counts as 0.
-    """
+    """Return before * total + now * part, float64, in `total`'s memory; a `total` of another shape counts as 0."""
     if total.shape != part.shape:
         return np.multiply(part, now, dtype=np.float64)
     if before != 1:
@@ -133,7 +126,7 @@ def fisher_trace(
 
 @shared
 def input_gradients(subject: Subject, n_samples: int, seed: int) -> Array:
-    """Norms (n,) of the gradients of the examples' cross-entropies with respect to their inputs."""
+    """Return the norms (n,) of the gradients of the examples' cross-entropies with respect to their inputs."""
     network, sample = subject.network, subject.sample(n_samples, seed)
 
     def norms(images: Any, labels: Any) -> tuple[Any, Any]:
@@ -153,7 +146,8 @@ def input_gradients(subject: Subject, n_samples: int, seed: int) -> Array:
 def input_gradient_norm(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
     """Mean norm of the loss' gradient with respect to the input.
 
-    Formula: E |d l / d x|_2, l the cross-entropy. Range: [0, inf). Source: Novak et al. 2018, arXiv 1802.08760.
+    Formula: E |d l / d x|_2, l the cross-entropy, x the input. Range: [0, inf). Source: Novak et al. 2018, arXiv
+    1802.08760.
     """
     return float(input_gradients(subject, n_samples, seed).mean())
 
@@ -164,11 +158,12 @@ def sensitivity_output_change(
 ) -> float:
     """Mean squared change of the logits under noise on the input, relative to their mean square.
 
-    Formula: E |f(x + eta) - f(x)|^2 / E |f|^2, eta ~ N(0, tau^2 I). Range: [0, inf); 0 if all logits are 0. Source:
-    Forouzesh et al. 2021, arXiv 2010.02074. Work: 2 F. Draws: by input and by example.
+    Formula: E |f(x + eta) - f(x)|^2 / E |f|^2, eta ~ N(0, tau^2 I), f the logits. Range: [0, inf); 0 if all logits are
+    0. Source: Forouzesh et al. 2021, arXiv 2010.02074. Work: 2 forward passes. Draws: depend on the order of input
+    dimensions and of examples.
 
     Args:
-        relative_noise: tau in units of the standard deviation of the inputs.
+        relative_noise: tau, divided by the standard deviation of the inputs.
     """
     sample, answers = logits(subject, n_samples, seed)
     noise = stream("noise on inputs", seed).standard_normal(sample.inputs.shape, np.float32)

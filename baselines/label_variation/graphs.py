@@ -5,20 +5,19 @@ import numpy as np
 from baselines.core.product import product
 from baselines.core.sample import Array
 
-#: Largest difference of equal similarities, in units of their type's precision: rounding must not choose between
-#: equally near neighbours.
+#: Similarities that differ by at most this many float epsilons count as equal, so that rounding breaks no ties.
 ROUNDING = 32
 
 
 def cosines(representations: Array) -> Array:
-    """Cosine similarities (n, n) of representations (n, ...); a zero representation is similar to itself only."""
+    """Return cosine similarities (n, n) of representations (n, ...); zeros have similarity 0 to all others."""
     found, _ = _products(representations)
     np.fill_diagonal(found, 1)
     return found
 
 
 def squared_distances(representations: Array) -> Array:
-    """Squared Euclidean distances (n, n), in [0, 4], of representations scaled to length 1 (zeros stay zero)."""
+    """Return squared Euclidean distances (n, n), in [0, 4], of representations (n, ...) scaled to length 1."""
     found, lengths = _products(representations)
     np.fill_diagonal(found, lengths)
     found *= -2
@@ -27,7 +26,6 @@ def squared_distances(representations: Array) -> Array:
 
 
 def _products(representations: Array) -> tuple[Array, Array]:
-    """Inner products (n, n) of representations scaled to length 1, and the new lengths (n, 1), 1 or 0."""
     rows = representations.reshape(len(representations), -1)
     norms = np.linalg.norm(rows, axis=1, keepdims=True)
     rows = rows / np.where(norms > 0, norms, 1)
@@ -35,7 +33,7 @@ def _products(representations: Array) -> tuple[Array, Array]:
 
 
 def neighbours(similarities: Array, k: int) -> Array:
-    """Adjacency (n, n), bool: row i marks the k examples most similar to i, without i but with all ties."""
+    """Return an adjacency matrix (n, n), bool: row i marks the k other examples most similar to i, and all ties."""
     others = similarities.copy()
     np.fill_diagonal(others, -np.inf)
     last = min(k, len(others) - 1)
@@ -46,9 +44,9 @@ def neighbours(similarities: Array, k: int) -> Array:
 
 
 def normalized_variation(adjacency: Array, signal: Array) -> float:
-    """tr(Y' L Y) of a signal Y (n, c), with L = I - D^-1/2 A D^-1/2 and D the row sums of A (n, n).
+    """Return tr(Y' L Y) of a signal Y (n, c), with L = I - D^-1/2 A D^-1/2, D the row sums of the adjacency A (n, n).
 
-    A node without neighbours contributes |y|^2.
+    A node without neighbours and with signal y contributes |y|^2.
     """
     degrees = adjacency.sum(axis=1, dtype=np.float64)
     scaled = signal / np.sqrt(np.maximum(degrees, 1))[:, None]
@@ -57,6 +55,6 @@ def normalized_variation(adjacency: Array, signal: Array) -> float:
 
 
 def variation(weights: Array, signal: Array) -> float:
-    """tr(Y' L Y) of a signal Y (n, c), with L = D - A, symmetric A (n, n), and D the row sums of A."""
+    """Return tr(Y' L Y) of a signal Y (n, c), with L = D - A, symmetric weights A (n, n), D the row sums of A."""
     weights = weights.astype(np.float64)
     return float(((signal**2).sum(axis=1) * weights.sum(axis=1)).sum() - (signal * product(weights, signal)).sum())

@@ -24,11 +24,12 @@ def vpm(subject: Subject, *, n_samples: int = 500, n_graphs: int = 1, seed: int 
     """Label variation between nearest neighbours in the penultimate representation of mixed examples.
 
     Formula: median over graphs of max(tr(Y' L Y) / (4 n), 0), L = I - D^-1/2 A D^-1/2, A_ij = 1 for i's nearest j, D
-    row sums of A, Y labels. Range: [0, 1/4]. Work: 1 F of 500 examples for each graph. Draws: by example.
+    row sums of A, rows of Y the labels of n examples. Range: [0, 1/4]. Work: 1 forward pass over 500 examples for each
+    graph. Draws: depend on the order of examples.
 
-    Variation of the penultimate layer on mixup (VPM). A sample with equally many examples of each class is mixed: l x +
-    (1 - l) x', and labels likewise. Nearest neighbours are found in the penultimate representation, pooled as for
-    `cdnv` and scaled to length 1.
+    Variation of the penultimate layer on mixup (VPM). A sample with equally many examples of each class is mixed with
+    random partners: l x + (1 - l) x', l ~ Beta(2, 2), and labels likewise. Nearest neighbours are found in the
+    penultimate representation, pooled as for `cdnv` and scaled to length 1.
 
     Args:
         n_samples: examples in a graph, n; fewer if a class has too few.
@@ -47,12 +48,12 @@ def vpm(subject: Subject, *, n_samples: int = 500, n_graphs: int = 1, seed: int 
 def wcv(subject: Subject, *, per_class: int = 50, seed: int = 0) -> float:
     """Largest label variation between nearest neighbours, over the inputs of the last third of the layers.
 
-    Formula: max, over the last floor(K / 3) + 1 of K layers, of tr(Y' L Y) / (4 n), L = I - D^-1/2 A D^-1/2 of the
-    layer's input. Range: [0, 1/4]. Work: 1 F of 50 x kappa examples. Draws: by example.
+    Formula: max, over the last floor(K / 3) + 1 of K layers, of tr(Y' L Y) / (4 n), L = I - D^-1/2 A D^-1/2, A_ij = 1
+    if i is the nearest neighbour of j, or j of i, in the layer's input, D row sums of A, rows of Y the labels of n
+    examples. Range: [0, 1/4]. Work: 1 forward pass over 50 x kappa examples. Draws: depend on the order of examples.
 
-    Worst-case variation (WCV). A_ij = 1 if i is the nearest neighbour of j, or j of i; D has the row sums of A, and Y
-    the labels of n examples. Representations are scaled to length 1. The K layers include pooling and reshaping, but no
-    final softmax.
+    Worst-case variation (WCV). Representations are scaled to length 1. The K layers include pooling and reshaping, but
+    no final softmax.
 
     Args:
         per_class: examples of each class; all of a class that has fewer.
@@ -72,8 +73,9 @@ def wcv(subject: Subject, *, per_class: int = 50, seed: int = 0) -> float:
 def vr(subject: Subject, *, graph_size: int = 500, n_graphs: int = 11, n_neighbours: int = 20, seed: int = 0) -> float:
     """Change of the label variation between neighbours from layer to layer, over the last layers.
 
-    Formula: median of mean of |v_l+1 - v_l|, v = tr(Y' (D - A) Y) / (200 n), A_ij = cos(z_i, z_j) of the 20 nearest, D
-    row sums of A, Y labels. Range: [0, inf). Work: 1 F of min(m, 5500) examples.
+    Formula: median over graphs of mean over l of |v_l+1 - v_l|, v_l = tr(Y' (D - A) Y) / (200 n), A_ij = cos(z_i, z_j)
+    of the 20 nearest representations z, D row sums of A, rows of Y the labels of n examples. Range: [0, inf). Work: 1
+    forward pass over min(m, 5500) examples.
 
     Variation rate (VR) over three representations: the inputs of the last two layers, and the logits. The value is
     below 0.2 if no neighbours tie. The sign is that of Lassance et al., who give no reason for it.
@@ -97,7 +99,7 @@ def vr(subject: Subject, *, graph_size: int = 500, n_graphs: int = 11, n_neighbo
 
 
 def _layers(subject: Subject) -> list[tuple[tuple[int, ...], int]]:
-    """Sources and output position of the model's layers, without final identities such as a removed softmax."""
+    """Return the model's layers as in `Network.layers`, without final identities such as a removed softmax."""
     layers = list(subject.network.layers)
     while layers[-1][1] in layers[-1][0]:
         layers.pop()
@@ -105,14 +107,12 @@ def _layers(subject: Subject) -> list[tuple[tuple[int, ...], int]]:
 
 
 def _balanced(examples: Sample, number: int, rng: np.random.Generator) -> Sample:
-    """Draw `number` examples of each class; all of a class that has fewer."""
     order = rng.permutation(len(examples))
     labels = examples.labels[order]
     return examples.take(np.concatenate([order[labels == label][:number] for label in np.unique(labels)]))
 
 
 def _mixed(sample: Sample, subject: Subject, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Mix each example with a random partner; returns inputs (n, ...) and labels (n, classes)."""
     partners = rng.permutation(len(sample))
     shares = rng.beta(MIXING, MIXING, len(sample))
     labels = _one_hot(sample.labels, subject)
@@ -132,7 +132,7 @@ def _one_hot(labels: Array, subject: Subject) -> Array:
 def nearest_variation(representations: Array, labels: Array, *, is_symmetric: bool) -> float:
     """Return tr(Y' L Y) / (4 n) for labels Y, L the Laplacian of the graph of nearest neighbours, including all ties.
 
-    Lassance et al. compare values of the kernel exp(-distance / scale), which gives the same neighbours.
+    Lassance et al. take the neighbours from exp(-distance / scale); they are the same.
     """
     adjacency = neighbours(-squared_distances(representations), 1)
     if is_symmetric:
@@ -141,7 +141,7 @@ def nearest_variation(representations: Array, labels: Array, *, is_symmetric: bo
 
 
 def cosine_variation(representations: Array, labels: Array, k: int) -> float:
-    """Return tr(Y' L Y) / (200 n) for labels Y on the graph of the k highest cosines; 200 n as in the authors' code."""
+    """Return tr(Y' L Y) / (200 n), as in the authors' code: labels Y, Laplacian L of the graph of k neighbours."""
     similarities = np.clip(cosines(representations), 0, 1)
     adjacency = neighbours(similarities, k)
     return variation(similarities * (adjacency | adjacency.T), labels) / (200 * len(labels))

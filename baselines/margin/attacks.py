@@ -1,8 +1,6 @@
-"""Training errors under attacks: small changes of all pixels along gradients.
+"""Training errors under attacks, that is small changes of all pixels along gradients.
 
-The range of the inputs is the difference of the largest and the smallest number in the sample.
-
-epsilon: largest change of a pixel, in units of the inputs' range.
+epsilon: largest change of a pixel, as a fraction of the difference of the largest and smallest number in the sample.
 """
 
 from typing import Any
@@ -18,10 +16,10 @@ from baselines.core.subject import Subject
 from baselines.network import Network, joined
 from baselines.network.losses import directions
 
-#: Memory of a step, in units of a forward pass.
+#: Memory of a step, in forward passes.
 PASSES = 2
 
-#: Sum of the step lengths of an attack, in units of epsilon; the usual value.
+#: Sum of the step lengths of an attack, divided by epsilon; the usual value.
 REACH = 2.5
 
 
@@ -31,11 +29,13 @@ def adversarial_error(
 ) -> float:
     """Training error under an attack of several steps along the gradient's sign: PGD.
 
-    Formula: mean of max_k 1[argmax f(x_k) != y], x_k points of an ascent on the loss, |x_k - x|_inf <= eps range(x).
-    Range: [0, 1]. Source: Madry et al. 2018, arXiv 1706.06083. Work: 1 F + 11 B. Draws: by input and by example.
+    Formula: mean of max_k 1[argmax f(x_k) != y], x_k points of an ascent on the loss, |x_k - x|_inf <= eps range(x),
+    range(x) the largest minus the smallest number of all inputs. Range: [0, 1]. Source: Madry et al. 2018, arXiv
+    1706.06083. Work: 1 forward pass + 11 backward passes. Draws: depend on the order of input dimensions and of
+    examples.
 
-    Points are clipped to the range of the inputs. The usual epsilon, 8 / 255, changes nearly all predictions of
-    networks without adversarial training, so such networks tie. The default changes few on images of 8 x 8 pixels.
+    Points are clipped to the range of the inputs. With the usual epsilon, 8 / 255, networks without adversarial
+    training tie: nearly all predictions change. On images of 8 x 8 pixels, the default changes few predictions.
 
     Args:
         n_steps: steps of length 2.5 epsilon / n_steps, from a random point of the box.
@@ -58,10 +58,9 @@ def adversarial_error(
 def fgsm_error(subject: Subject, *, epsilon: float = 0.01, n_samples: int = 1024, seed: int = 0) -> float:
     """Training error after a single step of the inputs along the sign of the loss' gradient: FGSM.
 
-    Formula: mean of 1[argmax f(x + eps range(x) sign(d l / d x)) != y], l the cross-entropy. Range: [0, 1]. Source:
-    Goodfellow, Shlens and Szegedy 2015, arXiv 1412.6572. Work: 1 B + 1 F.
-
-    Points are clipped to the range of the inputs.
+    Formula: mean of 1[argmax f(x + eps range(x) sign(d l / d x)) != y], l the cross-entropy, range(x) the largest minus
+    the smallest number of all inputs; points are clipped to the range. Range: [0, 1]. Source: Goodfellow, Shlens and
+    Szegedy 2015, arXiv 1412.6572. Work: 1 backward pass + 1 forward pass.
     """
     sample = subject.sample(n_samples, seed)
     low, high, radius = inputs_range(sample.inputs, epsilon)
@@ -74,8 +73,7 @@ def fgsm_error(subject: Subject, *, epsilon: float = 0.01, n_samples: int = 1024
 def inputs_range(inputs: Array, epsilon: float) -> tuple[float, float, float]:
     """Return the smallest and the largest number in the inputs, and `epsilon` times their difference.
 
-    Raises:
-        MeasureUnavailable: all numbers are equal.
+    Raises `MeasureUnavailable` if all numbers are equal.
     """
     low, high = float(inputs.min()), float(inputs.max())
     if low == high:
@@ -84,11 +82,6 @@ def inputs_range(inputs: Array, epsilon: float) -> tuple[float, float, float]:
 
 
 def _slopes(network: Network, points: Array, labels: Array) -> tuple[Array, Array]:
-    """Whether points (n, ...) are misclassified (n,), and the directions of steepest ascent of the loss (n, ...).
-
-    Each gradient has its own scale, so that gradients of confident predictions do not underflow.
-    """
-
     def run(images: Any, true: Any) -> tuple[Any, Any]:
         with tf.GradientTape() as tape:
             tape.watch(images)

@@ -1,4 +1,4 @@
-"""The distance of training examples from the decision boundary in the maximum norm, by Auto-PGD at several radii."""
+"""The distance of training examples from the decision boundary in the maximum norm, found by Auto-PGD."""
 
 import functools
 from typing import Any
@@ -14,7 +14,7 @@ from baselines.core.subject import Subject
 from baselines.margin.attacks import PASSES, inputs_range
 from baselines.network import Network
 
-#: Lower end of the first interval of radii, in units of the inputs' range.
+#: Lower end of the first interval of radii, as a fraction of the inputs' range.
 SMALLEST = 1e-4
 
 
@@ -22,16 +22,16 @@ SMALLEST = 1e-4
 def auto_pgd_margin(
     subject: Subject, *, n_samples: int = 128, n_steps: int = 20, n_halvings: int = 6, seed: int = 0
 ) -> float:
-    """Minus the mean maximum norm of the smallest change of an input by which Auto-PGD changes the prediction.
+    """Minus the mean size of the smallest change of an input by which Auto-PGD changes the prediction.
 
     Formula: -mean of min{eps: max over |u|_inf <= eps range(x) of max_c f_c(x + u) - f_a(x + u) > 0}, a the predicted
-    class. Range: [-1, 0]. Source: Croce and Hein 2020, arXiv 2003.01690. Work: 1 F + 1 B + 6 x 20 B.
+    class, c any other class, range(x) the largest minus the smallest number of all inputs. Range: [-1, 0]. Source:
+    Croce and Hein 2020, arXiv 2003.01690. Work: 1 forward pass + 1 backward pass + 6 x 20 backward passes.
 
-    Attacks start at the example and maximize the lead max_c f_c - f_a over classes c other than a. Unlike the
-    cross-entropy, the lead does not saturate. Bisection of ln eps finds the smallest radius at which an attack
-    succeeds, and the lead is interpolated linearly within the last interval. An example contributes -1 if no change as
-    large as the range of the inputs succeeds. Predictions may be right or wrong. Unlike for `adversarial_error`,
-    changed inputs may leave the range of the inputs.
+    The size of a change is its maximum norm. Attacks start at the example and maximize the lead max_c f_c - f_a, which
+    does not saturate as the cross-entropy does. Bisection of ln eps finds the smallest eps at which an attack succeeds;
+    within the last interval, the lead is interpolated linearly. An example contributes -1 if no attack with eps below 1
+    succeeds. Predictions may be right or wrong. Unlike for `adversarial_error`, changed inputs may leave the range.
 
     Args:
         n_steps: steps of each attack.
@@ -48,7 +48,7 @@ def auto_pgd_margin(
 
 
 def _distances(network: Network, inputs: Array, answers: Array, width: float, n_steps: int, n_halvings: int) -> Array:
-    """Smallest radii (n,), in units of `width`, at which attacks on inputs (n, ...) succeed; 1 if none succeeds."""
+    """Return the smallest radii (n,), as fractions of `width`, at which attacks succeed; 1 if no attack succeeds."""
     value = functools.partial(_lead, network, inputs.shape[1:], answers.astype(np.int32))
     start = inputs.reshape(len(inputs), -1)
     at_start = value(start)
@@ -64,8 +64,6 @@ def _distances(network: Network, inputs: Array, answers: Array, width: float, n_
 
 
 def _lead(network: Network, shape: tuple[int, ...], answers: Array, points: Array) -> tuple[Array, Array]:
-    """Lead (n,) of the largest other logit over the predicted class' logit at points (n, numbers), and its gradient."""
-
     def run(flat: Any, chosen: Any) -> tuple[Any, Any]:
         with tf.GradientTape() as tape:
             tape.watch(flat)

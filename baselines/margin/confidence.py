@@ -22,8 +22,8 @@ def cross_entropy(subject: Subject, *, n_samples: int = 10_000, seed: int = 0) -
 def neg_entropy(subject: Subject, *, n_samples: int = 10_000, seed: int = 0) -> float:
     """Minus the mean entropy of the predicted probabilities, in nats.
 
-    Formula: mean of sum_j p_j ln p_j. Range: [-ln kappa, 0]; 0 if all predictions have probability 1.
-    Source: Jiang et al. 2019, arXiv 1912.02178, eq. 23.
+    Formula: mean of sum_j p_j ln p_j, p_j the predicted probabilities. Range: [-ln kappa, 0], kappa classes; 0 if all
+    predictions have probability 1. Source: Jiang et al. 2019, arXiv 1912.02178, eq. 23.
     """
     _, answers = logits(subject, n_samples, seed)
     logs = log_probabilities(answers)
@@ -34,7 +34,8 @@ def neg_entropy(subject: Subject, *, n_samples: int = 10_000, seed: int = 0) -> 
 def neg_confidence(subject: Subject, *, n_samples: int = 10_000, seed: int = 0) -> float:
     """Minus the mean confidence, the probability of the predicted class.
 
-    Formula: -mean of max_j p_j. Range: [-1, -1 / kappa]. Source: Hendrycks and Gimpel 2017, arXiv 1610.02136.
+    Formula: -mean of max_j p_j, p_j the predicted probabilities of kappa classes. Range: [-1, -1 / kappa]. Source:
+    Hendrycks and Gimpel 2017, arXiv 1610.02136.
     """
     _, answers = logits(subject, n_samples, seed)
     return -float(np.exp(log_probabilities(answers).max(axis=1)).mean())
@@ -44,11 +45,12 @@ def neg_confidence(subject: Subject, *, n_samples: int = 10_000, seed: int = 0) 
 def expected_calibration_error(subject: Subject, *, n_samples: int = 10_000, n_bins: int = 15, seed: int = 0) -> float:
     """Expected calibration error on the training set: mean difference of accuracy and confidence.
 
-    Formula: sum over bins b of (n_b / n) |accuracy_b - confidence_b|, n_b of the n examples in bin b, equal bins of the
-    confidence max_j p_j. Range: [0, 1]. Source: Guo, Pleiss, Sun and Weinberger 2017, arXiv 1706.04599.
+    Formula: sum over bins b of (n_b / n) |accuracy_b - confidence_b|, n_b of the n examples in bin b, accuracy_b and
+    confidence_b their means; an example's confidence is its largest probability. Range: [0, 1]. Source: Guo, Pleiss,
+    Sun and Weinberger 2017, arXiv 1706.04599.
 
     Args:
-        n_bins: bins of equal width in (0, 1], closed on the right.
+        n_bins: bins of the confidence, of equal width in (0, 1] and closed on the right.
     """
     sample, answers = logits(subject, n_samples, seed)
     confidence = np.exp(log_probabilities(answers).max(axis=1))

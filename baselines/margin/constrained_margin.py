@@ -1,7 +1,7 @@
 """Distances from the decision boundary in input space, along the leading principal components of the training inputs.
 
-Mouton, Theunissen and Davel 2023 (arXiv 2308.15466): training inputs hardly vary along most directions, so distances of
-boundaries along these directions do not predict generalization. Distances along the leading components do.
+Mouton, Theunissen and Davel 2023 (arXiv 2308.15466): training inputs hardly vary along most directions. Distances from
+the boundary along such directions do not predict generalization, but distances along the leading components do.
 """
 
 from typing import Any
@@ -19,7 +19,7 @@ from baselines.network import Network, joined
 #: A variance below this fraction of the largest is a rounding error.
 ROUNDING = 1e-10
 
-#: The search for a boundary ends when the margin has fallen to this fraction of its initial value.
+#: Fraction of its initial value to which the margin must fall to end the search for a boundary.
 REACHED = 0.01
 
 
@@ -27,7 +27,7 @@ REACHED = 0.01
 def leading_components(subject: Subject, number: int, n_samples: int, seed: int) -> Array:
     """Return the leading principal components (number, features) of training inputs, float32; all if there are fewer.
 
-    `number` 0 stands for the number up to the elbow of the variances.
+    For `number` 0 they are those up to the `elbow` of the variances.
     """
     inputs = subject.sample(n_samples, seed).inputs
     rows = inputs.reshape(len(inputs), -1)
@@ -45,9 +45,10 @@ def leading_components(subject: Subject, number: int, n_samples: int, seed: int)
 
 
 def elbow(values: Array) -> int:
-    """Number of descending values (n,) up to the elbow: the value farthest below the line from the first to the last.
+    """Return how many of the descending values (n,) come before the elbow, itself included.
 
-    Kneedle (Satopaa et al. 2011) finds the same point on a curve with a single elbow.
+    The elbow, as in Kneedle (Satopaa et al. 2011), is the value farthest below the line from the first to the last
+    value.
     """
     if len(values) < 3 or values[0] == values[-1]:
         return len(values)
@@ -56,11 +57,10 @@ def elbow(values: Array) -> int:
 
 
 def boundary_distances(network: Network, sample: Sample, components: Array, rate: float, n_steps: int) -> Array:
-    """Approximate distances (n,) of examples from the nearest boundary within the span of components (k, features).
+    """Return approximate distances (n,) of examples from the boundary within the span of components (k, features).
 
-    Each step covers the fraction `rate` of the first-order distance to the boundary. The result is the distance from
-    the example to the first-order boundary at the point with the smallest margin. NaN for wrong predictions and zero
-    gradients.
+    Each step covers the fraction `rate` of the first-order distance to the boundary. Distances are those from the
+    boundary linearized at the point with the smallest margin; NaN for wrong predictions and zero gradients.
     """
     moved = np.zeros((len(sample), len(components)))
     least, found, first = np.full(len(sample), np.inf), np.full(len(sample), np.nan), np.zeros(len(sample))
@@ -86,8 +86,6 @@ def boundary_distances(network: Network, sample: Sample, components: Array, rate
 
 
 def _margins(network: Network, images: Array, labels: Array, components: Array) -> tuple[Array, Array]:
-    """Margins (n,), and derivatives (n, k) of the margins along the rows of `components` (k, features)."""
-
     def run(images: Any, labels: Any, components: Any) -> tuple[Any, Any]:
         with tf.GradientTape() as tape:
             tape.watch(images)
@@ -109,11 +107,11 @@ def constrained_margin(
 ) -> float:  # fmt: skip
     """Minus the mean distance from the boundary along the leading principal components of the inputs.
 
-    Formula: -mean |P d|, P the components as columns, d the way to f_y = max f_j by steps (f_y - f_j) P'g / |P'g|^2, g
-    = d (f_y - f_j) / d x. Range: (-inf, 0]. Source: Mouton, Theunissen and Davel 2023, arXiv 2308.15466. Work: up to 20
-    B. Refused: no correctly classified example has a gradient, or all inputs are the same.
+    Formula: -mean |P d| over correctly classified examples, P the components as columns, d the way to f_y = f_j by
+    steps along P'g of length (f_y - f_j) / |P'g|, g = d (f_y - f_j) / d x, y the true class, j the best other class at
+    each step. Range: (-inf, 0]. Source: Mouton, Theunissen and Davel 2023, arXiv 2308.15466. Work: up to 20 backward
+    passes. Refused: no correctly classified example has a gradient, or all inputs are the same.
 
-    Mean over correctly classified examples. Class j has the largest logit other than y's, chosen anew at every step.
     Points are not clipped to the range of the inputs. The elbow, class j and the steps are choices of this library, not
     compared with the authors' code.
 

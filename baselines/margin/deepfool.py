@@ -1,7 +1,7 @@
-"""The distance of training examples from the decision boundary in input space, by DeepFool.
+"""The distance of training examples from the decision boundary in input space, found by DeepFool.
 
-Moosavi-Dezfooli, Fawzi and Frossard 2016, arXiv 1511.04599, algorithm 2: step to the nearest boundary of the linearized
-network, and linearize again there, until the prediction changes.
+DeepFool steps to the nearest boundary of the linearized network, and linearizes again, until the prediction changes
+(algorithm 2 of Moosavi-Dezfooli, Fawzi and Frossard 2016, arXiv 1511.04599).
 """
 
 import functools
@@ -17,7 +17,7 @@ from baselines.core.sample import Array
 from baselines.core.subject import Subject
 from baselines.network import Network, joined
 
-#: Memory of the gradient of a class' logit, in units of a forward pass.
+#: Memory of the gradient of a class' logit, in forward passes.
 PASSES = 2
 
 
@@ -26,14 +26,14 @@ def deepfool_margin(
     subject: Subject, *, n_samples: int = 256, n_classes: int = 10, n_steps: int = 50, overshoot: float = 0.02,
     seed: int = 0,
 ) -> float:  # fmt: skip
-    """Minus the mean relative norm of the smallest change of an input that changes the prediction: DeepFool.
+    """Minus the mean relative size of the smallest change of an input that changes the prediction: DeepFool.
 
     Formula: -mean of |r_i| / |x_i|, r_i the change of input x_i, argmax f(x_i + 1.02 r_i) != argmax f(x_i). Range:
-    (-inf, 0]. Source: Moosavi-Dezfooli, Fawzi and Frossard 2016, arXiv 1511.04599. Work: 3 x min(kappa, 10) B; up to 50
-    times. Refused: all examples are left out.
+    (-inf, 0]. Source: Moosavi-Dezfooli, Fawzi and Frossard 2016, arXiv 1511.04599. Work: 3 x min(kappa, 10) backward
+    passes; up to 50 times. Refused: all examples are left out.
 
-    Minus the average robustness of the predictions, right or wrong. If a prediction does not change within `n_steps`,
-    the change so far is used. Examples of zeros only are left out, and so are examples without a gradient.
+    Predictions may be right or wrong. If a prediction does not change within `n_steps`, the change so far is used.
+    Inputs of zeros and examples without a gradient are left out.
 
     Args:
         n_classes: number of classes with the largest logits whose boundaries are searched, as in the authors' code.
@@ -53,7 +53,6 @@ def deepfool_margin(
 
 
 def _changes(network: Network, inputs: Array, candidates: Array, n_steps: int, factor: float) -> Array:
-    """Changes r (n, numbers), float64, of inputs (n, ...); candidates (n, c) are classes, the predicted class first."""
     changes = np.zeros((len(inputs), math.prod(inputs.shape[1:])))
     waiting = np.arange(len(inputs))
     for _ in range(n_steps):
@@ -70,7 +69,6 @@ def _changes(network: Network, inputs: Array, candidates: Array, n_steps: int, f
 
 
 def _to_nearest(gaps: Array, normals: Array) -> Array:
-    """Return each input's step (n, numbers) to its nearest plane, at distance gap / |normal|; NaN if normals are 0."""
     squares = np.sum(normals**2, axis=2)
     with np.errstate(divide="ignore", invalid="ignore"):
         distances = np.where(squares > 0, gaps / np.sqrt(squares), np.inf)

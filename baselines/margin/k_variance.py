@@ -1,13 +1,14 @@
 """Margins over the k-variance of the classes in a hidden layer, by optimal transport.
 
-Chuang et al. 2021 (arXiv 2106.03314): the k-variance of a class is the Wasserstein-1 distance between the hidden
-representations of two halves of its examples. Their bound depends on the margin over the mean k-variance, times a
-Lipschitz constant of the layers behind. As in the authors' code there is a single split into halves.
+The k-variance of a class is the Wasserstein-1 distance between the hidden representations of two halves of its
+examples. The bound of Chuang et al. depends on the margin, divided by the mean k-variance times a Lipschitz constant of
+the layers behind. As in the authors' code there is a single split into halves.
 
-Source: Chuang et al. 2021, arXiv 2106.03314. Work: 1 B of 200 x kappa examples. Draws: by example.
+Source: Chuang et al. 2021, arXiv 2106.03314. Work: 1 backward pass over 200 x kappa examples. Draws: depend on the
+order of examples.
 
 layer: "1st" or "8th" hidden layer; the last if there are fewer.
-statistic: "median" as in the authors' code, or "mean".
+statistic: "median" of the margins, as in the authors' code, or "mean".
 per_class: size of the sample divided by the number of classes; the sample is not stratified.
 """
 
@@ -29,13 +30,11 @@ from baselines.network.hidden import hidden_positions
 #: Number added to norms of gradients, and lower bound of the mean k-variance.
 SMALL, STILL = 1e-6, 1e-12
 
-#: Candidates for the layer in the authors' code, as numbers of the model's layers from 0, in order of preference.
+#: Numbers of the model's layers, from 0, that the authors' code tries in this order, by parameter `layer`.
 _PLACES = {"1st": (2, 3, 4, 5), "8th": (8, 9, 6, 7, 5, 4, 3, 2)}
 
 
 class _Class(NamedTuple):
-    """A class with n examples in the sample, n at least 2."""
-
     share: float  #: share of the class in the training set
     margins: Array  #: (n,)
     lengths: Array  #: norms (n,) of the margins' gradients with respect to the layer
@@ -64,7 +63,7 @@ def _classes(subject: Subject, place: int, per_class: int, seed: int) -> list[_C
 
 
 def hidden_position(network: Network, layer: str) -> int:
-    """Position of the output of the first or eighth hidden layer, or of the last if there are fewer."""
+    """Return the position behind the first or eighth hidden layer, or behind the last if there are fewer."""
     if layer not in _PLACES:
         raise ValueError(f"layer: expected 1st or 8th, found {layer}")
     hidden = hidden_positions(network)
@@ -74,7 +73,7 @@ def hidden_position(network: Network, layer: str) -> int:
 
 
 def authors_position(network: Network, layer: str) -> int:
-    """Position of the input of the layer that the authors' code chooses; if it finds no layer, `hidden_position`."""
+    """Return the input position of the layer that the authors' code chooses; without such a layer `hidden_position`."""
     if layer in _PLACES:
         strided = {i for i, node in enumerate(network.nodes) if "strides" in node.config}
         for number in _PLACES[layer]:
@@ -84,9 +83,9 @@ def authors_position(network: Network, layer: str) -> int:
 
 
 def k_variance(points: Array) -> float:
-    """Wasserstein-1 distance between both halves of points (n, features), in order; if n is odd, the last is left out.
+    """Return the Wasserstein-1 distance between the first and the second half of points (n, features).
 
-    Between equally many points the optimal transport is a matching.
+    The last point is left out if n is odd. Between equally many points the optimal transport is a matching.
     """
     from scipy.optimize import linear_sum_assignment  # here: listing the measures must not wait for it
 
@@ -116,17 +115,17 @@ def _register(suffix: str, where: str, position: Callable[[Network, str], int]) 
     ) -> float:
         """kV-Margin: minus the median margin over the mean k-variance of the classes in $where.
 
-        Formula: -median margin / sum_c share_c V_c L_c, share_c of class c in the training set, V_c its k-variance, L_c
-        its largest |d margin / d x^l|. Refused: there is no hidden layer, or no class has two examples in the sample.
+        Formula: -median margin / sum_c share_c V_c L_c, share_c the share of class c in the training set, V_c its
+        k-variance, L_c its largest |d margin / d x^l|, x^l the representation in the layer. Refused: there is no hidden
+        layer, or no class has two examples in the sample.
 
         The value does not depend on the scale of logits and layer. Wrong predictions have negative margins. Classes
-        with a single example in the sample are left out. The denominator is at least 1e-12, also if all classes are
-        single points in the layer.
+        with a single example in the sample are left out. The denominator is at least 1e-12.
 
         `kv_margin` takes outputs of hidden weight layers, behind normalization and activation. `kv_margin_authors`
-        chooses the layer by number, as the authors' code does: "1st" is the input of the first convolution or pooling
-        layer among the model's layers 2 to 5, from 0; "8th" is the input of the first among 8, 9, 6, 7, 5, 4, 3, 2. The
-        choice depends on how the model is written. Without such a layer, the layer is chosen as for `kv_margin`.
+        chooses the layer by its number from 0, as the authors' code does: the input of the first convolution or pooling
+        layer among the model's layers 2, 3, 4, 5 ("1st") or 8, 9, 6, 7, 5, 4, 3, 2 ("8th"). The numbers depend on how
+        the model is written. Without such a layer, the layer is chosen as for `kv_margin`.
         """
         classes = _classes(subject, position(subject.network, layer), per_class, seed)
         margins = np.concatenate([one.margins for one in classes])
@@ -137,12 +136,10 @@ def _register(suffix: str, where: str, position: Callable[[Network, str], int]) 
     def kv_gn_margin(
         subject: Subject, *, layer: str = "8th", statistic: str = "median", per_class: int = 200, seed: int = 0
     ) -> float:
-        """kV-GN-Margin: minus the median distance from the boundary over the mean k-variance in $where.
+        """kV-GN-Margin: minus the median gradient-normalized margin over the mean k-variance in $where.
 
-        Formula: -median (margin / (|d margin / d x^l| + 1e-6)) / sum_c share_c V_c, share_c of class c in the training
-        set, V_c its k-variance.
-
-        The distances are gradient-normalized margins. Layers are chosen as for `kv_margin`.
+        Formula: -median (margin / (|d margin / d x^l| + 1e-6)) / sum_c share_c V_c, share_c the share of class c in the
+        training set, V_c its k-variance, x^l the representation in the layer, chosen as for `kv_margin`.
         """
         classes = _classes(subject, position(subject.network, layer), per_class, seed)
         distances = np.concatenate([one.margins / (one.lengths + SMALL) for one in classes])

@@ -1,7 +1,8 @@
 """Distances of training examples from the decision boundary, measured in the input and in hidden layers.
 
-Jiang et al. 2018 (arXiv 1810.00113): the first-order distance of an example of class i from the best other class j
-at layer l is (f_i - f_j) / |d (f_i - f_j) / d x^l|, normalized by the layer's total variation over examples.
+The first-order distance of an example of class i from the best other class j at layer l, with features x^l, is (f_i -
+f_j) / |d (f_i - f_j) / d x^l|. It is divided by the square root of the total variation, the sum of the features'
+variances over examples.
 
 Source: Jiang et al. 2018, arXiv 1810.00113.
 """
@@ -23,7 +24,7 @@ from baselines.network.hidden import hidden_positions
 #: Lower bounds of the norm of a gradient, and of a total variation.
 SHORTEST, STILL = 1e-6, 1e-12
 
-#: Memory of the gradients of margins, in units of a forward pass.
+#: Memory of the gradients of margins, in forward passes.
 PASSES = 2
 
 #: Number of hidden layers, beside the input, in which distances are measured.
@@ -31,7 +32,7 @@ HIDDEN = 3
 
 
 def chosen_positions(network: Network) -> tuple[int, ...]:
-    """Positions of the input and of three evenly spaced hidden layers, with repetitions if there are fewer."""
+    """Return positions of the input and of three evenly spaced hidden layers, with repetitions if there are fewer."""
     hidden = hidden_positions(network)
     if not hidden:
         raise MeasureUnavailable("needs a hidden layer, which this network lacks")
@@ -42,7 +43,7 @@ def chosen_positions(network: Network) -> tuple[int, ...]:
 def distances(subject: Subject, positions: tuple[int, ...], n_samples: int, seed: int) -> tuple[Array, Array]:
     """Return first-order distances (layers, n), negative for wrong predictions, and total variations (layers,).
 
-    Distances of examples without a gradient are NaN.
+    A distance without a gradient is NaN.
     """
     network, sample = subject.network, subject.sample(n_samples, seed)
     different = sorted(set(positions))  # networks of few layers have repetitions
@@ -62,14 +63,14 @@ def distances(subject: Subject, positions: tuple[int, ...], n_samples: int, seed
 
 
 def output_margins(logits: Any, labels: Any) -> Any:
-    """Logit of the true class minus the largest other logit (n,), as a differentiable tensor."""
+    """Return margins (n,), true logit minus largest other logit, as a differentiable tensor."""
     is_true = tf.one_hot(labels, logits.shape[-1], True, False, dtype=tf.bool)
     true = tf.reduce_sum(tf.where(is_true, logits, 0.0), axis=1)
     return true - tf.reduce_max(tf.where(is_true, logits.dtype.min, logits), axis=1)
 
 
 def margins_at(network: Network, place: int, inputs: Array, labels: Array, *, often: bool = False) -> list[Array]:
-    """Margins (n,), norms (n,) of their gradients with respect to the features at `place`, and features (n, ...)."""
+    """Return margins (n,), the norms (n,) of their gradients in the features at `place`, and the features (n, ...)."""
 
     def run(images: Any, labels: Any) -> tuple[Any, Any, Any]:
         with tf.GradientTape(watch_accessed_variables=False) as tape:
@@ -83,7 +84,6 @@ def margins_at(network: Network, place: int, inputs: Array, labels: Array, *, of
 
 
 def _margins(network: Network, positions: Sequence[int], images: Any, labels: Any) -> tuple[Any, Any, Any]:
-    """Margins (n,), norms of their gradients (n, positions), and `_moments` of the features at each position."""
     with tf.GradientTape(watch_accessed_variables=False) as tape:
         tape.watch(images)
         *layers, logits = network.run({INPUT: images}, [*positions, network.output])
@@ -97,7 +97,7 @@ def _lengths(slopes: Any) -> Any:
 
 
 def _moments(features: Any) -> tuple[Any, Any]:
-    """Means (features,) of features (n, ...) over a batch, and squared distances (n,) of examples from the means."""
+    """Return the mean (features,) of a batch of features (n, ...), and the squared distances (n,) from the mean."""
     rows = tf.reshape(features, (-1, math.prod(features.shape[1:])))
     first = rows[0]
     apart = rows - first  # constant features then have a variance of exactly 0
@@ -106,7 +106,6 @@ def _moments(features: Any) -> tuple[Any, Any]:
 
 
 def _variation(sizes: Array, means: Sequence[Array], squares: Sequence[Array]) -> float:
-    """Total variation over all examples, from sizes and `_moments` of batches."""
     centers = np.stack(means).astype(np.float64)
     between = np.sum((centers - sizes @ centers / sizes.sum()) ** 2, axis=1)
     within = np.sum(np.concatenate(squares), dtype=np.float64)
@@ -114,7 +113,7 @@ def _variation(sizes: Array, means: Sequence[Array], squares: Sequence[Array]) -
 
 
 def normalized(subject: Subject, n_samples: int, seed: int) -> Array:
-    """Distances (layers, n) of correctly classified examples, over the square root of the layer's total variation."""
+    """Return normalized distances (layers, n) of correctly classified examples with a gradient in all layers."""
     found, variations = distances(subject, chosen_positions(subject.network), n_samples, seed)
     kept = found[:, (np.nan_to_num(found, nan=-1) >= 0).all(axis=0)]
     if not kept.size:
@@ -124,7 +123,7 @@ def normalized(subject: Subject, n_samples: int, seed: int) -> Array:
 
 
 def signature(values: Array) -> Array:
-    """Lower fence, quartiles and upper fence (5,): extremes at most 1.5 interquartile ranges beyond the quartiles."""
+    """Return lower fence, quartiles and upper fence (5,) of a box plot: fences within 1.5 interquartile ranges."""
     low, middle, high = np.percentile(values, [25, 50, 75])
     reach = 1.5 * (high - low)
     return np.array([max(values.min(), low - reach), low, middle, high, min(values.max(), high + reach)])
@@ -136,8 +135,8 @@ def layer_margin_log_mean(subject: Subject, *, n_samples: int = 2048, seed: int 
 
     Formula: -mean over layers and their five statistics of ln max(statistic, 1e-9).
 
-    The signature of a layer consists of quartiles and fences (as of a box plot) of the normalized distances. Correctly
-    classified examples only.
+    The statistics of a layer are the three quartiles and two fences of a box plot of the normalized distances of
+    correctly classified examples. `layer_margin_mean_l1` defines these distances.
     """
     signatures = np.array([signature(values) for values in normalized(subject, n_samples, seed)])
     return -float(np.log(np.maximum(signatures, 1e-9)).mean())
@@ -154,10 +153,10 @@ def _layer_margin(statistic: str, layer: int) -> None:
     def layer_margin(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
         """Minus the $what of the normalized distances of examples from the boundary, measured $where.
 
-        Formula: -$statistic of (f_i - f_j) / |d (f_i - f_j) / d x^$layer| / sqrt(total variation of x^$layer), i the
-        true class, j the best other class. Range: (-inf, 0].
+        Formula: -$statistic of (f_i - f_j) / |d (f_i - f_j) / d x^$layer| / sqrt(v) over correctly classified examples,
+        i the true class, j the best other class, x^$layer the features, v the sum of their variances. Range: (-inf, 0].
 
-        Correctly classified examples only; the three hidden layers are evenly spaced.
+        The three hidden layers are evenly spaced.
         """
         values = normalized(subject, n_samples, seed)[layer]
         return -float(

@@ -17,7 +17,7 @@ from baselines.network import Network
 #: Number added to norms of gradients and to deviations.
 SMALL = 1e-7
 
-#: Features per block when variances are computed.
+#: Number of features whose variances are computed at once.
 COLUMNS = 2**13
 
 #: Sides of crops, as shares of the image's: 0.85, 0.86, ..., 1.
@@ -28,10 +28,9 @@ CROPS = np.linspace(0.85, 1, 16)
 def layer_margin_winner(subject: Subject, *, n_samples: int = 500, data: str = "augmented", seed: int = 0) -> float:
     """Minus the mean normalized margin in the first layer, on augmented examples.
 
-    Formula: -E (f_y - f_j) / (|d (f_y - f_j) / d x^1| + 1e-7) / (sqrt(trimmed mean of variances) + 1e-7), j the best
-    other class. Source: Natekar and Sharma 2020, arXiv 2012.02775.
-
-    Misclassified examples have negative margins. The variances are those of the features of x^1.
+    Formula: -E (f_y - f_j) / (|d (f_y - f_j) / d x^1| + 1e-7) / (sqrt(v) + 1e-7), y the true class, j the best other
+    class, x^1 the output of the first weight layer, v the mean of its features' variances without 5 % at both ends.
+    Source: Natekar and Sharma 2020, arXiv 2012.02775.
 
     Args:
         data: "augmented" (random flip, hue, saturation, brightness, contrast and crop of each image) or "mixup"
@@ -55,7 +54,6 @@ def layer_margin_winner(subject: Subject, *, n_samples: int = 500, data: str = "
 
 
 def _variances(rows: Array) -> Array:
-    """Variances (features,), float64, of rows (n, features), in blocks: a float64 copy of all rows would be large."""
     starts = range(0, rows.shape[1], COLUMNS)
     return np.concatenate([rows[:, i : i + COLUMNS].var(axis=0, dtype=np.float64) for i in starts])
 
@@ -68,7 +66,7 @@ def _first(network: Network) -> int:
 
 
 def mixed(sample: Sample, seed: int) -> Array:
-    """Averages (n, ...) of each example and another of its class; an example alone in its class stays the same."""
+    """Return averages (n, ...) of each example and another of its class; the only example of a class stays the same."""
     rng = stream("partners of the winner's margin", seed)
     partners = np.arange(len(sample))
     for label in np.unique(sample.labels):
@@ -79,11 +77,11 @@ def mixed(sample: Sample, seed: int) -> Array:
 
 
 def augmented(images: Array, seed: int) -> Array:
-    """Augment images (n, height, width, channels) as the winners did, with independent draws for each image.
+    """Return images (n, height, width, channels) augmented as the winners did, with independent draws for each image.
 
-    A horizontal flip of half of the images, shifts of hue (up to 0.05 of the colour wheel) and brightness (up to 0.05),
-    factors of saturation (0.6 to 1.2) and contrast (0.7 to 1), and a central crop of half of the images, resized. Hue
-    and saturation need three channels or more; a fourth channel is only flipped and cropped.
+    Half of the images are flipped, half are cropped at the centre and resized. Hue is shifted by up to 0.05 of the
+    colour wheel, brightness by up to 0.05; saturation is multiplied by 0.6 to 1.2, contrast by 0.7 to 1. Hue and
+    saturation need three channels or more; a fourth channel is only flipped and cropped.
     """
     if images.ndim != 4:
         raise MeasureUnavailable(

@@ -1,7 +1,6 @@
 """Uniform access to layers, weights and intermediate outputs of sequential and functional models of Keras 2 and 3.
 
-`read_nodes` turns a Keras model into plain data (`Nodes`), `fold_scales` rewrites the data, and `Network` runs the
-nodes.
+`read_nodes` turns a Keras model into plain data (`Nodes`), `fold_scales` rewrites these data, and `Network` runs them.
 """
 
 from baselines.network.applied import in_full_precision

@@ -11,7 +11,7 @@ from baselines.network.nodes import Array
 #: Layers that compute a function unknown to Keras.
 _OPAQUE = {"FlaxLayer", "JaxLayer", "Lambda", "TFSMLayer", "TorchModuleWrapper"}
 
-#: Layers that treat every position alike without `TimeDistributed`, and normalizations that do so along the last axis.
+#: Layers that treat every position alike even without `TimeDistributed`; normalizations only along the last axis.
 _ALIKE_EVERYWHERE = {"Activation", "Dense", "Dropout", "Rescaling", "SpectralNormalization"}
 _ALONG_AN_AXIS = {"LayerNormalization", "RMSNormalization", "UnitNormalization"}
 
@@ -20,11 +20,7 @@ _FACTORS = (("lora_kernel_a", "lora_kernel_b"), ("lora_embeddings_a", "lora_embe
 
 
 def kind_of(layer: Any) -> str:
-    """Return the class name of a layer of Keras; other classes with the same name are refused.
-
-    Raises:
-        MeasureUnavailable: the layer is not Keras' own, or computes a function unknown to Keras.
-    """
+    """Return the class name of a layer; raises `MeasureUnavailable` if class or function are not Keras' own."""
     kind = type(layer).__name__
     own = getattr(tf.keras.layers, kind, None)
     if own is None or type(layer).call is not own.call:
@@ -35,18 +31,12 @@ def kind_of(layer: Any) -> str:
 
 
 def as_applied(layer: Any, arrays: tuple[Array, ...]) -> tuple[Any, tuple[Array, ...]]:
-    """Return the layer inside redundant wrappers, and its effective weights.
+    """Return the layer inside wrappers that change nothing in inference mode, and its effective weights.
 
-    Spectral normalization divides and stores the kernel during training, so in inference mode only the inner layer
-    acts. A low-rank update (LoRA) of a layer is added to the layer's kernel.
-
-    Args:
-        layer: a layer of a model.
-        arrays: weights of the layer, in the order of `get_weights()`.
-
-    Raises:
-        MeasureUnavailable: the layer or an inner layer is not Keras' own or is quantized, or an inner layer has a
-            low-rank update.
+    `arrays` are the weights of `layer` in the order of `get_weights()`. Spectral normalization stores the divided
+    kernel during training, so it changes nothing afterwards. A low-rank update (LoRA) of the layer is added to its
+    kernel. Raises `MeasureUnavailable` if a layer is quantized or not Keras' own, or if an inner layer has a low-rank
+    update.
     """
     while (kind := kind_of(layer)) in ("SpectralNormalization", "TimeDistributed"):
         if kind == "TimeDistributed" and not _is_alike_everywhere(layer.layer):
@@ -90,13 +80,11 @@ def _require_plain(layer: Any) -> None:
 
 
 def _is_cell(part: Any) -> bool:
-    """Whether a layer is an unexported part of Keras' recurrent layers."""
     kind = type(part)
     return kind.__module__.startswith("keras.src.layers.rnn.") and not hasattr(tf.keras.layers, kind.__name__)
 
 
 def _updated(layer: Any, arrays: tuple[Array, ...]) -> tuple[Array, ...]:
-    """Return the weights without the two low-rank factors; the first array has their scaled product added."""
     factors = [getattr(layer, name) for pair in _FACTORS for name in pair if hasattr(layer, name)]
     others = [variable for variable in layer.weights if not any(variable is factor for factor in factors)]
     first, second = arrays_of(factors, layer, arrays)

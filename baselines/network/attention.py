@@ -1,4 +1,4 @@
-"""Multi-head attention as dense layers for query, key, value and output, and a node for the heads between them."""
+"""Multi-head attention as four dense layers (query, key, value, output) and a node for the heads between them."""
 
 import math
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from baselines.network.nodes import ATTENTION, Array, Node
 
 
 def is_plain(config: Mapping[str, Any], switches: Mapping[str, bool], shapes: list[tuple[Any, ...]]) -> bool:
-    """Whether a `MultiHeadAttention` attends along the single position axis, without gate or further outputs."""
+    """Whether a `MultiHeadAttention` attends along a single axis of positions, and has no gate and a single output."""
     outputs = config.get("output_shape")
     return (
         all(len(shape) == 2 and None not in shape for shape in shapes)
@@ -23,11 +23,7 @@ def is_plain(config: Mapping[str, Any], switches: Mapping[str, bool], shapes: li
 def dense(name: str, arrays: tuple[Array, ...], source: int, *, flat: int) -> Node:
     """Return a dense node in place of a projection of attention, or of an `EinsumDense` that is a dense layer.
 
-    Args:
-        name: name of the node.
-        arrays: kernel and possibly bias, with separate axes for heads and for numbers of a head.
-        source: position of the input.
-        flat: number of leading kernel axes that are inputs.
+    `arrays` are kernel and possibly bias, with separate axes for heads and features. The kernel has `flat` input axes.
     """
     kernel, *bias = arrays
     kernel = kernel.reshape(math.prod(kernel.shape[:flat]), -1)
@@ -36,7 +32,7 @@ def dense(name: str, arrays: tuple[Array, ...], source: int, *, flat: int) -> No
 
 
 class Attention:
-    """The heads of an attention, without weights; inputs are query, key, value (n, positions, heads times numbers)."""
+    """The heads of an attention, without weights; inputs are query, key, value (n, positions, heads times features)."""
 
     weights: tuple[()] = ()
 
@@ -44,7 +40,7 @@ class Attention:
         self.heads, self.causal = heads, causal
 
     def __call__(self, inputs: Any, training: bool = False) -> Any:
-        """Return softmax(q k' / sqrt(d)) v of all heads, (n, positions, heads times numbers); d numbers per head."""
+        """Return softmax(q k' / sqrt(d)) v of all heads, (n, positions, heads times d), for heads with d features."""
         query, key, value = (self._apart(tensor) for tensor in inputs)
         scores = tf.matmul(query, key, transpose_b=True) / math.sqrt(query.shape[-1])
         if self.causal:

@@ -1,4 +1,4 @@
-"""Layers that multiply by constants and add constants, at the input or inside a network."""
+"""Layers that multiply by constants and add constants (`CONSTANT`), at the input or inside a network."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ _EPSILON = 1e-7
 
 
 def constants(node: Node) -> tuple[Array, Array] | None:
-    """Factor and shift, (channels,) or (1,), float64, of a layer in `CONSTANT`; None if not a number per channel."""
+    """Return factor and shift, (channels,) or (1,), of a layer in `CONSTANT`; None if they vary along other axes."""
     if node.kind == "Rescaling":
         pair = node.config["scale"], node.config["offset"]
     else:
@@ -32,9 +32,9 @@ def as_constants(node: Node, factor: Array, shift: Array) -> Node:
 
 
 def weights_begin(nodes: tuple[Node, ...]) -> int:
-    """Position of the input as seen by the weights: behind constant layers at the network's beginning, or `INPUT`.
+    """Return the position behind the constant layers at the beginning of a network, or `INPUT` without such layers.
 
-    Weights cannot distinguish pixels rescaled by the network from pixels rescaled before.
+    For the weights, these layers belong to the input, as if the pixels had been rescaled before.
     """
     begin = place = INPUT
     while len(takers := consumers(nodes, place)) == 1:

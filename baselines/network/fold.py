@@ -1,16 +1,15 @@
 """Folds batch normalization and constants into kernels.
 
 Without folding, weights in front of a batch normalization could have any scale, since the normalization cancels it.
-Right behind a weight layer, a batch normalization scales and shifts the layer's outputs; both move into the layer.
-Behind pooling or an activation such as ReLU, the magnitude of the scale still moves back into the weight layer.
-Otherwise, as behind a sum of branches, the magnitude moves forward into the weight layers that read the output. A sign
-and a shift may remain, but no scale.
+Right behind a weight layer, the scale and the shift of a batch normalization move into the layer. Behind pooling or an
+activation such as ReLU, only the magnitude of the scale moves back into the weight layer. Otherwise, as behind a sum of
+branches, the magnitude moves forward into the weight layers that read the output. A sign and a shift may remain.
 
 Constant factors of layers (`Rescaling`, `Normalization`) move likewise, and also through sums. A constant layer in
 front of all weights belongs to the input and stays. A constant that no weight layer can absorb stays, too.
 
-A normalization by statistics of each example stays. Its own scale moves forward if only weight layers read its output.
-`free_scales` sets the scales in front of it.
+A normalization by statistics of each example stays, but its own scale moves forward if only weight layers read its
+output. `free_scales` sets the scales in front of such a normalization.
 """
 
 from dataclasses import replace
@@ -31,7 +30,7 @@ _HOMOGENEOUS = {
     "ZeroPadding3D",
 }  # fmt: skip
 
-#: Layers whose output has the factor that all their inputs share.
+#: Layers whose output is multiplied by a factor if all their inputs are.
 JOINING = {"Add", "Average", "Maximum", "Minimum", "Subtract"}
 
 #: Layers that commute with a factor if the factor is the same for all channels.
@@ -41,13 +40,9 @@ _Network = tuple[Node, ...]
 
 
 def fold_scales(network: Nodes) -> Nodes:
-    """Return the network with batch normalization and constants folded into its kernels.
+    """Return the network with batch normalization and constants folded into its kernels; `network` if there are none.
 
-    Logits stay the same up to rounding. If there are no normalizations, constants or other scales, `network` itself is
-    returned.
-
-    Raises:
-        MeasureUnavailable: a normalization cannot be folded, so that weights before it could have any scale.
+    Logits stay the same up to rounding. Raises `MeasureUnavailable` if a normalization cannot be folded.
     """
     nodes, begin = network.nodes, weights_begin(network.nodes)
     inside = [place for place, node in enumerate(nodes) if node.kind in CONSTANT and place > begin]
@@ -72,7 +67,7 @@ def fold_scales(network: Nodes) -> Nodes:
 
 
 def _normalizes_channels(norm: Node) -> bool:
-    """Whether a layer normalizes over channels or groups of channels; Keras' "RMS scaling" is another function."""
+    """Whether a layer normalizes over channels or groups of channels. Keras' "RMS scaling" does neither."""
     axes = norm.config["axis"]
     return not norm.config.get("rms_scaling") and (axes == -1 or (isinstance(axes, list) and -1 in axes))
 
@@ -86,7 +81,7 @@ def not_understood(norm: Node, where: str = "") -> MeasureUnavailable:
 
 
 def _fold(nodes: _Network, position: int) -> _Network | None:
-    """Return nodes with the batch normalization or constants at `position` moved into weight layers; else None."""
+    """Move the batch normalization or constants at `position` into weight layers; returns None if it cannot move."""
     scale = nodes[position]
     found = _affine(scale)
     if found is None:
@@ -115,7 +110,7 @@ def _affine(scale: Node) -> tuple[Array, Array] | None:
 
 
 def _takes(node: Node, scale: Node) -> bool:
-    """Whether a node can absorb a scale: a weight layer or, for constants, a batch normalization to be folded later."""
+    """Whether a node can absorb `scale`. A batch normalization can absorb constants; it is folded later."""
     is_norm = node.kind == "BatchNormalization" and node.config["axis"] == -1
     return node.has_kernel or (is_norm and scale.kind in CONSTANT)
 
@@ -158,14 +153,13 @@ def _fold_scale(nodes: _Network, position: int) -> _Network:
 
 
 def own_affine(norm: Node) -> tuple[Array | None, Array | None]:
-    """Scale and shift of a normalization of examples, float64; None for a missing scale or shift."""
+    """Return the trained scale and shift, float64, of a normalization in `OF_EXAMPLES`; None for a missing array."""
     arrays = [array.astype(np.float64) for array in norm.weights]
     scale = arrays.pop(0) if norm.config.get("scale", bool(arrays)) else None
     return scale, arrays.pop(0) if arrays else None
 
 
 def _right_before(nodes: _Network, position: int) -> int | None:
-    """Position of the node before the scale at `position`, past folded nodes; None if another node reads it, too."""
     (place,) = nodes[position].sources
     while place != INPUT and consumers(nodes, place) == [position]:
         if nodes[place].kind != "Identity":
@@ -175,7 +169,7 @@ def _right_before(nodes: _Network, position: int) -> int | None:
 
 
 def _makers(nodes: _Network, place: int, scale: Node) -> list[int]:
-    """Positions of the weight layers that give the input `place` of `scale`; empty if `scale` cannot move there."""
+    """Return the weight layers that compute `place`, the input of `scale`; empty if `scale` cannot move there."""
     if place == INPUT or len(consumers(nodes, place)) != 1:
         return []
     if _takes(nodes[place], scale):
@@ -188,7 +182,6 @@ def _makers(nodes: _Network, place: int, scale: Node) -> list[int]:
 
 
 def _commutes(node: Node, scale: Node) -> bool:
-    """Whether a node commutes with the positive factors of `scale`, a factor per channel or a single factor."""
     if is_homogeneous(node):
         return True
     found = constants(scale) if scale.kind in CONSTANT else None
@@ -196,7 +189,7 @@ def _commutes(node: Node, scale: Node) -> bool:
 
 
 def _fed(nodes: _Network, position: int, scale: Node) -> list[int]:
-    """Positions of the weight layers behind `position`; empty if a node between does not commute with `scale`."""
+    """Return the weight layers behind `position`; empty if a node between them does not commute with `scale`."""
     found: list[int] = []
     for place in consumers(nodes, position):
         node = nodes[place]
@@ -212,7 +205,7 @@ def _fed(nodes: _Network, position: int, scale: Node) -> list[int]:
 
 
 def _with_shift(nodes: _Network, position: int, factor: Array, shift: Array) -> _Network:
-    """Reduce the node at `position` to `factor` and `shift`, or move both into the weight layer behind it."""
+    """Move `factor` and `shift` into the weight layer behind `position` if possible; else leave them in the node."""
     behind = consumers(nodes, position)
     if len(behind) == 1 and takes_shift(nodes[behind[0]]):
         layer = scale_inputs(shift_inputs(nodes[behind[0]], shift), factor)
@@ -230,7 +223,6 @@ def is_homogeneous(node: Node) -> bool:
 
 
 def _is_homogeneous_in_all(node: Node) -> bool:
-    """Whether a positive factor of all inputs is a factor of all outputs; holds for channels first and last."""
     if node.kind == "Activation":
         return node.config["activation"] in ("relu", "leaky_relu", "linear")
     if node.kind == "ReLU":
@@ -243,7 +235,7 @@ def _keeps_channels_last(node: Node) -> bool:
 
 
 def affine(norm: Node) -> tuple[Array, Array]:
-    """Effective factor and shift (channels,) of a batch normalization in inference mode, float64."""
+    """Return the effective factor and shift (channels,), float64, of a batch normalization in inference mode."""
     arrays = [array.astype(np.float64) for array in norm.weights]
     scale = arrays.pop(0) if norm.config["scale"] else np.ones_like(arrays[-1])
     center = arrays.pop(0) if norm.config["center"] else np.zeros_like(arrays[-1])

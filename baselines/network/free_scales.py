@@ -1,10 +1,10 @@
 """Sets the scales that layer, group, RMS and unit normalization remove, so that no measure depends on these scales.
 
-The input of such a layer can have any scale without an effect on the network's function. Folded batch normalization
-leaves outputs of deviation 1 over the training data. Likewise, all weights whose results are summed in front of a
-normalization get a common factor. Then the variance of the sum (for normalizations without centring, the mean square)
-is 1 on average over training examples. Separately normalized groups of channels have separate factors. If a sum that
-includes a normalization's own scale is not normalized again, the mean square of such scales is set to 1.
+The scale of the input of such a layer has no effect on the network's function. So all weights whose results are summed
+in front of a normalization get a common factor, with which the variance of the sum is 1 on average over training
+examples (the mean square, for normalizations without centring). Separately normalized groups of channels have separate
+factors. If a sum that includes a normalization's own scale is not normalized again, the mean square of such scales is
+set to 1.
 """
 
 import math
@@ -30,7 +30,7 @@ from baselines.network.nodes import ACTIVATIONS, ATTENTION, CONSTANT, INPUT, OF_
 
 @dataclass(frozen=True)
 class _Stream:
-    """A part of the network whose values share a free scale, as positions of nodes."""
+    """The nodes, by position, whose values share a free scale."""
 
     normalizations: tuple[int, ...]  #: nodes that remove the scale
     makers: tuple[int, ...]  #: weight layers, and normalizations' own scales, that set the scale
@@ -40,14 +40,10 @@ class _Stream:
 
 
 def with_set_scales(network: Network, inputs: Array) -> Nodes:
-    """Return a network in which scales before normalizations are set; logits stay the same up to rounding.
+    """Return a network with the free scales set as in this module's text; logits stay the same up to rounding.
 
-    Args:
-        network: a network with folded batch normalization.
-        inputs: training inputs (n, ...) to average over.
-
-    Raises:
-        MeasureUnavailable: a layer changes the scale before a normalization in an unknown way.
+    Batch normalization of `network` must be folded; `inputs` (n, ...) are training inputs. Raises `MeasureUnavailable`
+    if a layer changes the scale before a normalization in an unknown way.
     """
     nodes = list(network.nodes)
     normalizations = [(place, node) for place, node in enumerate(nodes) if node.kind in OF_EXAMPLES]
@@ -67,7 +63,7 @@ def with_set_scales(network: Network, inputs: Array) -> Nodes:
 
 
 def _stream(network: Network, start: int, norm: Node) -> _Stream | None:
-    """Return the part of the network that shares the scale of position `start`; None if that scale is fixed."""
+    """Return the nodes that share the scale of the output at `start`; None if the scale is not free."""
     nodes = network.nodes
     places = _connected(nodes, start)
     makers = {place for place in places if not _passing(nodes, place)}
@@ -100,7 +96,7 @@ def _connected(nodes: tuple[Node, ...], start: int) -> set[int]:
 
 
 def _passing(nodes: tuple[Node, ...], place: int) -> tuple[int, ...]:
-    """Input positions whose common scale becomes the scale of the node at `place`."""
+    """Return the inputs whose common scale becomes the scale of the node at `place`."""
     if place == INPUT:
         return ()
     node = nodes[place]
@@ -114,12 +110,11 @@ def _passing(nodes: tuple[Node, ...], place: int) -> tuple[int, ...]:
 
 
 def _is_fixed(node: Node) -> bool:
-    """Whether the function of a node determines the scale of its inputs and outputs."""
     return node.kind in ACTIVATIONS | CONSTANT | {ATTENTION}
 
 
 def _gives_fixed(node: Node) -> bool:
-    """Whether a node determines the scale of its outputs; a normalization without own scale sets it to 1."""
+    """Whether a node determines the scale of its outputs; a normalization without own scale makes it 1."""
     return _is_fixed(node) or (node.kind in OF_EXAMPLES and own_affine(node)[0] is None)
 
 
@@ -129,7 +124,7 @@ def _groups(norm: Node, channels: int) -> int:
 
 
 def _squares(network: Network, stream: _Stream, inputs: Array) -> Array:
-    """Variance or mean square (groups,) before a stream's normalizations, averaged over these and over `inputs`."""
+    """Return the mean variance, or mean square, (groups,) in front of a stream's normalizations."""
     norms = [network.nodes[place] for place in stream.normalizations]
 
     def run(images: Any) -> list[Any]:
@@ -145,7 +140,6 @@ def _squares(network: Network, stream: _Stream, inputs: Array) -> Array:
 
 
 def _own_squares(network: Network, stream: _Stream) -> Array:
-    """Mean square (1,) of the nonzero scale weights of the normalizations among `makers`."""
     scales = [
         own_affine(network.nodes[place])[0] for place in stream.makers if network.nodes[place].kind in OF_EXAMPLES
     ]
@@ -154,7 +148,6 @@ def _own_squares(network: Network, stream: _Stream) -> Array:
 
 
 def _moments(norm: Node, tensor: Any) -> Any:
-    """Variance or mean square (examples, groups) of a normalization's input `tensor`, averaged over positions."""
     axes = norm.config["axis"]
     if norm.kind == "GroupNormalization":
         groups, channels = _groups(norm, tensor.shape[-1]), tensor.shape[-1]
@@ -181,7 +174,7 @@ def _scaled(node: Node, factor: Array) -> Node:
 
 
 def _with_epsilon(norm: Node, factor: Array, channels: int) -> Node:
-    """Adapt a normalization's epsilon to inputs scaled by `factor` (groups,), so that its outputs stay the same."""
+    """Adapt a normalization's epsilon to inputs scaled by `factor` (groups,): its outputs stay the same."""
     if "epsilon" not in norm.config:
         return norm
     epsilon = norm.config["epsilon"] * _spread(factor**2, _groups(norm, channels))

@@ -1,4 +1,4 @@
-"""Positions of hidden representations: behind a weight layer, its normalization, constants and activation."""
+"""Positions of hidden representations: behind a weight layer with its normalization, constants and activation."""
 
 from baselines.core.needs import MeasureUnavailable
 from baselines.network.network import Network
@@ -27,10 +27,7 @@ def is_linear(node: Node) -> bool:
 
 
 def is_piecewise_linear(network: Network) -> bool:
-    """Whether all nodes are piecewise linear.
-
-    Since no node appears twice, each logit is then piecewise linear in each single weight, with second derivative 0.
-    """
+    """Whether all nodes are piecewise linear, so that logits are piecewise linear in each single weight."""
     return all(is_linear(node) or is_bent(node) for node in network.nodes)
 
 
@@ -52,15 +49,15 @@ _POOLING = ("AveragePooling", "MaxPooling", "Cropping", "ZeroPadding", "Flatten"
 
 
 def hidden_positions(network: Network) -> list[int]:
-    """Positions of hidden representations: behind each weight layer but the last, its normalization and activation.
-
-    Constant factors and shifts belong to the layer. So does pooling before the activation, but not pooling behind it.
-    """
+    """Return the positions of hidden representations: `end_of_layer` of each weight layer except the last."""
     return [end_of_layer(network, place) for place in network.weight_nodes[:-1]]
 
 
 def end_of_layer(network: Network, place: int) -> int:
-    """Position of the last node in the chain that belongs to the weight layer at `place`."""
+    """Return the position behind the normalization, constants and activation that follow the weight layer at `place`.
+
+    Pooling before the activation belongs to the layer, too; pooling behind the activation does not.
+    """
     end, is_active = place, network.nodes[place].kind in ACTIVATIONS
     while (following := _only_consumer(network, place)) is not None:
         node = network.nodes[following]
@@ -73,15 +70,13 @@ def end_of_layer(network: Network, place: int) -> int:
 
 
 def first_hidden(network: Network) -> int:
-    """Position of the first hidden layer that is more than a linear map of the input: "layer 1" of mixup.
+    """Return the position of the first hidden layer that is not linear in the input: "layer 1" of mixup.
 
-    The layer includes following normalization and activation. Mixing what is behind linear layers only (a
-    convolution without activation, batch normalization, rescaling, average pooling, reshaping) would be mixing inputs;
-    max pooling and layer normalization are nonlinear. Positions that a connection skips, as inside a residual block, do
-    not determine the output and are passed over. If residual blocks begin with an activation, the first sum is taken.
-
-    Raises:
-        MeasureUnavailable: there is no such layer before the last weight layer.
+    The layer includes its normalization and activation. Mixing the outputs of linear layers (a convolution without
+    activation, batch normalization, rescaling, average pooling, reshaping) would be the same as mixing inputs; max
+    pooling and layer normalization are nonlinear. Positions that a connection skips, as inside a residual block, are
+    passed over, since they alone do not determine the output. Raises `MeasureUnavailable` if there is no such layer
+    before the last weight layer.
     """
     weights = [place for place, node in enumerate(network.nodes) if _is_weight_layer(node)]
     behind_weights, is_bent = set(weights), set[int]()
@@ -98,7 +93,7 @@ def first_hidden(network: Network) -> int:
 
 
 def before_activation(network: Network, place: int) -> int:
-    """Position just before the activation of the layer that ends at `place`; `place` if it has no activation."""
+    """Return the position before the activation of the layer that ends at `place`; `place` without an activation."""
     here = place
     while network.nodes[here].kind in _SCALES:
         here = network.nodes[here].sources[0]
@@ -106,13 +101,11 @@ def before_activation(network: Network, place: int) -> int:
 
 
 def _only_consumer(network: Network, place: int) -> int | None:
-    """The only node that reads the output at `place`; None if several nodes read it, or no node does."""
     consumers = [number for number, node in enumerate(network.nodes) if place in node.sources]
     return consumers[0] if len(consumers) == 1 else None
 
 
 def _sees_all(network: Network, place: int) -> bool:
-    """Whether all later nodes depend on the network's input through `place` only: no connection skips `place`."""
     return not any(source < place < number for number, node in enumerate(network.nodes) for source in node.sources)
 
 

@@ -1,4 +1,4 @@
-"""The cross-entropy of logits, its gradients, and sums of derivatives over all logits.
+"""The cross-entropy of logits with accurate gradients, and sums of derivatives over all logits.
 
 A float32 softmax rounds a probability p near 1 to seven digits. Then 1 - p, the gradient with respect to its logit, is
 0 from about 17 nats of margin on. Here 1 - p is computed as the sum of the other probabilities.
@@ -15,7 +15,7 @@ from baselines.network.nodes import Array
 
 
 def cross_entropies(logits: Any, labels: Any) -> Any:
-    """Cross-entropy in nats of logits (n, classes); returns (n,)."""
+    """Return cross-entropies in nats (n,) of logits (n, classes), as a differentiable tensor."""
     wrong = tf.one_hot(labels, logits.shape[-1], 0.0, 1.0, dtype=logits.dtype)
 
     def losses(logits: Any) -> tuple[Any, Any]:
@@ -31,31 +31,32 @@ def cross_entropies(logits: Any, labels: Any) -> Any:
 
 
 def directions(logits: Any, labels: Any) -> Any:
-    """Gradients (n, classes) of the cross-entropies in the logits, each divided by its largest wrong probability.
+    """Return gradients (n, classes) of cross-entropies in the logits, divided by the largest wrong class's probability.
 
-    A wrong probability is that of a class other than the label. Unscaled gradients underflow from 87 nats of margin on,
-    and their squares from 43 nats on.
+    Without this division, gradients underflow from 87 nats of margin on, and their squares from 43 nats on.
     """
     return _relative(logits, labels, 1)[0]
 
 
 def relative_slopes(logits: Any, labels: Any) -> tuple[Any, Any]:
-    """Return the cross-entropies' gradients (n, classes) over e^s, and s; e^s is the largest wrong probability."""
+    """Return gradients (n, classes) of cross-entropies in the logits, divided by e^s, and the number s.
+
+    e^s is the largest probability of a wrong class in the batch. Undivided gradients could underflow.
+    """
     slopes, logs = _relative(logits, labels, None)
     return slopes, tf.reshape(logs, ())
 
 
 def balanced(slopes: Any, logits: Any) -> Any:
-    """Return gradients (n, classes) with the largest logit's entry replaced by minus the sum of the other entries.
+    """Return gradients (n, classes) in the logits, with a more accurate entry at the largest logit.
 
-    The old entry is inaccurate if it was computed from 1 - p with p near 1.
+    It is minus the sum of the other entries; computed from 1 - p with p near 1, it would be inaccurate.
     """
     is_top = tf.one_hot(tf.argmax(logits, axis=1), logits.shape[-1], dtype=logits.dtype)
     return _slopes(slopes, 1 - is_top)
 
 
 def _relative(logits: Any, labels: Any, axis: int | None) -> tuple[Any, Any]:
-    """Gradients divided by the largest wrong probability along `axis`, and the logarithm of that probability."""
     n_classes, dtype = logits.shape[-1], logits.dtype
     logs = tf.nn.log_softmax(logits) + tf.one_hot(labels, n_classes, dtype.min, 0.0, dtype=dtype)
     largest = tf.reduce_max(logs, axis=axis, keepdims=True)
@@ -63,7 +64,7 @@ def _relative(logits: Any, labels: Any, axis: int | None) -> tuple[Any, Any]:
 
 
 def _slopes(entries: Any, others: Any) -> Any:
-    """Gradients (n, classes): `entries` where `others` is 1, and minus their sum where `others` is 0."""
+    """Return `entries` (n, classes) where `others` is 1, and minus their sum where `others` is 0."""
     found = entries * others
     return found - (1 - others) * tf.reduce_sum(found, axis=1, keepdims=True)
 
@@ -71,21 +72,17 @@ def _slopes(entries: Any, others: Any) -> Any:
 #: Largest number of logits that are differentiated after one forward pass.
 AT_ONCE = 10
 
-#: Memory of a persistent tape and a backward pass, in units of a forward pass.
+#: Memory of a persistent tape and a backward pass, in forward passes.
 PASSES = 4
 
-#: A number for each example (n,), as a function of a unit direction (classes,) of the logits; 0 for direction 0.
+#: A function that returns numbers (n,) for a direction (classes,) of the logits; 0 for the direction 0.
 Derivative = Callable[[Any], Any]
 
 
 def sum_over_logits(network: Network, key: Any, forward: Callable[[Any], Derivative], inputs: Array) -> Array:
-    """Sum a derivative over all logits, for each example; returns (n,), float64.
+    """Return, for each of the inputs (n, ...), the sum of a derivative over all logits: (n,), float64.
 
-    Args:
-        network: the network to differentiate.
-        key: identifies `forward` and everything it depends on.
-        forward: runs a batch (some, ...) forward under a persistent tape, and returns the derivative.
-        inputs: inputs (n, ...).
+    `forward` runs a batch under a persistent tape and returns the derivative; `key` identifies `forward`.
     """
 
     def run(batch: Any, first: Any) -> tuple[Any]:
@@ -102,10 +99,9 @@ def sum_over_logits(network: Network, key: Any, forward: Callable[[Any], Derivat
 
 
 def _sum(derivative: Derivative, first: Any, network: Network) -> Any:
-    """Sum (n,) over `AT_ONCE` logits from number `first` on; directions beyond the last logit are 0.
+    """Return the sum (n,) over `AT_ONCE` logits from number `first` on; directions beyond the last logit are 0.
 
-    In a graph the derivative is traced once, and its copies share the forward pass. A loop in the graph is avoided
-    because TensorFlow's backward pass of max pooling is several times slower inside loops.
+    In a graph, the derivative is traced once. TensorFlow's gradient of max pooling is several times slower in a loop.
     """
     once = derivative if tf.executing_eagerly() else tf.function(derivative, autograph=False)
     numbers = range(min(AT_ONCE, network.n_classes))

@@ -1,4 +1,4 @@
-"""Runs the nodes of a network with variables of its own, so that the Keras model never changes."""
+"""A network that runs on copies of the weights, so that the Keras model never changes."""
 
 import functools
 import math
@@ -19,7 +19,7 @@ from baselines.network.operations import Operation, makes_masks, operation
 #: Approximate bytes of a batch's activations: on a CPU they fit into its caches, on a GPU they keep it busy.
 BATCH_BYTES, GPU_BATCH_BYTES = 2**27, 2**28
 
-#: Functions called at most this often are not compiled, since compilation takes as long as dozens of passes.
+#: Functions that are called at most this often are not compiled: compilation takes as long as dozens of passes.
 FEW = 8
 
 
@@ -34,7 +34,7 @@ class Kernel:
 
     @functools.cached_property
     def matrix(self) -> Array:
-        """The kernel as a float64 matrix (window times inputs, outputs); a depthwise kernel is filled up with zeros."""
+        """The kernel as a matrix (window times inputs, outputs), float64; between separate channels there are zeros."""
         array = self.array.astype(np.float64)
         if not self.is_depthwise:
             return array.reshape(-1, array.shape[-1])
@@ -48,7 +48,7 @@ class Kernel:
 class Network:
     """A network that runs from any position to any later position, in inference mode.
 
-    Positions are numbers of nodes, in forward order, or `INPUT`. `layers` is explained in `Nodes`.
+    A position is the output of the node with that number, or `INPUT`. `Nodes` explains `layers`.
     """
 
     def __init__(self, network: Nodes, dtype: str = "float32") -> None:
@@ -90,8 +90,7 @@ class Network:
     def weight_nodes(self) -> list[int]:
         """Positions of the weight layers: dense layers and convolutions.
 
-        Raises:
-            MeasureUnavailable: the weights of another layer do more than scale and shift, or there is no weight layer.
+        Raises `MeasureUnavailable` if there are none, or if the weights of another layer do more than scale and shift.
         """
         for node in self.nodes:
             if node.weights and not node.has_kernel and not node.scales:
@@ -107,11 +106,11 @@ class Network:
         return [kernel for position in self.weight_nodes for kernel in _kernels(self.nodes[position], position)]
 
     def shape(self, position: int) -> tuple[int, ...]:
-        """Shape of an example at a position, without the batch axis."""
+        """Return the shape of the values at a position, without the batch axis."""
         return self._shapes[position]
 
     def nodes_of(self, number: int) -> list[int]:
-        """Positions of the nodes that compute layer `number` of `layers`; empty if no node is left of that layer."""
+        """Return the positions of the nodes that compute layer `number` of `layers`; empty if all were removed."""
         sources, output = self.layers[number]
         if output in sources:
             return []
@@ -122,22 +121,22 @@ class Network:
         return found[::-1]
 
     def layer(self, position: int) -> Any:
-        """Return the object that computes the node at `position`: its Keras layer, or an `Operation` in its place."""
+        """Return the Keras layer, or the `Operation` in its place, that computes the node at `position`."""
         return self._layers[position]
 
     @property
     def trained_nodes(self) -> list[int]:
-        """Positions of all weight layers, then, unless the network is folded, of layers that only scale or shift."""
+        """Positions of all weight layers, then of trained layers that only scale or shift (not if folded)."""
         scaling = () if self.description.is_folded else enumerate(self.nodes)
         return [*self.weight_nodes, *(position for position, node in scaling if node.scales and node.n_trained)]
 
     @property
     def variables(self) -> list[Any]:
-        """Parameters as `tf.Variable`s: kernels and biases in forward order, then, unless folded, scales and shifts."""
+        """Trained parameters as `tf.Variable`s, in the order of `trained_nodes`: kernels and biases come first."""
         return [variable for position in self.trained_nodes for variable in self.trained(position)]
 
     def trained(self, position: int) -> list[Any]:
-        """The trained `tf.Variable`s of a node."""
+        """Return the trained `tf.Variable`s of the node at `position`."""
         found = self._layers[position].weights[: self.nodes[position].n_trained]
         return [v if isinstance(v, tf.Variable) else v.value for v in found]  # Keras 3 wraps them
 
@@ -155,13 +154,10 @@ class Network:
     # How it runs
 
     def run(self, given: Mapping[int, Any], wanted: Sequence[int], tape: Any = None) -> list[Any]:
-        """Compute the tensors at positions `wanted` from tensors `given` by position, each (examples, ...).
+        """Return the tensors at positions `wanted`, computed from tensors `given` by position; each (examples, ...).
 
-        Only nodes in between run. A `tape` (`tf.GradientTape`) watches each tensor at `wanted` as soon as it is
-        computed. If the tape watches nothing else, it does not record the nodes in front of the first such tensor.
-
-        Raises:
-            MeasureUnavailable: a skip connection goes around the positions in `given`.
+        A `tape` (`tf.GradientTape`) watches each wanted tensor as soon as it is computed, so it need not record the
+        nodes in front. Raises `MeasureUnavailable` if a skip connection goes around `given`.
         """
         values = dict(given)
         for position in self._between(given, wanted):
@@ -177,7 +173,6 @@ class Network:
         return [values[position] for position in wanted]
 
     def _between(self, given: Mapping[int, Any], wanted: Sequence[int]) -> list[int]:
-        """Positions, in forward order, of the nodes to run from `given` to `wanted`."""
         needed, waiting = set(), [position for position in wanted if position not in given]
         while waiting:
             position = waiting.pop()
@@ -192,13 +187,13 @@ class Network:
         return "input" if position == INPUT else self.nodes[position].name
 
     def logits(self, inputs: Any) -> Any:
-        """Logits (examples, classes) of inputs (examples, ...), as a differentiable tensor."""
+        """Return the logits (examples, classes) of inputs (examples, ...), as a differentiable tensor."""
         return self.run({INPUT: inputs}, [self.output])[0]
 
     def compiled(self, key: Any, function: Callable[..., Any], *specs: Any, n_calls: int | None = None) -> Any:
-        """Compile a function of tensors with `specs` once for each `key`; returns the compiled function.
+        """Return `function` compiled for arguments with the `tf.TensorSpec`s `specs`, once for each `key`.
 
-        If at most `FEW` calls are expected (`n_calls`), the function is returned without compilation.
+        If at most `FEW` calls are expected (`n_calls`), the function is not compiled.
         """
         if n_calls is None or n_calls > FEW:
             if (key, specs) not in self._compiled:
@@ -211,7 +206,7 @@ class Network:
         )
 
     def spec(self, position: int) -> Any:
-        """`tf.TensorSpec` of tensors at a position, for `compiled`."""
+        """Return the `tf.TensorSpec` of tensors at a position, for `compiled`."""
         return tf.TensorSpec((None, *self._shapes[position]), self.dtype)
 
     @functools.cached_property
@@ -220,12 +215,12 @@ class Network:
         return self.batch_size_of(2)  # larger batches were slower
 
     def batch_size_of(self, passes: int) -> int:
-        """Number of examples in a batch, 8 to 1024, if an example needs the memory of `passes` forward passes."""
+        """Return the batch size, 8 to 1024, for work that takes the memory of `passes` forward passes per example."""
         n_bytes = GPU_BATCH_BYTES if tf.config.list_logical_devices("GPU") else BATCH_BYTES
         return int(np.clip(n_bytes // (4 * passes * self._numbers), 8, 1024))
 
     def require_room(self, n_examples: int, remedy: str) -> None:
-        """Raise `MeasureUnavailable` with advice `remedy` if activations of `n_examples` at once exceed the memory."""
+        """Raise `MeasureUnavailable`, with advice `remedy`, if memory lacks room for activations of `n_examples`."""
         require_memory(4 * n_examples * self._numbers, f"the activations of {n_examples} examples at once", remedy)
 
     @functools.cached_property
@@ -235,9 +230,9 @@ class Network:
     def outputs(
         self, inputs: Array, wanted: Sequence[int] | None = None, start: int = INPUT, *, often: bool = False
     ) -> list[Array]:
-        """Run `inputs` (n, ...), values at position `start`, in batches; returns an array (n, ...) per position wanted.
+        """Return the values (n, ...) at each wanted position, by default of the logits, computed in batches.
 
-        By default only the logits are computed. For `often` see `in_batches`.
+        `inputs` (n, ...) are the values at position `start`; `in_batches` explains `often`.
         """
         positions = tuple(wanted if wanted is not None else (self.output,))
 
@@ -250,9 +245,9 @@ class Network:
         self, key: Any, function: Callable[..., Any], arrays: Sequence[Array], *others: Any, size: int | None = None,
         often: bool = False,
     ) -> Iterator[Any]:  # fmt: skip
-        """Run a function of tensors on batches of `arrays` (n, ...); yields its result for each batch as arrays.
+        """Run a function of tensors on batches of `arrays` (n, ...); yields its result for each batch.
 
-        The results share the tensors' memory and are read-only.
+        Results are read-only arrays that share the memory of tensors.
 
         Args:
             key: identifies the function and everything it depends on besides its arguments.
@@ -273,12 +268,11 @@ class Network:
 
 
 def joined(batches: Iterable[Sequence[Array]]) -> list[Array]:
-    """Concatenate arrays (examples, ...): returns one array for each array in the result of a batch."""
+    """Concatenate the results of batches, each a sequence of arrays (examples, ...), to one sequence of arrays."""
     return [parts[0] if len(parts) == 1 else np.concatenate(parts) for parts in zip(*batches, strict=True)]
 
 
 def _make(node: Node, dtype: str) -> Any:
-    """Make the Keras layer of a node, without regularizers and constraints, and without drawing initial values."""
     if node.kind == ATTENTION:
         return Attention(**node.config)
     config = {name: "zeros" if name.endswith("_initializer") else value for name, value in node.config.items()}

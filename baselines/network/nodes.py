@@ -7,7 +7,7 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 
-#: Position of the network's input; other positions are numbers of nodes.
+#: Position of the network's input. Other positions are numbers of nodes, and mean the output of the node.
 INPUT = -1
 
 #: Weight layers: dense layers and convolutions.
@@ -18,7 +18,7 @@ WITH_KERNEL = {
 
 ACTIVATIONS = {"Activation", "ELU", "LeakyReLU", "PReLU", "ReLU", "Softmax", "ThresholdedReLU"}
 
-#: Normalizations: the scale of the input does not change the output.
+#: Layers whose output does not depend on the scale of the input; for batch normalization this holds in training.
 NORMALIZATIONS = {
     "BatchNormalization", "GroupNormalization", "LayerNormalization", "RMSNormalization", "UnitNormalization",
 }  # fmt: skip
@@ -29,7 +29,7 @@ OF_EXAMPLES = NORMALIZATIONS - {"BatchNormalization"}
 #: Layers that multiply by constants and add constants.
 CONSTANT = {"Normalization", "Rescaling"}
 
-#: Kind of the node between the projections of an attention; Keras has no such layer.
+#: Kind of the node between the dense layers of an attention. Keras has no such layer.
 ATTENTION = "attention of heads"
 
 #: Layers around another layer.
@@ -69,7 +69,7 @@ class Node:
 
     @property
     def n_trained(self) -> int:
-        """Number of trained arrays; in `weights` they come before moving averages and constants."""
+        """Number of trained arrays; they are the first of `weights`, before moving averages and constants."""
         if self.kind == "BatchNormalization":
             return int(self.config["scale"]) + int(self.config["center"])
         return 0 if self.kind == "Normalization" else len(self.weights)
@@ -77,7 +77,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Nodes:
-    """A network: its nodes in forward order; the last node computes the logits, unless `no_logits` is set."""
+    """A network as nodes in forward order. The last node computes the logits, unless `no_logits` is set."""
 
     input_shape: tuple[int, ...]  #: shape of an example
     nodes: tuple[Node, ...]
@@ -99,5 +99,5 @@ class Nodes:
 
 
 def consumers(nodes: tuple[Node, ...], position: int) -> list[int]:
-    """Positions of the nodes that read the output at `position`."""
+    """Return the positions of the nodes that read the output at `position`."""
     return [number for number, node in enumerate(nodes) if position in node.sources]

@@ -1,4 +1,4 @@
-"""The computations of the most common layers without Keras, whose overhead exceeds the pass in small networks."""
+"""The computations of common layers without Keras: in small networks Keras takes longer than the computation."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -29,13 +29,13 @@ class Operation:
         return self._compute(inputs, *self.weights)
 
     def set_weights(self, weights: Sequence[Array]) -> None:
-        """Set all weights, as a layer's method does."""
+        """Set all weights, in Keras' order."""
         for variable, array in zip(self.weights, weights, strict=True):
             variable.assign(array)
 
 
 def operation(node: Node, dtype: str) -> Operation | None:
-    """Return the operation of a node in a `dtype`; None if it needs the Keras layer."""
+    """Return the operation of a node, computed in `dtype`; None if the node needs the Keras layer."""
     found = _OPERATIONS.get(node.kind)
     compute = None if found is None else found(node.config)
     return None if compute is None else Operation(compute, node.weights, dtype)
@@ -114,7 +114,7 @@ def _flatten(config: dict[str, Any]) -> _Compute | None:
 
 _DIMENSIONS = ("1D", "2D", "3D")
 
-#: Kind of layer -> builder of a function from its configuration; a builder returns None for unusual settings.
+#: Kind of layer -> function that turns the layer's configuration into its computation, or None if settings are unusual.
 _OPERATIONS: dict[str, Callable[[dict[str, Any]], _Compute | None]] = {
     "Dense": _dense,
     "BatchNormalization": _batch_normalization,

@@ -1,6 +1,6 @@
 """Finds the logits of a network: drops a final softmax, log-softmax or single sigmoid.
 
-A network with other outputs is not changed, except that `no_logits` says why measures that need logits refuse it.
+If the outputs are other probabilities, `no_logits` says why measures that need logits refuse the network.
 """
 
 import math
@@ -25,12 +25,9 @@ _ROUNDING = 2e-3
 
 
 def without_probabilities(network: Nodes, shapes: Mapping[int, tuple[int | None, ...]], n_outputs: int) -> Nodes:
-    """Drop the final activation that turns logits into probabilities; if it cannot be dropped, set `no_logits`.
+    """Return a network without the final activation that makes probabilities, or with `no_logits` if it must stay.
 
-    Args:
-        network: a network with a single output, a vector.
-        shapes: shapes of the layers' outputs, by position.
-        n_outputs: length of the output vector.
+    `shapes` are the shapes of the layers' outputs, by position. `n_outputs` is the length of the output vector.
     """
     position = len(network.nodes) - 1
     while position != INPUT and network.nodes[position].kind in _ARRANGING:
@@ -49,7 +46,7 @@ def without_probabilities(network: Nodes, shapes: Mapping[int, tuple[int | None,
 
 
 def is_linear(network: Nodes) -> bool:
-    """Whether the outputs come from a weight layer through pooling and reshaping only, so that they are logits."""
+    """Whether nothing but pooling and reshaping follows the last weight layer, so that the outputs are logits."""
     position = len(network.nodes) - 1
     while position != INPUT and _arranges_or_pools(network.nodes[position].kind):
         (position,) = network.nodes[position].sources
@@ -58,7 +55,10 @@ def is_linear(network: Nodes) -> bool:
 
 
 def looks_like(outputs: Array) -> str | None:
-    """Name the kind of outputs (n, classes) that are no logits; None if they may be logits, or n or classes is 1."""
+    """Return "probabilities" or "logarithms of probabilities" if outputs (n, classes) can be these and not logits.
+
+    None if outputs may be logits, or if n or classes is 1.
+    """
     if min(outputs.shape) < 2:
         return None
     exact = outputs.astype(np.float64)
@@ -82,17 +82,16 @@ def _is_of_all(node: Node, shape: tuple[int | None, ...], n_outputs: int) -> boo
 
 
 def _probabilities(node: Node) -> str | None:
-    """Name of the activation of a node that computes probabilities or log-probabilities; else None."""
     name = "softmax" if node.kind == "Softmax" else node.config.get("activation")
     is_known = node.kind in ("Softmax", "Activation") and isinstance(name, str)
     return name if is_known and name in _PROBABILITIES else None
 
 
 def _made_of_probabilities(nodes: tuple[Node, ...]) -> Node | None:
-    """Return the node whose probabilities determine the outputs or a concatenated part of the outputs; else None.
+    """Return the node whose probabilities determine all outputs, or a concatenated part of them; else None.
 
-    Probabilities of a gate do not count, since they are multiplied by other values. An activation unknown to Keras is
-    assumed to compute probabilities.
+    The probabilities of a gate only multiply other values, so they do not count. An activation unknown to Keras may
+    compute probabilities, so it counts.
     """
     found: dict[int, Node | None] = {INPUT: None}
     for position, node in enumerate(nodes):

@@ -1,4 +1,4 @@
-"""The penultimate representation: inputs of the last weight layers, pooled as the network pools behind these layers."""
+"""The penultimate representation: the inputs of the last weight layers, pooled if the network pools their outputs."""
 
 import math
 from typing import Any
@@ -13,20 +13,17 @@ from baselines.network.nodes import INPUT
 
 
 def penultimate_features(network: Network, inputs: Array) -> Array:
-    """Penultimate representations (n, features), float32, of inputs (n, ...).
+    """Return penultimate representations (n, features), float32, of inputs (n, ...).
 
-    A feature map is pooled over positions if the output of the last weight layer is pooled to a single position, since
-    averages commute with that layer. Otherwise the feature map is flattened. If the logits are a sum of branches, the
-    representations of all branches are concatenated.
-
-    Raises:
-        MeasureUnavailable: there is no weight layer.
+    If the output of the last weight layer is pooled to a single position, its input is pooled likewise, since averages
+    commute with that layer. Otherwise the input is flattened. If the logits are a sum of branches, the representations
+    of all branches are concatenated. Raises errors as `last_weight_nodes`.
     """
     return np.concatenate(penultimate_branches(network, inputs), axis=1)
 
 
 def penultimate_branches(network: Network, inputs: Array) -> list[Array]:
-    """Penultimate representations (n, features) of all branches; last weight layers with one input are one branch."""
+    """Return a penultimate representation (n, features) for each distinct input of the last weight layers."""
     pools = {network.nodes[place].sources[0]: _pool(network, place) for place in last_weight_nodes(network)}
 
     def run(images: Any) -> list[Any]:
@@ -37,10 +34,9 @@ def penultimate_branches(network: Network, inputs: Array) -> list[Array]:
 
 
 def last_weight_nodes(network: Network) -> list[int]:
-    """Positions of the weight layers that are last on a path to the output, and not in front of another last layer.
+    """Return the positions of the weight layers that have no other weight layer between them and the output.
 
-    Raises:
-        MeasureUnavailable: a last layer with weights is no dense layer or convolution, or there is no weight layer.
+    Raises `MeasureUnavailable` if there are none, or if one is neither a dense layer nor a convolution.
     """
     weights = {place for place, node in enumerate(network.nodes) if node.weights and not node.scales}
     found = [place for place in _before(network, len(network.nodes) - 1, weights) if place in weights]
@@ -53,7 +49,7 @@ def last_weight_nodes(network: Network) -> list[int]:
 
 
 def _before(network: Network, place: int, stops: set[int]) -> set[int]:
-    """Positions on paths that end at `place`, itself included; paths begin behind the input, or in `stops`."""
+    """Return the positions on all paths that end at `place` and begin behind the input or at a position in `stops`."""
     found, waiting = set[int](), [place]
     while waiting:
         position = waiting.pop()
@@ -64,7 +60,7 @@ def _before(network: Network, place: int, stops: set[int]) -> set[int]:
 
 
 def _pool(network: Network, place: int) -> Any:
-    """Return the function that pools inputs (n, ..., features) of the last weight layer at `place` to (n, features)."""
+    """Return a function that pools or flattens the inputs of the last weight layer at `place` to (n, features)."""
     shape = network.shape(network.nodes[place].sources[0])
     behind = _before(network, len(network.nodes) - 1, {place})
     pooling = [p for p in behind if "Pooling" in network.nodes[p].kind and math.prod(network.shape(p)[:-1]) == 1]

@@ -17,11 +17,11 @@ from baselines.network.network import Network
 from baselines.network.nodes import INPUT, Node
 from baselines.network.scale_gradients import scale_gradients
 
-#: Gradients of a convolution are computed for its whole window at once, with fewer operations but more memory, if all
-#: windows of an example together have at most this many numbers, and so has the kernel.
+#: Gradients of a convolution are computed for its whole window at once if the kernel has at most this many numbers, and
+#: so have all windows of an example together. This takes fewer operations, but more memory.
 STACKED = 2**17
 
-#: Memory of gradients of single examples, in units of a forward pass.
+#: Memory for the gradients of single examples, in forward passes.
 PASSES = 4
 
 #: A function of logits (n, classes) that returns the gradients (n, classes) of a function of the logits.
@@ -29,12 +29,11 @@ Slopes = Callable[[Any], Any]
 
 
 def per_example(network: Network, inputs: Any, labels: Any) -> tuple[Any, Any, Any, Any]:
-    """Return |g_i|^2 (n,), <w, g_i> (n,), sum_i g_i (weights,) and s (), for gradients g_i of the cross-entropy.
+    """Return |g_i|^2 (n,), <w, g_i> (n,), sum_i g_i (weights,) and a scalar s.
 
-    All g_i are divided by e^s against underflow. The weights w are in the order of `weight_moments`.
-
-    Raises:
-        MeasureUnavailable: gradients of a layer cannot be separated by example.
+    e^s g_i is the gradient of the cross-entropy of example i, and w are the weights. Undivided by e^s, gradients could
+    underflow. Raises
+    `MeasureUnavailable` if gradients of a layer cannot be separated by example.
     """
     passed = _passed(network, inputs)
     slopes, unit = relative_slopes(passed.logits, labels)
@@ -46,25 +45,25 @@ def per_example(network: Network, inputs: Any, labels: Any) -> tuple[Any, Any, A
 
 
 def loss_moments(network: Network, inputs: Any, labels: Any) -> tuple[Any, Any, Any]:
-    """Return sum_i g_i and sum_i g_i^2 (weights,), and s (), for the gradients g_i and units e^s of `per_example`."""
+    """Return sum_i g_i and sum_i g_i^2, both (weights,), and the scalar s; g_i and s are as in `per_example`."""
     passed = _passed(network, inputs)
     slopes, unit = relative_slopes(passed.logits, labels)
     return *_moments(_layers(network, passed, slopes)), unit
 
 
 def weight_moments(network: Network, inputs: Any, slopes: Slopes) -> tuple[Any, Any]:
-    """Return sum_i g_i and sum_i g_i^2 (weights,), g_i the gradients of a function with `slopes` in the logits.
+    """Return sum_i g_i and sum_i g_i^2, both (weights,), for the gradients g_i of a function of example i's logits.
 
-    The order of weights is fixed, and differs from that of the network's variables.
+    `slopes` computes its gradients in the logits. The order of weights is fixed, but not that of `Network.variables`.
     """
     passed = _passed(network, inputs)
     return _moments(_layers(network, passed, slopes(passed.logits)))
 
 
 def gradient_products(network: Network, inputs: Any, slopes: Slopes) -> Any:
-    """Inner products (n, n) of the examples' gradients in the weights, of a function with `slopes` in the logits.
+    """Return the inner products (n, n) of the gradients g_i of `weight_moments`; raises errors as `per_example`.
 
-    Gradients of a layer's part are held for all examples at once, so n should be small. Errors as for `per_example`.
+    Gradients of a layer are held for all examples at once, so n should be small.
     """
     passed = _passed(network, inputs)
     layers = _layers(network, passed, slopes(passed.logits))
@@ -72,8 +71,6 @@ def gradient_products(network: Network, inputs: Any, slopes: Slopes) -> Any:
 
 
 class _Pass(NamedTuple):
-    """A forward pass: inputs and outputs of the layers with weights, the logits, and the tape."""
-
     entering: list[Any]
     leaving: list[Any]
     logits: Any
@@ -81,8 +78,6 @@ class _Pass(NamedTuple):
 
 
 class _Layer(NamedTuple):
-    """A layer with weights, its inputs and outputs, and the gradient with respect to its outputs."""
-
     node: Node
     weights: Any
     entering: Any
@@ -91,7 +86,7 @@ class _Layer(NamedTuple):
 
 
 class Part(NamedTuple):
-    """The examples' gradients with respect to some weights of a layer, computed on demand because they may be large."""
+    """Gradients of each example with respect to some weights of a layer, computed on demand because they are large."""
 
     squares: Callable[[], Any]  #: squared norms (n,)
     total: Callable[[], Any]  #: sum over examples, in the weights' shape or transposed
@@ -108,7 +103,6 @@ def _passed(network: Network, inputs: Any) -> _Pass:
 
 
 def _layers(network: Network, passed: _Pass, slopes: Any) -> list[_Layer]:
-    """Return the layers with weights; `slopes` (n, classes) are the gradients in the logits."""
     gradients = passed.tape.gradient(passed.logits, passed.leaving, output_gradients=slopes)
     places = network.trained_nodes
     described = [
@@ -201,7 +195,7 @@ def _flat(values: Any) -> Any:
 
 
 def _outer(entering: Any, slope: Any) -> Part:
-    """Return the part with gradients sum_p slope_p entering_p' over positions p, computed with the fewest products."""
+    """Return the part with gradients sum_p slope_p entering_p' over positions p, computed in the cheapest way."""
     entering, slope = _flat(entering), _flat(slope)
     positions, inputs, outputs = entering.shape[1], entering.shape[2], slope.shape[2]
     if positions * (inputs + outputs) >= inputs * outputs:
@@ -250,7 +244,7 @@ def _windows(node: Node, entering: Any, slope: Any) -> list[Any]:
 
 
 def _padding(kind: str, before: int, after: int, size: int, stride: int, rate: int) -> tuple[int, int]:
-    """Numbers of zeros on both sides of an axis of length `before` whose output has length `after`."""
+    """Return the numbers of zeros before and behind an axis of length `before` whose output has length `after`."""
     lacking = max((after - 1) * stride + (size - 1) * rate + 1 - before, 0)
     first = lacking if kind == "causal" else lacking // 2
     return first, lacking - first

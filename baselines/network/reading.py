@@ -1,4 +1,4 @@
-"""Converts a Keras model into nodes."""
+"""Conversion of a Keras model into nodes."""
 
 import re
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ IDLE = {
     ),
 }  # fmt: skip
 
-#: Layers that keep the order of numbers, and do nothing if the shape stays the same.
+#: Layers that change nothing but the shape.
 _ORDERED = {"Flatten", "Reshape"}
 
 #: Layers that may end with an activation, which becomes a separate node.
@@ -45,7 +45,7 @@ _NAMED_INPUTS = {"MultiHeadAttention": ("query", "value", "key")}
 
 
 def outputs_of(model: Any) -> list[Any]:
-    """Symbolic outputs of a model; raises `MeasureUnavailable` if the model is no graph of layers or is not built."""
+    """Return the symbolic outputs of a model; raises `MeasureUnavailable` if it is no graph of layers, or not built."""
     outputs = getattr(model, "outputs", None)
     if not outputs:
         raise MeasureUnavailable("expected a sequential or functional model that has been built")
@@ -88,7 +88,7 @@ def _layers(model: Any) -> list[_Fed]:
 
 
 def _add_layers(model: Any, source: int, found: list[_Fed]) -> int:
-    """Append the layers of `model`, whose input is layer `source`, to `found`; returns its output layer's number."""
+    """Append the layers of `model`, which reads layer `source`, to `found`; returns the number of its output layer."""
     layers = [layer for layer in model.layers if type(layer).__name__ != "InputLayer"]
     if isinstance(model, tf.keras.Sequential):
         for layer in layers:
@@ -127,7 +127,6 @@ class _Reader:
         self._outputs: list[int] = []  #: layer -> position of its output
 
     def add(self, layer: Any, feeding: list[int], weights: tuple[Array, ...]) -> None:
-        """Add a layer that reads the outputs of the layers with numbers `feeding`."""
         inner, weights = as_applied(layer, weights)
         kind = kind_of(inner)
         sources = tuple(INPUT if number == INPUT else self._outputs[number] for number in feeding)
@@ -213,7 +212,7 @@ class _Reader:
 
 
 def _require_known_activations(layer: Any, config: dict[str, Any]) -> None:
-    """Raise `MeasureUnavailable` if an activation inside a layer is none of Keras: `config` could not rebuild it."""
+    """Refuse a layer with an activation that is not Keras' own: `config` could not rebuild the activation."""
     for name in config:
         function = getattr(layer, name, None) if name.endswith("activation") else None
         if function is not None and not isinstance(name_of(function), str):
@@ -230,7 +229,6 @@ def _permutation(name: str, axes: tuple[int, ...], sources: tuple[int, ...]) -> 
 
 
 def _arguments(layer: Any, kind: str, n_sources: int) -> tuple[tuple[str, ...], dict[str, bool]]:
-    """Return the `keywords` and `switches` of a layer's `Node`, read from its call in Keras 2 or 3."""
     if kind not in _NAMED_INPUTS:
         return (), {}
     call = layer._inbound_nodes[0]
@@ -262,17 +260,14 @@ def _is_masked(layer: Any) -> bool:
 
 
 def _by_name(keywords: tuple[str, ...], sources: tuple[int, ...]) -> dict[str, int]:
-    """Positions of an attention's inputs by argument name; if `keywords` lack a name, the first input is the query."""
     names = keywords if len(keywords) == len(sources) else ("query", *keywords)
     return dict(zip(names, sources, strict=True))
 
 
 def _as_numbers(given: Any) -> Any:
-    """Convert an array to a list; numbers and None stay the same."""
     return None if given is None else np.asarray(given).tolist()
 
 
 def _from_the_end(axes: Any, rank: int) -> Any:
-    """Count an axis, or each of several axes, from the end: -1 is the last of `rank` axes."""
     found = [axis if axis < 0 else axis - rank for axis in ([axes] if isinstance(axes, int) else axes)]
     return found[0] if len(found) == 1 else found

@@ -9,16 +9,10 @@ from baselines.network.nodes import Node
 
 
 def scale_gradients(node: Node, weights: Sequence[Any], entering: Any, slope: Any) -> list[Any]:
-    """Return, for each trained weight of a node in order, gradients (n, *shape of the weight).
+    """Return the gradients (n, *shape) of each trained weight of a normalization or PReLU, in order.
 
-    Args:
-        node: a normalization with a scale or a shift, or a PReLU.
-        weights: all weights of the node, as tensors.
-        entering: inputs (n, ...) of the node.
-        slope: gradient (n, ...) with respect to the outputs of the node.
-
-    Raises:
-        MeasureUnavailable: Keras' "RMS scaling", or a group normalization whose channels are not the last axis.
+    `entering` are the inputs (n, ...) of the node, `slope` is the gradient (n, ...) with respect to its outputs. Raises
+    `MeasureUnavailable` for Keras' "RMS scaling", and for a group normalization whose channels are not the last axis.
     """
     if node.kind == "PReLU":
         shared = [axis for axis, size in enumerate(weights[0].shape, 1) if size == 1]
@@ -37,13 +31,11 @@ def scale_gradients(node: Node, weights: Sequence[Any], entering: Any, slope: An
 
 
 def _axes(norm: Node, rank: int) -> list[int]:
-    """Axes, counted from 0, along which a normalization's own scale varies; its input has `rank` axes."""
     axes = norm.config["axis"]
     return [axis % rank for axis in (axes if isinstance(axes, list | tuple) else [axes])]
 
 
 def _normalized(norm: Node, entering: Any, own: list[int]) -> Any:
-    """Output (n, ...) of a normalization of examples for inputs `entering`, before its own scale and shift."""
     if norm.config.get("rms_scaling") or (norm.kind == "GroupNormalization" and own != [len(entering.shape) - 1]):
         raise MeasureUnavailable(
             f"needs gradients of single examples, which layer {norm.name} ({norm.kind}) does not give"

@@ -1,4 +1,4 @@
-"""The kernels of a model as stored: nothing is folded, and a layer that is used twice counts once."""
+"""The kernels of a model as Keras stores them: nothing is folded, and a layer that is used twice counts once."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -23,14 +23,9 @@ class WrittenKernel(NamedTuple):
 def written_kernels(model: Any, weights: Sequence[Array]) -> list[WrittenKernel]:
     """Return the kernels in the order of the layers, including layers of models within the model.
 
-    A separable convolution has two kernels, multi-head attention four. Other layers have no kernel.
-
-    Args:
-        model: a sequential or functional model, possibly with shared layers and several inputs.
-        weights: weights of the layers, in the order of `get_weights()`.
-
-    Raises:
-        MeasureUnavailable: the model is no graph of layers, or a layer with weights is not Keras' own.
+    A separable convolution has two kernels, multi-head attention four. Other layers have no kernel. The model may have
+    shared layers and several inputs; `weights` are in the order of `get_weights()`. Raises `MeasureUnavailable` if the
+    model is no graph of layers, or if a layer with weights is not Keras' own.
     """
     outputs_of(model)
     given, found = iter(weights), dict[int, list[WrittenKernel]]()

@@ -1,11 +1,11 @@
 """Cognitive neural activation (CNA): how the activity of deep layers varies with the complexity of the input.
 
 For an image x, alpha(x) is the entropy of its pixels, and beta(x) the slope of the layers' summed pre-activations over
-depth; see curve.py.
+depth (see `curve`).
 
 Refused: the slope has fewer than two layers.
 
-statistic: which margin: "max", the largest margin of a tenth of the examples, or "p10", the 10th percentile of all.
+statistic: gamma_m is "max", the largest margin of a tenth of the examples, or "p10", the 10th percentile of margins.
 space: margins are differences of "probabilities" or of "logits".
 include_output_layer: include the last weight layer in the slope; the authors' code does not.
 n_bins: bins of the histogram of pixels.
@@ -29,9 +29,9 @@ def cna(
 ) -> float:
     """Minus the correlation between the input's entropy and the slope of activations over depth.
 
-    Formula: -corr(alpha, beta), alpha the entropies, beta the slopes. Range: [-1, 1]; 0 if alpha or beta is constant.
-    Source: Gain and Siegelmann 2020, Abstraction Mechanisms Predict Generalization in Deep Neural Networks (ICML), eq.
-    2.
+    Formula: -corr(alpha, beta), alpha entropies of pixels, beta slopes over depth. Range: [-1, 1]; 0 if alpha or beta
+    is constant. Source: Gain and Siegelmann 2020, Abstraction Mechanisms Predict Generalization in Deep Neural Networks
+    (ICML), eq. 2.
     """
     beta = slopes(_training(subject, n_samples, seed)[1], include_output_layer)
     return -correlation(_entropies(subject, n_bins, n_samples, seed), beta)
@@ -42,14 +42,14 @@ def cna_area(
     subject: Subject, *, include_output_layer: bool = False, n_bins: int = 1000,
     parity_polygon: bool = False, n_samples: int = 10_000, seed: int = 0,
 ) -> float:  # fmt: skip
-    """Area between the curves of slope over entropy of training and held-out images (surrogate: augmented images).
+    """Area between two curves of slope over entropy: of training images, and of augmented images as held-out images.
 
-    Formula: int |beta_train - beta_heldout| d alpha, alpha entropies, beta slopes. Range: [0, 1]. Source: Gain and
-    Siegelmann 2020, Abstraction Mechanisms Predict Generalization in Deep Neural Networks (ICML), eq. 5. Work: 2 F.
-    Draws: by input and by example.
+    Formula: int |beta_train - beta_heldout| d alpha, alpha entropies of pixels, beta slopes over depth. Range: [0, 1].
+    Source: Gain and Siegelmann 2020, Abstraction Mechanisms Predict Generalization in Deep Neural Networks (ICML), eq.
+    5. Work: 2 forward passes. Draws: depend on the order of input dimensions and of examples.
 
-    Gain and Siegelmann compare with held-out images. Measures have no held-out data, so the surrogate are the training
-    images, randomly flipped and shifted and with noise. As in the paper, alpha is the entropy before augmentation. For
+    Gain and Siegelmann compare with held-out images. Measures have no held-out images; training images that are
+    randomly flipped, shifted and noisy replace them. As in the paper, alpha is the entropy before augmentation. For
     held-out data, call `area_between` on two `curve.curve`s.
     """
     return _area(subject, include_output_layer, n_bins, parity_polygon, n_samples, seed)
@@ -61,13 +61,14 @@ def cna_margin(
     include_output_layer: bool = False, n_bins: int = 1000, parity_polygon: bool = False, n_samples: int = 10_000,
     seed: int = 0,
 ) -> float:  # fmt: skip
-    """cna_area times the network's margin (surrogate of held-out images: augmented images).
+    """cna_area times the network's margin.
 
-    Formula: gamma_m int |beta_train - beta_heldout| d alpha, alpha entropies, beta slopes. Range: [-1, 1] for margins
-    of probabilities. Source: Gain and Siegelmann 2020, Abstraction Mechanisms Predict Generalization in Deep Neural
-    Networks (ICML), eq. 7. Work: 2 F. Draws: by input and by example.
+    Formula: gamma_m int |beta_train - beta_heldout| d alpha, gamma_m the margin, other symbols as for cna_area. Range:
+    [-1, 1] for margins of probabilities. Source: Gain and Siegelmann 2020, Abstraction Mechanisms Predict
+    Generalization in Deep Neural Networks (ICML), eq. 7. Work: 2 forward passes. Draws: depend on the order of input
+    dimensions and of examples.
 
-    The margin gamma_m of a network that fits its training set is about 1, and the value about `cna_area`.
+    The margin of a network that fits its training set is about 1, and the value about `cna_area`.
     """
     area = _area(subject, include_output_layer, n_bins, parity_polygon, n_samples, seed)
     return area * _margin(subject, statistic, space, n_samples, seed)
@@ -79,14 +80,15 @@ def cna_area_over_margin(
     include_output_layer: bool = False, n_bins: int = 1000, parity_polygon: bool = False,
     n_samples: int = 10_000, seed: int = 0,
 ) -> float:  # fmt: skip
-    """cna_area over the network's margin (surrogate of held-out images: augmented images).
+    """cna_area divided by the network's margin.
 
-    Formula: int |beta_train - beta_heldout| d alpha / gamma_m, alpha entropies, beta slopes. Range: [0, 1 /
-    margin_floor]. Source: Gain and Siegelmann 2020, Abstraction Mechanisms Predict Generalization in Deep Neural
-    Networks (ICML), eq. 5 and 6. Work: 2 F. Draws: by input and by example.
+    Formula: int |beta_train - beta_heldout| d alpha / max(gamma_m, margin_floor), gamma_m the margin, other symbols as
+    for cna_area. Range: [0, 1 / margin_floor]. Source: Gain and Siegelmann 2020, Abstraction Mechanisms Predict
+    Generalization in Deep Neural Networks (ICML), eq. 5 and 6. Work: 2 forward passes. Draws: depend on the order of
+    input dimensions and of examples.
 
     Args:
-        margin_floor: lower bound of the margin; smaller and negative values are replaced by it.
+        margin_floor: replaces smaller and negative margins.
     """
     area = _area(subject, include_output_layer, n_bins, parity_polygon, n_samples, seed)
     return area / max(_margin(subject, statistic, space, n_samples, seed), margin_floor)

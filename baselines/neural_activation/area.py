@@ -1,7 +1,4 @@
-"""Area between two curves of scattered points, such as a network's activities on two data sets.
-
-A curve is a pair of arrays (n,): coordinates alpha, and values beta.
-"""
+"""Area between two curves, given as pairs of arrays (n,): coordinates alpha, and values beta, of scattered points."""
 
 import numpy as np
 
@@ -9,7 +6,7 @@ from baselines.core.sample import Array
 
 Curve = tuple[Array, Array]
 
-#: Width of running means in points; at most a quarter of the points.
+#: Number of points in a running mean; at most a quarter of all points.
 WINDOW = 25
 
 #: Number of equidistant points at which curves are compared.
@@ -17,19 +14,14 @@ N_PLACES = 100
 
 
 def area_between(first: Curve, second: Curve, *, parity_polygon: bool = False) -> float:
-    """Area between two smoothed curves, relative to their bounding box. Range: [0, 1].
+    """Return the area between two smoothed curves, divided by the area of their bounding box. Range: [0, 1].
 
     The absolute difference of betas is integrated over the common range of alpha. The area is 1 without a common range,
-    and 0 if the box has no area. It does not depend on positive affine changes of all alphas or of all betas, nor on
-    the order of points or curves.
+    and 0 if the box has no area. Positive affine changes of all alphas or of all betas, or another order of points or
+    curves, do not change it. Gain and Siegelmann 2020, eq. 5, leave smoothing and scale open.
 
-    Args:
-        first: (alpha, beta), arrays (n,).
-        second: (alpha, beta), arrays of any other length.
-        parity_polygon: as in the authors' code, take alpha as a function of beta, and the signed area of the polygon
-            along one curve and back along the other, in which lobes on both sides of a crossing cancel.
-
-    Source: Gain and Siegelmann 2020, eq. 5, which leaves smoothing and scale open.
+    With `parity_polygon`, as in the authors' code, alpha is a function of beta. The result is then the signed area of
+    the polygon along one curve and back along the other: lobes on both sides of a crossing cancel.
     """
     curves = smoothed(*first), smoothed(*second)
     alphas, betas = (_in_unit([curve[axis] for curve in curves]) for axis in (0, 1))
@@ -40,7 +32,7 @@ def area_between(first: Curve, second: Curve, *, parity_polygon: bool = False) -
 
 
 def smoothed(alpha: Array, beta: Array) -> Curve:
-    """Running means of both coordinates, in the order of alpha; points of equal alpha are merged into their mean."""
+    """Return running means of both coordinates, in the order of alpha; points of equal alpha are first averaged."""
     places, member = np.unique(np.asarray(alpha, np.float64), return_inverse=True)
     values = np.bincount(member, beta) / np.bincount(member)
     width = max(min(WINDOW, len(places) // 4), 1)
@@ -81,7 +73,6 @@ def _polygon(first: Curve, second: Curve) -> float:
 
 
 def _by_value(curve: Curve) -> Curve:
-    """Equidistant values of beta, and the interpolated alpha at these values."""
     order = np.argsort(curve[1], kind="stable")
     alpha, beta = curve[0][order], curve[1][order]
     places = np.linspace(beta[0], beta[-1], N_PLACES)

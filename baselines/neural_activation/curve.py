@@ -1,6 +1,6 @@
-"""The curve of cognitive neural activation: slopes beta over entropies alpha.
+"""The curve of cognitive neural activation: for images x, slopes beta(x) over entropies alpha(x).
 
-For an image x, alpha(x) is the entropy of its pixels, beta(x) the slope of layers' summed pre-activations over depth.
+alpha(x) is the entropy of the pixels. beta(x) is the slope of the layers' summed pre-activations over depth.
 """
 
 from typing import Any
@@ -15,7 +15,7 @@ from baselines.network import INPUT, Network, joined
 #: Images per block when pixels are counted.
 _CHUNK = 256
 
-# The surrogate of held-out images: training images, randomly flipped and shifted and with noise.
+# Changes of training images that take the place of held-out images.
 SHIFT = 4  #: largest shift in pixels
 NOISE = 0.05  #: standard deviation of the noise, relative to the range of the pixels
 
@@ -24,14 +24,14 @@ def curve(
     network: Network, images: Array, *, value_range: tuple[float, float], include_output_layer: bool = False,
     n_bins: int = 1000,
 ) -> tuple[Array, Array]:  # fmt: skip
-    """Entropies alpha (n,) of images (n, ...), and slopes beta (n,) of their activations over depth."""
+    """Return the entropies alpha (n,) of images (n, ...), and the slopes beta (n,) of their activations over depth."""
     return input_entropies(images, n_bins, value_range), slopes(activity(network, images)[0], include_output_layer)
 
 
 def input_entropies(images: Array, n_bins: int, value_range: tuple[float, float]) -> Array:
-    """Entropy of each image's pixels in nats (n,), from a histogram over `value_range`.
+    """Return the entropies (n,), in nats, of the pixels of images (n, ...). Range: [0, ln n_bins].
 
-    Values outside the range count as its ends. Range: [0, ln n_bins].
+    They are computed from histograms over `value_range`; pixels outside the range count as its ends.
     """
     low, high = value_range
     scale = n_bins / (high - low) if high > low else 0.0
@@ -51,7 +51,7 @@ def _chunk_entropies(pixels: Array, n_bins: int, low: float, scale: float) -> Ar
 
 
 def activity(network: Network, images: Array) -> tuple[Array, Array]:
-    """Sums of each weight layer's pre-activations (n, d), in forward order, and logits (n, classes)."""
+    """Return the sums (n, d) of the pre-activations of each weight layer, in forward order, and logits (n, classes)."""
 
     def run(batch: Any) -> Any:
         *found, logits = network.run({INPUT: batch}, [*network.weight_nodes, network.output])
@@ -63,7 +63,7 @@ def activity(network: Network, images: Array) -> tuple[Array, Array]:
 
 
 def slopes(sums: Array, include_output_layer: bool) -> Array:
-    """Slope (n,) of the least-squares line through sums (n, d) over layers 1, ..., d."""
+    """Return the slope (n,) of the least-squares line through sums (n, d) over layers 1, ..., d."""
     counted = sums if include_output_layer else sums[:, :-1]
     depth = counted.shape[1]
     if depth < 2:
@@ -75,7 +75,7 @@ def slopes(sums: Array, include_output_layer: bool) -> Array:
 
 
 def correlation(first: Array, second: Array) -> float:
-    """Pearson's correlation of arrays (n,); 0 if either array is constant up to rounding."""
+    """Return Pearson's correlation of arrays (n,); 0 if either array is constant up to rounding."""
     if _is_constant(first) or _is_constant(second):
         return 0.0
     return float(np.corrcoef(first, second)[0, 1])
@@ -86,7 +86,7 @@ def _is_constant(values: Array) -> bool:
 
 
 def augmented(images: Array, rng: np.random.Generator) -> Array:
-    """Images (n, height, width, channels), randomly flipped, shifted by up to `SHIFT` pixels, and with noise.
+    """Return images (n, height, width, channels) randomly flipped, shifted by up to `SHIFT` pixels, and with noise.
 
     Shifts reflect the image at its border. Inputs of other shapes get only the noise.
     """

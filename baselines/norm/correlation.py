@@ -1,8 +1,8 @@
 """Eigenvalues of the layers' correlation matrices X = W'W, as in WeightWatcher 0.7.7, Martin and Mahoney's program.
 
 The layers are dense layers, convolutions and embeddings. Normalization is not folded, and a shared layer counts once. A
-convolution has a matrix (inputs, outputs), divided by sqrt(2), for each position of its window. The eigenvalues of all
-positions are pooled. Depthwise and grouped convolutions have the inputs of a single group. Layers with fewer than 8 or
+convolution has a matrix W (inputs, outputs), divided by sqrt(2), for each position of its window, and the eigenvalues
+of all its matrices. Depthwise and grouped convolutions have the inputs of a single group. Layers with fewer than 8 or
 more than 15,000 eigenvalues, zeros included, or with a side above 50,000 are left out.
 
 WeightWatcher has no rules for one- and three-dimensional convolutions and for multi-head attention. Here such
@@ -19,19 +19,19 @@ from baselines.core.subject import Subject, shared
 from baselines.network import WrittenKernel, written_kernels
 from baselines.norm.operator_norm import gram
 
-#: WeightWatcher's default bounds on the number of eigenvalues and on the longer side of a layer.
+#: WeightWatcher's default limits of the number of eigenvalues and of the longer side of a layer's matrices.
 MOST_EIGENVALUES, LONGEST_SIDE = 15_000, 50_000
 
 
 class Layer:
-    """The matrices (window positions, inputs, outputs) of a layer."""
+    """A layer as matrices (window positions, inputs, outputs)."""
 
     def __init__(self, matrices: Array) -> None:
         self.matrices = matrices
 
     @property
     def sides(self) -> tuple[int, int]:
-        """The shorter and the longer side of a matrix."""
+        """The shorter and the longer side of each matrix."""
         shorter, longer = sorted(self.matrices.shape[1:])
         return shorter, longer
 
@@ -47,14 +47,14 @@ class Layer:
         return found
 
     def permuted(self, rng: np.random.Generator) -> "Layer":
-        """Return a layer with the weights in random order within each matrix."""
+        """Return a layer with the weights of each matrix in random order."""
         rows = self.matrices.reshape(len(self.matrices), -1)
         return Layer(rng.permuted(rows, axis=1).reshape(self.matrices.shape))
 
 
 @shared
 def counted_layers(subject: Subject, min_eigenvalues: int) -> list[Layer]:
-    """Layers within the bounds on eigenvalues and sides whose kernels are not all zero."""
+    """Return the layers that are within all limits and not all zero; raises `MeasureUnavailable` if there are none."""
     found = [_layer(kernel) for kernel in written_kernels(subject.model, subject.weights) if kernel.array.any()]
     found = [layer for layer in found if min_eigenvalues <= layer.n_eigenvalues <= MOST_EIGENVALUES]
     found = [layer for layer in found if layer.sides[1] <= LONGEST_SIDE]

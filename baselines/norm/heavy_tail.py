@@ -1,6 +1,6 @@
 """Power laws in the spectra of the layers' correlation matrices (heavy-tailed self-regularization).
 
-The eigenvalues of X = W'W of a layer have a density of about x^-alpha above some x_min. `correlation` defines layers
+The eigenvalues x of a layer's X = W'W have a density of about x^-alpha above some x_min. `correlation` defines layers
 and eigenvalues. WeightWatcher 0.7.7 with its defaults yields the same values.
 
 Source: Martin, Peng and Mahoney 2021, arXiv 2002.06716, as computed by their program WeightWatcher 0.7.7. Work: SVD.
@@ -19,15 +19,15 @@ from baselines.norm.correlation import counted_layers
 #: Eigenvalues up to this bound are not fitted.
 ZERO = 1e-5
 
-#: With fewer than `FEW` eigenvalues the bias of alpha is corrected, and a tail has at least `SHORTEST` eigenvalues.
+#: With fewer than `FEW` eigenvalues, the bias of alpha is corrected and a tail has at least `SHORTEST` eigenvalues.
 FEW, SHORTEST = 20, 8
 
-#: Smallest difference of logarithms of eigenvalues, limited by the precision of float32 weights.
+#: Logarithms of eigenvalues that differ by at most this count as equal, because of the precision of float32 weights.
 EQUAL = 1e-5
 
 
 class PowerLaw(NamedTuple):
-    """A density (alpha - 1) / x_min (x / x_min)^-alpha, x >= x_min, fitted to data."""
+    """A density (alpha - 1) / x_min (x / x_min)^-alpha for x >= x_min, fitted to data."""
 
     alpha: float
     x_min: float
@@ -49,10 +49,10 @@ class Spectrum(NamedTuple):
 def fit_power_law(data: Array) -> PowerLaw | None:
     """Fit the tail of positive data: alpha by maximum likelihood, x_min by the least Kolmogorov-Smirnov distance.
 
-    The method is that of Clauset, Shalizi and Newman 2009, arXiv 0706.1062: x_min is any value except the largest, and
-    the empirical distribution function is 0 at x_min. For fewer than `FEW` values, alpha - 1 is (n - 1) / sum ln(x /
-    x_min) instead of n / sum ln(x / x_min), and tails of fewer than `SHORTEST` values are tried only if there is no
-    longer tail. Tails whose logarithms differ by at most `EQUAL` are left out; None if no tail is left.
+    As in Clauset, Shalizi and Newman 2009, arXiv 0706.1062, every value except the largest is tried as x_min, and alpha
+    - 1 = n / sum ln(x / x_min) for the n values of the tail. For data of fewer than `FEW` values, alpha - 1 has n - 1
+    in place of n, and tails have at least `SHORTEST` values (all values, if there are fewer). Tails whose logarithms
+    differ by at most `EQUAL` are left out. Returns None if no tail is left.
     """
     logs = np.log(np.sort(data))
     is_small = len(logs) < FEW
@@ -63,7 +63,6 @@ def fit_power_law(data: Array) -> PowerLaw | None:
 
 
 def _fit_tail(logs: Array, is_small: bool) -> PowerLaw:
-    """Fit a power law to all data, whose ascending logarithms (n,) are given."""
     above = logs - logs[0]
     exponent = (len(logs) - is_small) / above.sum()
     distance = np.abs(-np.expm1(-exponent * above) - np.arange(len(logs)) / len(logs)).max()
@@ -90,41 +89,40 @@ def alpha(subject: Subject, *, min_eigenvalues: int = 8) -> float:
     Formula: mean over layers of alpha, p(x) ~ x^-alpha for eigenvalues x >= x_min of X = W'W. Range: (1, inf). Refused:
     all layers are left out.
 
-    WeightWatcher's `alpha`. The authors expect a heavy tail, a small alpha, of well-trained layers. For each layer:
+    WeightWatcher's `alpha`. The authors expect heavy tails, that is small alphas, of well-trained layers. Definition:
 
     1. The layers are dense layers, embeddings and convolutions; normalization is not folded. A convolution has a matrix
        W (inputs, outputs), divided by sqrt(2), for each position of its window; other layers have a single W. The
        eigenvalues are the squares of the min(inputs, outputs) singular values of each W, for all positions together.
-       Layers with fewer than 8 or more than 15,000 eigenvalues, or a side above 50,000, are left out.
+       Layers with fewer than `min_eigenvalues` (WeightWatcher's `min_evals`) or more than 15,000 eigenvalues, zeros
+       included, or with a side above 50,000 are left out.
     2. x_1 <= ... <= x_N are the eigenvalues above 1e-5. The tail from s has n = N - s + 1 values and x_min = x_s. Its
        exponent is alpha_s = 1 + n / sum_{i >= s} ln(x_i / x_s), with n - 1 in place of n for N < 20.
-    3. Its distance is the maximum of |1 - (x_i / x_s)^(1 - alpha_s) - (i - s) / n| over i >= s. alpha is alpha_s of the
-       tail with the least distance among tails of at least 2 values. For N < 20 tails have at least 8 values, and for
-       N < 8 only s = 1 is tried. Tails with ln(x_N / x_s) <= 1e-5 are left out.
+    3. The distance of the tail is the maximum of |1 - (x_i / x_s)^(1 - alpha_s) - (i - s) / n| over i >= s. alpha is
+       the alpha_s of the tail with the least distance among tails of at least 2 values. For N < 20 tails have at least
+       8 values, and for N < 8 only s = 1 is tried. Tails with ln(x_N / x_s) <= 1e-5 are left out.
 
     A shared layer counts once; if two modules of PyTorch share their weights, WeightWatcher counts both. For a layer
     without a power law WeightWatcher averages in -1; here the layer is left out.
-
-    Args:
-        min_eigenvalues: layers with fewer eigenvalues, zeros included, are left out (WeightWatcher's `min_evals`).
     """
     return float(np.mean([found.alpha for found in spectra(subject, min_eigenvalues)]))
 
 
 @measure()
 def weighted_alpha(subject: Subject, *, min_eigenvalues: int = 8) -> float:
-    """Weighted alpha: mean of the power-law exponents times the logarithms of the largest eigenvalues.
+    """Weighted alpha: mean over layers of the power-law exponent times the logarithm of the largest eigenvalue.
 
     Formula: mean over layers of alpha log10 max x, x eigenvalues of X = W'W. Range: all numbers.
 
-    WeightWatcher's `alpha_weighted`, close to `log_alpha_norm`. The page of `alpha` defines layers and exponents.
+    WeightWatcher's `alpha_weighted`, close to `log_alpha_norm`. Layers and exponents are those of the
+    measure `alpha`.
     """
     return float(np.mean([found.alpha * found.log_largest for found in spectra(subject, min_eigenvalues)]))
 
 
 @measure()
 def log_alpha_norm(subject: Subject, *, min_eigenvalues: int = 8) -> float:
-    """Log alpha-norm: mean logarithm of |X|_alpha^alpha, the power alpha of the layers' Schatten alpha-norms.
+    """Log alpha-norm: mean over layers of the logarithm of the Schatten alpha-norm of X, to the power alpha.
 
     Formula: mean over layers of log10 sum_x x^alpha, x eigenvalues of X = W'W. Range: all numbers.
 

@@ -1,4 +1,4 @@
-"""The kernels of a network as linear maps of their layers' inputs."""
+"""The dense layers and convolutions of a network as linear maps."""
 
 import math
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ class LinearMap:
     """A dense layer or a convolution without its bias."""
 
     node: Node  #: the layer
-    kernel: Array  #: (groups, *window, inputs, outputs), float64; channel groups do not mix
+    kernel: Array  #: (groups, *window, inputs, outputs), float64; groups of channels do not mix
     sides: tuple[int, ...]  #: sides of the input feature map
 
     @property
@@ -45,7 +45,7 @@ class LinearMap:
 
     @property
     def adjoint(self) -> "LinearMap":
-        """The adjoint convolution, with the same strides, of a transposed convolution."""
+        """The adjoint of a transposed convolution: a convolution with the same strides and singular values."""
         sides = tuple(side * stride for side, stride in zip(self.sides, self.strides, strict=True))
         return replace(self, kernel=np.swapaxes(self.kernel, -1, -2), sides=sides)
 
@@ -58,13 +58,13 @@ class LinearMap:
 
 @shared
 def trained_maps(subject: Subject) -> list[LinearMap]:
-    """Maps of all trained kernels in forward order, with batch normalization folded."""
+    """Return the maps of all trained kernels in forward order, with batch normalization folded."""
     return _read(subject.folded)
 
 
 @shared
 def changed_maps(subject: Subject) -> list[LinearMap]:
-    """Maps of the changes of all kernels by training, in forward order, with batch normalization folded."""
+    """Return maps whose kernels are the changes by training, in forward order, with batch normalization folded."""
     pairs = zip(trained_maps(subject), _read(subject.folded_at_start), strict=True)
     return [replace(now, kernel=now.kernel - start.kernel) for now, start in pairs]
 

@@ -1,7 +1,7 @@
 """Norms of the weights, and of their changes by training.
 
-Batch normalization is folded, and biases are left out. In logarithms and denominators squared norms are at least 1e-30,
-so that layers of zeros have finite values.
+Batch normalization is folded, and biases are left out. In logarithms and denominators, squared norms below 1e-30 are
+replaced by 1e-30, so that layers of zeros have finite values.
 
 Weights: folded.
 """
@@ -29,8 +29,8 @@ def l2_norm(terms: Terms) -> float:
 def param_norm(terms: Terms) -> float:
     """Sum over layers of the squared Frobenius norms.
 
-    Formula: sum_i F_i, F_i = |W_i|_F^2. Range: [0, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 42. Order:
-    l2_norm.
+    Formula: sum_i |W_i|_F^2, W_i the kernels. Range: [0, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 42.
+    Order: l2_norm.
     """
     return float(terms.fro.sum())
 
@@ -39,7 +39,7 @@ def param_norm(terms: Terms) -> float:
 def log_prod_of_fro(terms: Terms) -> float:
     """Logarithm of the product of the squared Frobenius norms.
 
-    Formula: sum_i ln F_i, F_i = |W_i|_F^2. Source: Jiang et al. 2019, arXiv 1912.02178, eq. 37.
+    Formula: sum_i ln |W_i|_F^2, W_i the kernels. Source: Jiang et al. 2019, arXiv 1912.02178, eq. 37.
     """
     return log_prod(terms.fro)
 
@@ -48,8 +48,7 @@ def log_prod_of_fro(terms: Terms) -> float:
 def log_sum_of_fro(terms: Terms) -> float:
     """Logarithm of d times the geometric mean of the squared Frobenius norms.
 
-    Formula: ln d + (sum_i ln F_i) / d, F_i = |W_i|_F^2 of d layers. Source: Jiang et al. 2019, arXiv 1912.02178, eq.
-    39.
+    Formula: ln d + (sum_i ln |W_i|_F^2) / d, d kernels W_i. Source: Jiang et al. 2019, arXiv 1912.02178, eq. 39.
     """
     return math.log(terms.depth) + log_prod(terms.fro) / terms.depth
 
@@ -58,7 +57,8 @@ def log_sum_of_fro(terms: Terms) -> float:
 def log_prod_of_spec(terms: Terms) -> float:
     """Logarithm of the product of the squared spectral norms.
 
-    Formula: sum_i ln S_i, S_i squared spectral norms. Source: Jiang et al. 2019, arXiv 1912.02178, eq. 32.
+    Formula: sum_i ln S_i, S_i squared spectral norms of the layers. Source: Jiang et al. 2019, arXiv 1912.02178, eq.
+    32.
     """
     return log_prod(terms.spec)
 
@@ -75,13 +75,14 @@ def log_sum_of_spec(terms: Terms) -> float:
 
 @norm_measure(spectral=True)
 def fro_over_spec(terms: Terms) -> float:
-    """Sum over layers of the squared Frobenius norm over the squared spectral norm.
+    """Sum over layers of the squared Frobenius norm divided by the squared spectral norm.
 
-    Formula: sum_i F_i / S_i. Range: [0, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 33.
+    Formula: sum_i F_i / S_i, squared Frobenius norms F_i, squared spectral norms S_i. Range: [0, inf). Source: Jiang et
+    al. 2019, arXiv 1912.02178, eq. 33.
 
-    F_i and S_i are squared Frobenius and spectral norms. A layer of zeros contributes 0. For kernels as matrices the
-    ratios are stable ranks. With spectral norms of convolutions they may be less than 1, since the Frobenius norm is
-    still the kernel's, as in the code of Dziugaite et al. 2020.
+    A layer of zeros contributes 0. For kernels as matrices the ratios are stable ranks. With spectral norms of
+    convolutions they may be less than 1, since the Frobenius norm is the kernel's, as in the code of Dziugaite et al.
+    2020.
     """
     return sum_of_ratios(terms.fro, terms.spec)
 
@@ -100,8 +101,8 @@ def l2_dist(terms: Terms) -> float:
 def fro_dist(terms: Terms) -> float:
     """Sum over layers of the squared Frobenius distances from the initial kernels.
 
-    Formula: sum_i |W_i - W0_i|_F^2. Range: [0, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 40. Order:
-    l2_dist.
+    Formula: sum_i |W_i - W0_i|_F^2, W_i the kernels, W0_i their initial values. Range: [0, inf). Source: Jiang et al.
+    2019, arXiv 1912.02178, eq. 40. Order: l2_dist.
     """
     return float(terms.fro_change.sum())
 
@@ -110,7 +111,8 @@ def fro_dist(terms: Terms) -> float:
 def dist_spec_init(terms: Terms) -> float:
     """Sum over layers of the squared spectral norms of the kernels' changes by training.
 
-    Formula: sum_i |W_i - W0_i|_2^2. Range: [0, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 41.
+    Formula: sum_i |W_i - W0_i|_2^2, W_i the kernels, W0_i their initial values. Range: [0, inf). Source: Jiang et al.
+    2019, arXiv 1912.02178, eq. 41.
     """
     return float(terms.spec_change.sum())
 
@@ -119,11 +121,11 @@ def dist_spec_init(terms: Terms) -> float:
 def distance_from_init(subject: Subject) -> float:
     """Squared Euclidean distance of all weights from their initial values.
 
-    Formula: sum over all arrays a of |a - a0|^2. Range: [0, inf). Source: PGDL starting kit (Jiang et al. 2020, arXiv
-    2012.07976). Weights: as trained.
+    Formula: sum over all arrays a of |a - a0|^2, a0 the initial value. Range: [0, inf). Source: PGDL starting kit
+    (Jiang et al. 2020, arXiv 2012.07976). Weights: as trained.
 
-    As in the starting kit, the sum includes every array of `get_weights()`, also biases and the state of batch
-    normalization. Nothing is folded.
+    As in the starting kit, the sum includes every array of `get_weights()`, also biases and the averages of batch
+    normalization.
     """
     pairs = zip(subject.weights, subject.initial_weights, strict=True)
     return sum(float(np.sum(np.square(final - initial, dtype=np.float64))) for final, initial in pairs)
@@ -133,7 +135,7 @@ def distance_from_init(subject: Subject) -> float:
 def l1_max_norm(terms: Terms) -> float:
     """Logarithm of the product of the layers' L(1, inf) norms.
 
-    Formula: sum_i ln max_j |w_ij|_1, w_ij the weights of output unit j. Source: Neyshabur et al. 2019, arXiv
+    Formula: sum_i ln max_j |w_ij|_1, w_ij the weights of output unit j in layer i. Source: Neyshabur et al. 2019, arXiv
     1805.12076, and its code.
     """
     return _log_prod([np.abs(layer.matrices).sum(axis=1).max() for layer in terms.layers])
@@ -143,8 +145,8 @@ def l1_max_norm(terms: Terms) -> float:
 def l3_15_norm(terms: Terms) -> float:
     """Logarithm of the product of the layers' L(3, 1.5) norms.
 
-    Formula: sum_i ln (sum_j |w_ij|_3^1.5)^(2/3), w_ij the weights of output unit j. Source: Neyshabur et al. 2019,
-    arXiv 1805.12076, and its code.
+    Formula: sum_i ln (sum_j |w_ij|_3^1.5)^(2/3), w_ij the weights of output unit j in layer i. Source: Neyshabur et al.
+    2019, arXiv 1805.12076, and its code.
     """
     cubes = [(np.abs(layer.matrices) ** 3).sum(axis=1) for layer in terms.layers]
     return _log_prod([np.sqrt(of_layer).sum() ** (2 / 3) for of_layer in cubes])
@@ -154,7 +156,8 @@ def l3_15_norm(terms: Terms) -> float:
 def trace_norm_prod(terms: Terms) -> float:
     """Logarithm of the product of the layers' trace norms.
 
-    Formula: sum_i ln sum of the singular values of W_i. Source: Neyshabur et al. 2019, arXiv 1805.12076, and its code.
+    Formula: sum_i ln sum of the singular values of kernel W_i. Source: Neyshabur et al. 2019, arXiv 1805.12076, and its
+    code.
     """
     return _log_prod([values.sum() for values in terms.singular_values])
 
@@ -167,10 +170,11 @@ def _log_prod(norms: list[float]) -> float:
 def spectral_complexity_2_1(terms: Terms) -> float:
     """Logarithm of the spectral complexity, with distances from the initial weights.
 
-    Formula: ln(prod_i |W_i|_2 (sum_i (|(W_i - W0_i)^T|_{2,1} / |W_i|_2)^(2/3))^(3/2)). Source: Bartlett et al. 2017,
-    arXiv 1706.08498, eq. 1.2.
+    Formula: ln(prod_i |W_i|_2 (sum_i (|(W_i - W0_i)^T|_{2,1} / |W_i|_2)^(2/3))^(3/2)), W_i the kernels, initially W0_i.
+    Source: Bartlett et al. 2017, arXiv 1706.08498, eq. 1.2.
 
-    The (2, 1) norm is the sum over output units of the 2-norm of their weights. The sum over layers is at least 1e-30.
+    The (2, 1) norm is the sum over output units of the 2-norm of their weights. If the sum over
+    layers is below 1e-30, it counts as 1e-30.
     """
     distances = np.array([np.linalg.norm(layer.matrices, axis=1).sum() for layer in terms.changes])
     ratios = np.cbrt(distances**2), np.cbrt(terms.spec)
@@ -181,8 +185,8 @@ def spectral_complexity_2_1(terms: Terms) -> float:
 def effective_rank_sum(terms: Terms) -> float:
     """Sum over layers of the effective rank of the kernel.
 
-    Formula: sum_i exp(-sum_j p_ij ln p_ij), p_ij the singular values of W_i over their sum. Range: [0, inf); 0 for
-    zeros. Source: Roy and Vetterli 2007.
+    Formula: sum_i exp(-sum_j p_ij ln p_ij), p_ij the singular values of kernel W_i, divided by their sum. Range: [0,
+    inf); 0 for zeros. Source: Roy and Vetterli 2007.
     """
     return sum(_effective_rank(values) for values in terms.singular_values)
 

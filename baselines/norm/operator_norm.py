@@ -1,6 +1,6 @@
-"""Spectral norms of convolutions with the layer's own padding and strides, and with periodic borders.
+"""Spectral norms of convolutions: with the layer's own padding, and with periodic borders.
 
-Norms with periodic borders come from the kernel's Fourier transform (Sedghi, Gupta and Long 2018, arXiv 1805.10408).
+With periodic borders, the norm follows from the kernel's Fourier transform (Sedghi et al. 2018, arXiv 1805.10408).
 """
 
 import math
@@ -22,7 +22,7 @@ BYTES = 2**26
 
 
 def fourier_norm(layer: LinearMap, sides: Sequence[int], strides: Sequence[int]) -> float:
-    """Largest singular value of the periodic convolution on a feature map of `sides`, multiples of the strides.
+    """Return the largest singular value of a periodic convolution on a feature map of `sides`, multiples of `strides`.
 
     At every output frequency the convolution is a small matrix. It has a row for each input channel and each input
     frequency that the stride aliases to the output frequency.
@@ -41,7 +41,7 @@ def fourier_norm(layer: LinearMap, sides: Sequence[int], strides: Sequence[int])
 
 
 def _frequencies(sides: Sequence[int], strides: Sequence[int]) -> Array:
-    """Input frequencies (output frequencies, aliases, axes); half of the conjugate output frequencies are left out."""
+    """Return input frequencies (output frequencies, aliases, axes), for one of two conjugate output frequencies."""
     coarse = [side // stride for side, stride in zip(sides, strides, strict=True)]
     halved = np.indices([*coarse[:-1], coarse[-1] // 2 + 1]).reshape(len(sides), -1).T
     aliases = np.indices(strides).reshape(len(sides), -1).T
@@ -50,7 +50,7 @@ def _frequencies(sides: Sequence[int], strides: Sequence[int]) -> Array:
 
 
 def gram(matrices: Array) -> Array:
-    """Gram matrices (..., n, n) of matrices (..., rows, columns), with n = min(rows, columns)."""
+    """Return the Gram matrices (..., n, n) of matrices (..., rows, columns), n = min(rows, columns)."""
     adjoints = matrices.conj().swapaxes(-1, -2)
     rows, columns = matrices.shape[-2:]
     found: Array = matrices @ adjoints if rows < columns else adjoints @ matrices
@@ -58,11 +58,11 @@ def gram(matrices: Array) -> Array:
 
 
 def largest_singular_value(matrices: Array) -> float:
-    """Largest singular value among all matrices (n, rows, columns)."""
+    """Return the largest singular value among all matrices (n, rows, columns)."""
     return math.sqrt(max(float(np.linalg.eigvalsh(gram(matrices))[:, -1].max()), 0.0))
 
 
-#: Maps of at most this many inputs are computed as dense matrices.
+#: A layer with at most this many inputs is turned into a dense matrix.
 SMALL = 128
 
 #: Settings that define the linear map of a convolution.
@@ -70,12 +70,11 @@ _SETTINGS = ("kernel_size", "strides", "padding", "dilation_rate", "depth_multip
 
 
 def operator_norm(layer: LinearMap, seed: int = 0) -> float:
-    """Largest singular value of a convolution, by Lanczos' iteration on its product with its adjoint."""
+    """Return the largest singular value of a convolution with its own padding and strides, by Lanczos' iteration."""
     return max(_norm(Network(alone), seed) for alone in _alone(layer))
 
 
 def _alone(layer: LinearMap) -> Iterator[Nodes]:
-    """Yield a network of only the layer, without its bias, for every group of channels."""
     node, groups = layer.node, layer.kernel
     if node.kind.startswith(("Depthwise", "Separable")):
         config = {name: node.config[name] for name in _SETTINGS if name in node.config} | {"use_bias": False}

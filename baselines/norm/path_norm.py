@@ -1,7 +1,7 @@
 """The path norm: the sum over all paths from inputs to logits of the product of squared weights along the path.
 
-Constants are squared like weights, except for constant layers at the network's beginning, which belong to the input.
-Averages over positions or branches are not squared.
+Constants are squared like weights, except in layers at the network's beginning, which belong to the input. Averages
+over positions or branches are not squared.
 
 Source: Jiang et al. 2019, arXiv 1912.02178, eq. 44. Weights: folded.
 """
@@ -20,7 +20,7 @@ from baselines.network.fold import affine
 from baselines.network.nodes import ATTENTION, CONSTANT, OF_EXAMPLES
 from baselines.norm.terms import Terms, norm_measure
 
-#: Layers that multiply outputs of other layers or divide by sums of them, and activations that do.
+#: Layers and activations that multiply outputs of other layers, or divide by sums of outputs.
 _MULTIPLY = {ATTENTION, "AdditiveAttention", "Attention", "Dot", "Multiply", "Softmax"}
 _DIVIDE = ("glu", "log_softmax", "softmax")
 
@@ -30,10 +30,10 @@ _SUBTRACT = ("bicubic", "lanczos3", "lanczos5")
 
 @shared
 def squared_path_norm(subject: Subject) -> float:
-    """Sum over logits, for an input of ones and with all weights of the network squared, computed in float64.
+    """Return the sum of the logits for an input of ones, with all weights of the network squared.
 
-    Batch normalization and constants are folded first. Then kernels, biases, and remaining signs, shifts and constants
-    are squared. Values outside the positive range of float64 are replaced by its ends.
+    Batch normalization and constants are folded first. Then kernels, biases, and the remaining signs, shifts and
+    constants are squared. The result is at least the smallest and at most the largest positive float64.
     """
     folded = subject.folded.description
     begin = weights_begin(folded.nodes)
@@ -73,8 +73,8 @@ def path_norm(terms: Terms) -> float:
 
     Formula: sum_j f_{w^2}(1)_j, f_{w^2}(1) the logits for inputs 1 and squared weights. Range: (0, inf).
 
-    Biases and constants are included, except for constant layers at the network's beginning. The value is meaningful
-    for activations like ReLU.
+    Biases and constants are included, except in constant layers at the network's beginning. The value is meaningful for
+    activations like ReLU.
     """
     return squared_path_norm(terms.subject)
 

@@ -2,9 +2,9 @@
 
 `correlation` defines layers and eigenvalues. Neither measure depends on the scale of a layer.
 
-The Marchenko-Pastur law is fitted as in WeightWatcher 0.7.7. Eigenvalues are scaled to a mean of 1, a kernel estimate
-yields their density, and sigma minimizes the squared difference of the law from the density. For square matrices
-WeightWatcher fits the density of singular values by a quarter circle of fixed radius 2.
+The Marchenko-Pastur law of random matrices is fitted as in WeightWatcher 0.7.7: eigenvalues are scaled to a mean of 1,
+a kernel estimate yields their density, and the law's parameter sigma minimizes the squared difference from the density.
+For square matrices, WeightWatcher fits a quarter circle of fixed radius 2 to the density of singular values.
 
 Refused: all layers are left out.
 """
@@ -19,22 +19,20 @@ from baselines.core.streams import stream
 from baselines.core.subject import Subject
 from baselines.norm.correlation import counted_layers
 
-#: Half the width of the triangular kernels of the density estimate, and number of points of the estimate.
+#: Half the width of the triangular kernels of the density estimate, and the number of points where it is computed.
 BANDWIDTH, PLACES = 0.1, 1000
 
 #: Smallest density that is fitted.
 THIN = 0.01
 
-#: Sum of squares for a sigma whose law does not cover the density's peak, or extends beyond the density.
+#: Value of the fit's sum of squares if the law does not cover the density's peak, or extends beyond the density.
 IMPOSSIBLE = 1e9
 
 
 def soft_rank(eigenvalues: Array, sides: tuple[int, int]) -> float:
-    """Upper edge of the fitted Marchenko-Pastur law over the largest eigenvalue.
+    """Return the upper edge of the Marchenko-Pastur law fitted to eigenvalues, divided by the largest eigenvalue.
 
-    Args:
-        eigenvalues: (n,), not all 0.
-        sides: shorter and longer side of the layer's matrices.
+    Eigenvalues (n,) must not all be 0. `sides` are the shorter and the longer side of the layer's matrices.
     """
     from scipy.optimize import brute  # here: listing the measures must not wait for it
 
@@ -61,7 +59,7 @@ def soft_rank(eigenvalues: Array, sides: tuple[int, int]) -> float:
 
 
 def _density(values: Array) -> tuple[Array, Array]:
-    """Return those equidistant points where the density of `values` is above `THIN`, and the density there."""
+    """Return the equidistant points at which the density of `values` is above `THIN`, and the density there."""
     places = np.linspace(0, values.max() + 0.5, PLACES)
     density = np.array([np.maximum(BANDWIDTH - np.abs(place - values), 0).mean() for place in places]) / BANDWIDTH**2
     return places[density > THIN], density[density > THIN]
@@ -71,14 +69,14 @@ def _density(values: Array) -> tuple[Array, Array]:
 def rand_distance(subject: Subject, *, n_draws: int = 5, min_eigenvalues: int = 8, seed: int = 0) -> float:
     """Minus the distance of the layers' spectra from spectra of the same weights in random order.
 
-    Formula: -mean over layers of sqrt(JS(x / sum x, z / sum z)), JS the Jensen-Shannon divergence, x, z ascending
-    eigenvalues of W'W, and of permuted W. Range: [-sqrt(ln 2), 0]; near 0 for untrained layers. Source: rand_distance
-    of WeightWatcher 0.7.7, Martin and Mahoney's program. Work: SVD, and 5 of permuted weights. Draws: by input.
+    Formula: -mean over layers of sqrt(JS(x / sum x, z / sum z)), JS the Jensen-Shannon divergence in nats, x the
+    ascending eigenvalues of W'W, z those of W'W with permuted W. Range: [-sqrt(ln 2), 0]; near 0 for untrained layers.
+    Source: rand_distance of WeightWatcher 0.7.7, Martin and Mahoney's program. Work: SVD, and 5 of permuted weights.
+    Draws: depend on the order of input dimensions.
 
-    Minus WeightWatcher's mean `rand_distance`. The Jensen-Shannon distance, in nats, compares the sorted eigenvalues,
-    whose sum a permutation does not change. Weights of a convolution are permuted within each position of its window.
-    WeightWatcher permutes once; a mean over more draws varies less. Layers with a single input or output channel are
-    left out, since no permutation changes their spectrum; WeightWatcher finds 0 or, by rounding, NaN for such layers.
+    Minus WeightWatcher's mean `rand_distance`. The weights of a convolution are permuted within each position of its
+    window. WeightWatcher permutes once; a mean over more draws varies less. Layers with a single input or output
+    channel are left out, since no permutation changes their spectrum; WeightWatcher finds 0 or, by rounding, NaN.
 
     Args:
         n_draws: permutations of each layer.
@@ -96,15 +94,17 @@ def rand_distance(subject: Subject, *, n_draws: int = 5, min_eigenvalues: int = 
 
 @measure()
 def mp_soft_rank(subject: Subject, *, min_eigenvalues: int = 8) -> float:
-    """MP soft rank: upper edge of the fitted Marchenko-Pastur law over the largest eigenvalue.
+    """MP soft rank: upper edge of the fitted Marchenko-Pastur law, divided by the largest eigenvalue.
 
-    Formula: mean over layers of lambda_+ / max x, lambda_+ = sigma^2 (1 + sqrt b)^2, b <= 1 the ratio of W's sides,
-    sigma fitted to the density of x by least squares. Range: (0, inf); small if eigenvalues lie above the bulk. Source:
-    Martin and Mahoney 2018, arXiv 1810.01075, as their program WeightWatcher 0.7.7 fits the law. Work: SVD.
+    Formula: mean over layers of lambda_+ / max x, lambda_+ = sigma^2 (1 + sqrt b)^2, x the eigenvalues of W'W, b <= 1
+    the ratio of W's sides, sigma fitted to the density of x by least squares. Range: (0, inf); small if eigenvalues are
+    far above the edge lambda_+. Source: Martin and Mahoney 2018, arXiv 1810.01075, as their program WeightWatcher 0.7.7
+    fits the law. Work: SVD.
 
-    WeightWatcher's `mp_softrank`. The value is about 1 for random weights, but 0.44 for square matrices with equal
-    singular values, because of the quarter circle. For windows with an even number of positions and more inputs than
-    outputs WeightWatcher inverts the ratio of the sides; here the ratio is at most 1.
+    WeightWatcher's `mp_softrank`. The value is about 1 for random weights. For square matrices, WeightWatcher fits a
+    quarter circle of fixed radius, so the value is 0.44 if all singular values are equal. For convolutions with an even
+    number of window positions and more inputs than outputs, WeightWatcher inverts the ratio of the sides; here the
+    ratio is at most 1.
     """
     found = [soft_rank(layer.eigenvalues, layer.sides) for layer in counted_layers(subject, min_eigenvalues)]
     return float(np.mean(found))

@@ -1,4 +1,4 @@
-"""Singular values and spectral norms of all layers, computed once for all measures.
+"""Singular values and spectral norms of all layers, cached for all measures.
 
 A convolution has three spectral norms: of its kernel as a matrix, the usual approximation; of the convolution with
 periodic borders; and of the actual layer, with its padding and strides. All three are equal for dense layers and for
@@ -17,10 +17,10 @@ from baselines.norm.operator_norm import fourier_norm, gram, operator_norm
 
 @shared
 def singular_values(subject: Subject, change: bool = False) -> list[Array]:
-    """Singular values of every layer's kernel as a matrix or, with `change`, of the kernel's change by training.
+    """Return the singular values of each kernel as a matrix or, with `change`, of its change by training.
 
-    They are computed as square roots of a Gram matrix' eigenvalues, many times faster than by a decomposition. Values
-    below 1e-7 of the largest, the resolution of float32, are set to 0.
+    They are square roots of a Gram matrix' eigenvalues, which is many times faster than a decomposition. Values below
+    1e-7 of the largest, the resolution of float32, are set to 0.
     """
     return [_singular_values(subject, change, number) for number in range(len(_maps(subject, change)))]
 
@@ -34,26 +34,23 @@ def _singular_values(subject: Subject, change: bool, number: int) -> Array:
 
 @shared
 def squared_frobenius(subject: Subject, change: bool = False) -> Array:
-    """F_i (d,): squared Frobenius norms of the layers' kernels or, with `change`, of their changes by training."""
+    """Return the squared Frobenius norms (d,) of the d kernels or, with `change`, of their changes by training."""
     return np.array([np.sum(np.square(layer.kernel)) for layer in _maps(subject, change)])
 
 
 @shared
 def squared_matrix_norms(subject: Subject, change: bool = False) -> Array:
-    """S_i (d,): squared spectral norms of kernels as matrices."""
+    """Return the squared spectral norms (d,) of the d kernels as matrices or, with `change`, of their changes."""
     return np.array([values.max() ** 2 for values in singular_values(subject, change)])
 
 
 @shared
 def squared_fourier_norms(subject: Subject, change: bool = False, *, fft_size: str = "layer") -> Array:
-    """S_i (d,): squared spectral norms of convolutions with periodic borders.
+    """Return the squared spectral norms (d,) of the d layers as convolutions with periodic borders.
 
-    Args:
-        subject: the network.
-        change: norms of the kernels' changes by training.
-        fft_size: "layer": on the layer's own input feature map, with its stride; if the stride does not divide the map,
-            the norm of the actual layer. "dataset", as Dziugaite et al. 2020 do: on a map of the size of the network's
-            inputs, without stride.
+    `fft_size` "layer" takes the layer's own input feature map and stride; if the stride does not divide the map, the
+    norm is that of the actual layer. "dataset", as in Dziugaite et al. 2020, takes a map of the size of the network's
+    inputs, without stride. `change` is as for `singular_values`.
     """
     if fft_size not in ("layer", "dataset"):
         raise ValueError(f"fft_size: expected layer or dataset, found {fft_size}")
@@ -63,7 +60,6 @@ def squared_fourier_norms(subject: Subject, change: bool = False, *, fft_size: s
 
 
 def _fourier_norm(subject: Subject, change: bool, number: int, of_inputs: tuple[int, ...] | None) -> float:
-    """Norm of a layer on its own feature map or, if given, on a map with the sides `of_inputs`, without stride."""
     layer = _maps(subject, change)[number]
     if layer.is_pointwise:
         return float(_singular_values(subject, change, number).max())
@@ -84,7 +80,7 @@ def _fourier_norm(subject: Subject, change: bool, number: int, of_inputs: tuple[
 
 @shared
 def squared_operator_norms(subject: Subject, change: bool = False) -> Array:
-    """S_i (d,): squared spectral norms of the actual layers, with their padding and strides."""
+    """Return the squared spectral norms (d,) of the d layers with their own padding and strides."""
     return np.array([_operator_norm(subject, change, number) ** 2 for number in range(len(_maps(subject, change)))])
 
 

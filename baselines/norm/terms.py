@@ -30,21 +30,21 @@ from baselines.norm.spectral import (
 #: Lower bound of squared norms in logarithms and denominators, for layers of zeros.
 TINY = 1e-30
 
-#: Largest argument of an exponential: larger products over layers count as e^600.
+#: Largest argument of an exponential. Larger products over layers count as e^600.
 LARGEST_LOG = 600.0
 
 
 @dataclass(frozen=True)
 class Variant:
-    """A definition of the spectral norm of a convolution."""
+    """One of the three definitions of a convolution's spectral norm."""
 
     norms: Callable[..., Array]
     of: str  #: description of the convolutions; empty for kernels as matrices
     work: str
 
 
-#: Variants by suffix of the measures' names. Frobenius norms are always the kernels', as in the code of Dziugaite et
-#: al. 2020; the Frobenius norm of a convolution as an operator would count every position.
+#: Variants by suffix of the measures' names. They do not change Frobenius norms, which are the kernels', as in the code
+#: of Dziugaite et al. 2020. The Frobenius norm of a convolution as an operator would count every position.
 VARIANTS = {
     "": Variant(squared_matrix_norms, "", "SVD"),
     "_fft": Variant(squared_fourier_norms, "convolutions with periodic borders", "SVD at every frequency"),
@@ -53,7 +53,7 @@ VARIANTS = {
 
 
 class Terms:
-    """Terms of bounds, computed on demand; arrays (d,) have an entry for each layer."""
+    """Norms and margin of a network, computed on demand. Arrays (d,) have an entry for each layer."""
 
     def __init__(self, subject: Subject, spectral: Callable[..., Array], margin: Callable[[Subject], float]) -> None:
         self.subject = subject
@@ -106,22 +106,22 @@ class Terms:
 
 
 def log_prod(values: Array) -> float:
-    """Logarithm of the product of `values`, each at least 1e-30."""
+    """Return the logarithm of the product of `values`; smaller values than 1e-30 count as 1e-30."""
     return float(np.sum(np.log(np.maximum(values, TINY))))
 
 
 def sum_of_ratios(some: Array, others: Array) -> float:
-    """Return sum_i some_i / others_i, each denominator at least 1e-30."""
+    """Return sum_i some_i / others_i; smaller denominators than 1e-30 count as 1e-30."""
     return float(np.sum(some / np.maximum(others, TINY)))
 
 
 def log_sum_of_ratios(some: Array, others: Array) -> float:
-    """Logarithm of `sum_of_ratios`."""
+    """Return the logarithm of `sum_of_ratios`, which counts as 1e-30 if it is smaller."""
     return math.log(max(sum_of_ratios(some, others), TINY))
 
 
 def bounded_exp(value: float) -> float:
-    """Exponential of `value`, at most e^600."""
+    """Return the exponential of `value`, at most e^600."""
     return math.exp(min(value, LARGEST_LOG))
 
 
@@ -130,12 +130,12 @@ def norm_measure(
 ) -> Callable[[Callable[..., float]], Complexity]:
     """Register a function of `Terms` as a measure, or as a measure for every variant of the spectral norm.
 
-    A measure takes the keyword parameters of the function, the norms and the margin. Its docstring gets a field `Work`.
+    A measure takes the keyword parameters of the function and of all functions that compute norms and margin.
 
     Args:
         needs: as in `measure`; a margin adds labels.
         spectral: whether the function uses spectral norms.
-        margin: function that computes `Terms.margin`, if the function uses a margin.
+        margin: computes `Terms.margin`; None if the function uses no margin.
         normalizable: whether the measure takes the parameter `normalization`.
     """
     of_margin = (Need.LABELS,) if margin else ()
@@ -143,7 +143,7 @@ def norm_measure(
     def register(compute: Callable[..., float]) -> Complexity:
         name, doc = compute.__name__, inspect.getdoc(compute) or ""
         for suffix, variant in (VARIANTS if spectral else {"": VARIANTS[""]}).items():
-            work = ([variant.work] if spectral else []) + (["1 F"] if margin else [])
+            work = ([variant.work] if spectral else []) + (["1 forward pass"] if margin else [])
             meaning, _, rest = doc.partition(".\n\n")
             if variant.of:
                 meaning += f"; {variant.of}"
@@ -160,7 +160,6 @@ def _of_subject(
     compute: Callable[..., float], spectral: Callable[..., Array] | None, margin: Callable[..., float] | None,
     normalizable: bool,
 ) -> Callable[..., float]:  # fmt: skip
-    """Turn a function of `Terms` into a function of a subject, with the parameters of all its parts."""
     is_log = compute.__name__.startswith("log_")
     parts = [part for part in (compute, spectral, margin, normalized if normalizable else None) if part]
     parameters = {name: parameter for part in parts for name, parameter in _keywords(part).items()}

@@ -1,6 +1,6 @@
 """Parametric perturbations of images (N, H, W, C) in [0, 1], with a separate magnitude (N,) for each image.
 
-Pixels from outside an image are black. Measures and the training of corpora (`harness/corpus`) share the functions.
+Pixels from outside an image are black. The training of networks in `harness/corpus` uses the functions, too.
 """
 
 from typing import Any
@@ -13,17 +13,17 @@ LUMINANCE = [0.299, 0.587, 0.114]
 
 
 def rotate(degrees: Any, images: Any) -> Any:
-    """Rotate counter-clockwise about the centre."""
+    """Rotate images counter-clockwise about the centre."""
     return geometry.rotate(images, degrees)
 
 
 def translate_x(shares: Any, images: Any) -> Any:
-    """Shift to the right by a share of the width."""
+    """Shift images to the right by a share of the width."""
     return geometry.translate(images, shares, tf.zeros_like(shares))
 
 
 def translate_y(shares: Any, images: Any) -> Any:
-    """Shift down by a share of the height."""
+    """Shift images down by a share of the height."""
     return geometry.translate(images, tf.zeros_like(shares), shares)
 
 

@@ -28,10 +28,10 @@ class Perturbation:
     """A perturbation of images, and the range of its magnitudes in Schiff et al. 2021."""
 
     name: str
-    change: Callable[[Any, Any], Any]  #: of magnitudes (N,) and images (N, H, W, C)
+    change: Callable[[Any, Any], Any]  #: returns changed images for magnitudes (N,) and images (N, H, W, C)
     low: float
     high: float
-    meaning: str  #: description, as a participle
+    meaning: str  #: what happens to images, as a participle such as "rotated"
 
 
 #: Perturbations by name. Magnitudes are degrees counter-clockwise, shares of width or height, and amounts of jitter.
@@ -48,7 +48,7 @@ PERTURBATIONS = {
 
 @shared
 def invariance_curve(subject: Subject, name: str, magnitudes: tuple[float, ...], n_samples: int, seed: int) -> Array:
-    """Accuracies (k,), as fractions, on training images perturbed by each of the magnitudes (k,)."""
+    """Return accuracies (k,), as fractions, on training images perturbed by each of the magnitudes (k,)."""
     right = invariance_responses(subject, name, magnitudes, n_samples, seed)
     return accuracies_of(right.sum(axis=0), len(right))
 
@@ -56,13 +56,12 @@ def invariance_curve(subject: Subject, name: str, magnitudes: tuple[float, ...],
 def invariance_responses(
     subject: Subject, name: str, magnitudes: tuple[float, ...], n_samples: int, seed: int
 ) -> Array:
-    """Whether the network is right (n, k) about each drawn image, perturbed by each of the magnitudes (k,)."""
+    """Return whether the network is right about each drawn image, perturbed by each of the magnitudes (k,): (n, k)."""
     sample = subject.sample(n_samples, seed)
     return _is_right(subject, name, sample, np.tile(magnitudes, (len(sample), 1)))
 
 
 def _is_right(subject: Subject, name: str, sample: Sample, magnitudes: Array) -> Array:
-    """Whether the network is right (n, k) about each image, perturbed by its magnitudes (n, k)."""
     network = subject.network
     shape = network.shape(INPUT)
     if len(shape) != 3:
@@ -94,7 +93,7 @@ def _compiled(name: str, shape: tuple[int, ...]) -> Any:
 
 @shared
 def _black_and_white(subject: Subject) -> tuple[Array, Array]:
-    """Values of black and white (channels,): 0 and 1 or, for images beyond [0, 1], the extremes of each channel."""
+    """Return black and white (channels,): 0 and 1 or, if pixels are beyond [0, 1], the extremes of each channel."""
     images = subject.examples.inputs
     axes = tuple(range(images.ndim - 1))
     black, white = images.min(axis=axes), images.max(axis=axes)
@@ -112,7 +111,7 @@ def _register_gi(perturbation: Perturbation) -> None:
         """Gi-score: large if accuracy falls much, and early, when images are $changed.
 
         Formula: 1 - 2 int_0^1 int_0^t A(s) ds dt, A(t) = accuracy at magnitude low + t (high - low). Range: [0, 1]; 0
-        for a network that is always right. Work: 25 F.
+        for a network that is always right. Work: 25 forward passes.
 
         Low magnitudes have the largest weight, so the score changes if the range of magnitudes is mirrored.
 
@@ -143,7 +142,8 @@ def _register_mean_error(perturbation: Perturbation) -> None:
     ) -> float:  # fmt: skip
         """Mean error over all magnitudes when images are $changed.
 
-        Formula: 1 - mean over t of A(t), A(t) = accuracy at magnitude low + t (high - low). Range: [0, 1]. Work: 25 F.
+        Formula: 1 - mean over t of A(t), A(t) = accuracy at magnitude low + t (high - low). Range: [0, 1]. Work: 25
+        forward passes.
         """
         magnitudes = tuple(grid(low, high, n_alphas))
         return mean_error(invariance_curve(subject, perturbation.name, magnitudes, n_samples, seed))
@@ -159,15 +159,15 @@ def _register_augmented_subset_error(perturbation: Perturbation) -> None:
     ) -> float:  # fmt: skip
         """Error on a part of the training images, each $changed at random.
 
-        Formula: 1 - accuracy at magnitudes U(low, high), on max(m / 10, 2048) images. Range: [0, 1]. Work: 1 F of max(m
-        / 10, 2048) examples.
+        Formula: 1 - accuracy at magnitudes U(low, high), on max(m / 10, 2048) of m images. Range: [0, 1]. Work: 1
+        forward pass over max(m / 10, 2048) examples.
 
-        Schiff et al. take a tenth of the training set, 5,000 images. A tenth of a small set is too noisy, hence the
-        floor `n_least`. If the training set is smaller than the floor, each image is taken at several magnitudes.
+        Schiff et al. take a tenth of the training set, 5,000 images; a tenth of a small set would be too noisy.
 
         Args:
             share: share of the training set, in (0, 1].
-            n_least: least number of perturbed images; 1 for no floor.
+            n_least: smallest number of perturbed images. If the training set is smaller, each image is taken at several
+                magnitudes.
         """
         number = max(round(share * len(subject.examples)), n_least, 1)
         sample = subject.sample(number, seed)

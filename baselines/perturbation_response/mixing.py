@@ -1,8 +1,4 @@
-"""Accuracy of a network on mixtures of training examples, in the input or in the first hidden layer.
-
-Layer 0 is the input, layer 1 the hidden layer of `first_hidden`, including its normalization and activation. Mixing
-behind linear layers only would be mixing inputs.
-"""
+"""Accuracy of a network on mixtures of training examples in the input (layer 0) or at `first_hidden` (layer 1)."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -18,10 +14,10 @@ from baselines.network import INPUT, Network
 from baselines.network.hidden import first_hidden
 from baselines.perturbation_response.response_curve import accuracies_of, grid
 
-#: Pairs of examples that are held in memory at once.
+#: Largest number of pairs of examples in memory.
 GATHERED = 1024
 
-#: Pairs of the partners' class (another or the same) and the layer whose outputs are mixed; layer 0 is the input.
+#: The class of an example's partner ("inter": another, "intra": the same), and the layer whose outputs are mixed.
 CURVES = [(kind, layer) for kind in ("inter", "intra") for layer in (0, 1)]
 
 
@@ -29,15 +25,10 @@ def is_right(
     network: Network, change: Callable[..., Any], inputs: Sequence[Array], labels: Array, magnitudes: Array,
     position: int = INPUT,
 ) -> Array:  # fmt: skip
-    """Whether the prediction is right (n, k), for each example and each of its magnitudes.
+    """Return whether the prediction for each example is right, at each of its magnitudes (n, k), as an array (n, k).
 
-    Args:
-        network: the network.
-        change: returns perturbed values (N, ...) for magnitudes (N,) and values (N, ...) of each array at `position`.
-        inputs: arrays (n, ...) of network inputs.
-        labels: true classes (n,).
-        magnitudes: (n, k).
-        position: position of the perturbed values.
+    `change` returns perturbed values (N, ...) for magnitudes (N,) and the values (N, ...) that each of the `inputs` (n,
+    ...) has at `position`. `labels` (n,) are true classes.
     """
     number = magnitudes.shape[1]
     size = max(network.batch_size // number, 1)
@@ -54,10 +45,9 @@ def is_right(
 
 
 def partners(labels: Array, kind: str, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Draw another example of the same class ("intra") or of a different class ("inter") for every example.
+    """Draw a partner for each example: another example of its class ("intra") or of a different class ("inter").
 
-    Returns:
-        Positions (n,) of the examples that have a possible partner, and positions (n,) of their partners.
+    Returns positions (n,) of the examples that have a possible partner, and positions (n,) of their partners.
     """
     order = np.argsort(labels, kind="stable")
     _, classes, counts = np.unique(labels[order], return_inverse=True, return_counts=True)
@@ -83,13 +73,9 @@ def _mix(shares: Any, some: Any, others: Any) -> Any:
 def mixup_curve(
     subject: Subject, kind: str, layer: int, n_alphas: int, n_samples: int, seed: int
 ) -> tuple[Array, Array]:
-    """Accuracies on at least `n_samples` pairs of examples, mixed as by `mixup_responses`.
+    """Return shares (k,), and the accuracies (k,), as fractions, on at least `n_samples` pairs of `mixup_responses`.
 
-    If the training set has fewer examples, it is passed over repeatedly, with new partners each time. Passes are
-    complete, so that every example has the same weight, and there may be more than `n_samples` pairs.
-
-    Returns:
-        The shares (k,), and the accuracies (k,) at these shares as fractions.
+    If the training set has fewer examples, each example gets several partners, the same number for all.
     """
     shares = _shares(kind, n_alphas)
     sample = subject.sample(n_samples, seed, by_class=True)
@@ -106,13 +92,10 @@ def mixup_curve(
 def mixup_responses(
     subject: Subject, kind: str, layer: int, n_alphas: int, n_samples: int, seed: int
 ) -> tuple[Array, Array]:
-    """Mix examples x with partners x' as (1 - a) x + a x', with the label of x.
+    """Return shares a (k,), and whether the network is right (n, k) about (1 - a) x + a x', with the label of x.
 
-    Shares a are equidistant from 0 to 1/2; for partners of other classes ("inter") 1/2 is excluded. Each example has
-    the same partner at all shares. Examples without another example of their class are left out of "intra" curves.
-
-    Returns:
-        The shares a (k,), and whether the network is right (n, k) about each drawn example at each share.
+    Shares are equidistant from 0 to 1/2; for partners x' of other classes ("inter") 1/2 is excluded. Each example x has
+    the same partner at all shares. Examples without a possible partner are left out.
     """
     shares = _shares(kind, n_alphas)
     sample = subject.sample(n_samples, seed, by_class=True)
@@ -131,7 +114,6 @@ def _shares(kind: str, n_alphas: int) -> Array:
 def _responses(
     subject: Subject, layer: int, sample: Sample, pairs: Array | tuple[Array, Array], shares: Array
 ) -> Iterator[Array]:
-    """Yield, for blocks of at most `GATHERED` pairs, whether the network is right (n, k) about each pair and share."""
     network = subject.network
     position = INPUT if layer == 0 else first_hidden(network)
     for start in range(0, len(pairs[0]), GATHERED):

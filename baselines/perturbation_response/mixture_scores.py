@@ -1,6 +1,6 @@
 """Gi-score, Pal-score and mean error of the accuracy on mixtures of examples.
 
-Source: Schiff et al. 2021, arXiv 2106.04765. Draws: by example.
+Source: Schiff et al. 2021, arXiv 2106.04765. Draws: depend on the order of examples.
 
 n_samples: pairs; if there are fewer examples, each has several partners. Schiff et al. take 23,040 pairs.
 """
@@ -23,7 +23,7 @@ def _register_gi(kind: str, layer: int) -> None:
         """Gi-score: large if accuracy falls much, and early, when $mixed.
 
         Formula: 1 - 2 int_0^1 int_0^t A(s) ds dt, $accuracy. Range: [0, 1]; 0 for a network that is always right. Work:
-        11 F.
+        11 forward passes.
         """
         return gi_score(*mixup_curve(subject, kind, layer, n_alphas, n_samples, seed), method)
 
@@ -37,7 +37,7 @@ def _register_pal(
     def pal(subject: Subject, *, n_alphas: int = 11, n_samples: int = 2048, seed: int = 0) -> float:
         """Minus the $meaning.
 
-        Formula: $formula. Range: (-inf, 0]. Work: $number F.
+        Formula: $formula. Range: (-inf, 0]. Work: $number forward passes.
 
         Any constant accuracy above 0 has the Pal-score 84; accuracy 0 at small magnitudes has the Pal-score 0.
         """
@@ -51,13 +51,12 @@ def _register_mean_error(kind: str, layer: int) -> None:
     def pr_mean_error(subject: Subject, *, n_alphas: int = 11, n_samples: int = 2048, seed: int = 0) -> float:
         """Mean error over all shares when $mixed.
 
-        Formula: 1 - mean over t of A(t), $accuracy. Range: [0, 1]. Work: 11 F.
+        Formula: 1 - mean over t of A(t), $accuracy. Range: [0, 1]. Work: 11 forward passes.
         """
         return mean_error(mixup_curve(subject, kind, layer, n_alphas, n_samples, seed)[1])
 
 
 def _needs(layer: int) -> set[Need]:
-    """Needs of mixing at a layer: outputs of a layer can be mixed even if inputs are tokens."""
     return {Need.LABELS} if layer else {Need.LABELS, Need.QUANTITIES}
 
 

@@ -3,8 +3,8 @@
 Magnitudes start at 0, or at the lower end of a two-sided range, and are scaled to t in [0, 1]. The cumulative (PCD)
 curve C(t) is the integral of the accuracy A from 0 to t; for a network that is always right C(t) = t.
 
-Accuracies are floats or fractions (`accuracies_of`). With fractions only the final result is rounded, so that equal
-statistics have equal values: the competition's score depends on the last digit.
+Accuracies are floats or fractions (`accuracies_of`). With fractions only the final result is rounded, so that networks
+with equal statistics tie exactly: the competition's score depends on the last digit.
 
 Source: Schiff et al. 2021, arXiv 2106.04765, section 3.3.
 """
@@ -23,7 +23,7 @@ FINEST = 10**6
 
 
 def grid(low: float, high: float, number: int, *, endpoint: bool = True) -> Array:
-    """Return equidistant magnitudes (number,) from `low` to `high`, the latter included if `endpoint`."""
+    """Return equidistant magnitudes (number,) from `low` to `high`; without `high` unless `endpoint`."""
     if number < 2:
         raise ValueError(f"n_alphas: expected 2 or more, found {number}")
     if low >= high:
@@ -32,7 +32,7 @@ def grid(low: float, high: float, number: int, *, endpoint: bool = True) -> Arra
 
 
 def accuracies_of(hits: Array, total: int) -> Array:
-    """Accuracies (k,) as `Fraction`s, from numbers of right predictions (k,) among `total`."""
+    """Return accuracies (k,) as `Fraction`s, from numbers of right predictions (k,) among `total`."""
     return np.array([Fraction(int(number), total) for number in hits], dtype=object)
 
 
@@ -43,14 +43,10 @@ def pcd_curve(magnitudes: Array, accuracies: Array) -> tuple[Array, Array]:
 
 
 def gi_score(magnitudes: Array, accuracies: Array, method: str = "trapezoid") -> float:
-    """Gi-score: 1 - 2 int_0^1 C(t) dt, the area between C and the curve t of a perfect network, over the area below t.
+    """Return the Gi-score 1 - 2 int_0^1 C(t) dt: the area between C(t) and t, divided by the area below t.
 
-    Range: [0, 1]; 0 for A = 1, 1 - c for A = c. Early drops of accuracy have the largest weight.
-
-    Args:
-        magnitudes: magnitudes (n,) of the perturbation.
-        accuracies: (n,).
-        method: second integration by "trapezoid", or "exact" for linear interpolation between accuracies.
+    Range: [0, 1]; 1 - c for a constant accuracy c. Early drops of accuracy have the largest weight. `method` "exact"
+    interpolates accuracies linearly; "trapezoid" applies the trapezoidal rule to C as well.
     """
     if method not in ("trapezoid", "exact"):
         raise ValueError(f"method: expected trapezoid or exact, found {method}")
@@ -63,10 +59,9 @@ def gi_score(magnitudes: Array, accuracies: Array, method: str = "trapezoid") ->
 
 
 def pal_score(magnitudes: Array, accuracies: Array) -> float:
-    """Pal-score: int_0.4^1 C(t) dt / int_0^0.1 C(t) dt, with C the cumulative distribution of `pcd_curve`.
+    """Return the Pal-score int_0.4^1 C(t) dt / int_0^0.1 C(t) dt, C the result of `pcd_curve`.
 
-    Range: [0, inf); larger for more robust networks, 84 for any constant accuracy above 0, and 0 by definition if the
-    denominator is 0.
+    Range: [0, inf), larger for more robust networks; 84 for a constant accuracy above 0, and 0 if the denominator is 0.
     """
     places, cumulative = pcd_curve(magnitudes, accuracies)
     bottom = _area(places, cumulative, Fraction(0), Fraction(1, 10))
@@ -74,7 +69,7 @@ def pal_score(magnitudes: Array, accuracies: Array) -> float:
 
 
 def mean_error(accuracies: Array) -> float:
-    """1 - mean accuracy over all magnitudes. Range: [0, 1]."""
+    """Return 1 - mean accuracy over all magnitudes. Range: [0, 1]."""
     return float(_sum(1 - accuracies) / len(accuracies))
 
 
@@ -85,14 +80,12 @@ def _places(magnitudes: Array, accuracies: Array) -> Array:
 
 @functools.cache
 def _fractions(places: tuple[float, ...]) -> Array:
-    """Values of t as fractions, cached because many curves share few grids."""
     found = np.array([Fraction(place).limit_denominator(FINEST) for place in places], dtype=object)
     found.flags.writeable = False
     return found
 
 
 def _sum(values: Array) -> Any:
-    """Exact sum of fractions; sum of floats, rounded once."""
     return sum(values, Fraction(0)) if values.dtype == object else math.fsum(values)
 
 
@@ -102,7 +95,6 @@ def _trapezoids(places: Array, values: Array) -> Array:
 
 
 def _area(places: Array, values: Array, low: Fraction, high: Fraction) -> Any:
-    """Integral from `low` to `high` of the linear interpolation of values (n,) at `places` (n,)."""
     ends = np.array([low, high], dtype=places.dtype)
     inside = (places > ends[0]) & (places < ends[1])
     points = np.concatenate([ends[:1], places[inside], ends[1:]])

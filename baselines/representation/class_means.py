@@ -19,12 +19,12 @@ from baselines.representation.penultimate import penultimate, penultimate_by_cla
 def neural_collapse_nc2(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
     """Neural collapse NC2: distance of the class means from a simplex (equal norms, equal and maximal angles).
 
-    Formula: |M M' / |M M'|_F - (I - 1 1' / kappa) / sqrt(kappa - 1)|_F, rows of M centred class means. Range: [0,
-    sqrt(2)); 0 for a simplex. Source: Papyan, Han and Donoho 2020, arXiv 2008.08186; the form of Zhu et al. 2021, arXiv
-    2105.02375.
+    Formula: |M M' / |M M'|_F - (I - 1 1' / kappa) / sqrt(kappa - 1)|_F, rows of M the centred means of kappa classes in
+    the penultimate representation. Range: [0, sqrt(2)); 0 for a simplex. Source: Papyan, Han and Donoho 2020, arXiv
+    2008.08186; the form of Zhu et al. 2021, arXiv 2105.02375.
 
-    M are means of the penultimate representation, as in Papyan et al.; Zhu et al. take the rows of the last kernel. Two
-    classes always form a simplex. The value is 1 if all class means are equal. Classes are chosen as for `cdnv`.
+    Zhu et al. take the rows of the last kernel as M. Two classes always form a simplex. The value is 1 if all class
+    means are equal. Classes are chosen as for `cdnv`.
     """
     means = _centered_means(*penultimate_by_class(subject, n_samples, seed))
     number = len(means)
@@ -36,11 +36,10 @@ def neural_collapse_nc2(subject: Subject, *, n_samples: int = 2048, seed: int = 
 def neural_collapse_nc3(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
     """Neural collapse NC3: distance between the last kernel and the class means, both normalized.
 
-    Formula: |W / |W|_F - M / |M|_F|_F^2, W the last kernel, M centred class means, a row for each class. Range: [0, 4].
-    Source: Papyan, Han and Donoho 2020, arXiv 2008.08186. Refused: the logits are not the outputs of a single dense
-    layer on the penultimate representation.
-
-    Classes without an example in the sample are left out of W and M.
+    Formula: |W / |W|_F - M / |M|_F|_F^2, W the last kernel, M the centred class means of the penultimate
+    representation, with a row for each class that the sample contains. Range: [0, 4]. Source: Papyan, Han and Donoho
+    2020, arXiv 2008.08186. Refused: the logits are not the outputs of a single dense layer on the penultimate
+    representation.
     """
     features, labels = penultimate(subject, n_samples, seed)
     kernel = _last_kernel(subject)
@@ -58,10 +57,9 @@ def neural_collapse_nc3(subject: Subject, *, n_samples: int = 2048, seed: int = 
 def neural_collapse_nc4(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
     """Neural collapse NC4: how often the class of the nearest mean differs from the predicted class.
 
-    Formula: mean of 1[argmin_c |h - mu_c| != argmax_c f_c(x)]. Range: [0, 1]. Source: Papyan, Han and Donoho 2020,
-    arXiv 2008.08186.
-
-    Means mu_c and representations h are penultimate; classes without an example in the sample are left out.
+    Formula: mean of 1[argmin_c |h - mu_c| != argmax_c f_c(x)], h the penultimate representation of x, mu_c its mean
+    over class c (if the sample contains c), f the logits. Range: [0, 1]. Source: Papyan, Han and Donoho 2020, arXiv
+    2008.08186.
     """
     _, answers = logits(subject, n_samples, seed)
     return float(np.mean(_nearest(*penultimate(subject, n_samples, seed)) != answers.argmax(axis=1)))
@@ -71,15 +69,14 @@ def neural_collapse_nc4(subject: Subject, *, n_samples: int = 2048, seed: int = 
 def nearest_class_mean_error(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
     """Training error of the nearest-class-mean classifier on the penultimate representation.
 
-    Formula: mean of 1[argmin_c |h - mu_c| != y], mu_c class means of representations h. Range: [0, 1]. Source: Galanti,
-    Gyorgy and Hutter 2022, arXiv 2112.15121.
+    Formula: mean of 1[argmin_c |h - mu_c| != y], h representations, mu_c their means over class c, y the true class.
+    Range: [0, 1]. Source: Galanti, Gyorgy and Hutter 2022, arXiv 2112.15121.
     """
     features, labels = penultimate(subject, n_samples, seed)
     return float(np.mean(_nearest(features, labels) != labels))
 
 
 def _nearest(features: Array, labels: Array) -> Array:
-    """Class (n,) whose mean is nearest to each representation (n, features)."""
     classes, numbers = np.unique(labels, return_inverse=True)
     means, _ = class_means(features, numbers)
     middle = means.mean(axis=0)  # subtracted against cancellation in differences of squares
@@ -100,7 +97,6 @@ def _of_norm_one(matrix: Array) -> Array:
 
 
 def _last_kernel(subject: Subject) -> Array:
-    """The kernel (features, classes) of the layer whose outputs, possibly pooled, are the logits."""
     network = subject.network
     last = last_weight_nodes(network)
     kernels = [kernel.matrix for kernel in network.kernels if kernel.node in last]

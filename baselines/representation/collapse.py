@@ -1,4 +1,4 @@
-"""Collapse of the classes in the penultimate representation: variance within classes relative to between classes."""
+"""Collapse of the classes in the penultimate representation: variance within classes over variance between classes."""
 
 from collections.abc import Iterator
 
@@ -10,13 +10,13 @@ from baselines.core.sample import Array
 from baselines.core.subject import Subject
 from baselines.representation.penultimate import penultimate_by_class
 
-#: Lower bound of the squared distance of two class means, relative to the sum of the variances.
+#: Lower bound of the squared distance of two class means, divided by the sum of both classes' variances.
 CLOSEST = 1e-12
 
-#: Examples per block when class means are summed or subtracted.
+#: Number of examples that are processed at once, to save memory.
 ROWS = 256
 
-#: Relative bound below which singular values of the class means are rounding errors.
+#: Singular values of the class means below this fraction of the largest are rounding errors.
 ROUNDING = 1e-6
 
 
@@ -24,12 +24,12 @@ ROUNDING = 1e-6
 def cdnv(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
     """Class-distance normalized variance (CDNV) of the penultimate representation.
 
-    Formula: mean over pairs of classes of (v_c + v_c') / (2 |mu_c - mu_c'|^2), v_c = E |h - mu_c|^2, mu_c class means
-    of representations h. Range: [0, 5e11]; 0 if every class is a single point. Source: Galanti, Gyorgy and Hutter 2022,
-    arXiv 2112.15121. Refused: fewer than two classes are left.
+    Formula: mean over pairs of classes of (v_c + v_c') / (2 |mu_c - mu_c'|^2), v_c = E |h - mu_c|^2, mu_c the mean over
+    class c of representations h. Range: [0, 5e11]; 0 if every class is a single point. Source: Galanti, Gyorgy and
+    Hutter 2022, arXiv 2112.15121. Refused: fewer than two classes are left.
 
     Classes with fewer than two examples in the sample are left out. At chance accuracy the value is meaningless: if all
-    representations coincide, it has its best value, 0.
+    representations coincide, it is 0, the best value.
     """
     features, labels = penultimate_by_class(subject, n_samples, seed)
     means, sizes = class_means(features, labels)
@@ -50,13 +50,13 @@ def _least(sums: Array) -> Array:
 def neural_collapse_nc1(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
     """Neural collapse NC1: variation within classes over variation between classes.
 
-    Formula: tr(Sigma_W pinv(Sigma_B)) / kappa, covariances of the penultimate representation. Range: [0, inf); 0 for
-    full collapse. Source: Papyan, Han and Donoho 2020, arXiv 2008.08186.
+    Formula: tr(Sigma_W pinv(Sigma_B)) / kappa, Sigma_W and Sigma_B covariances of the penultimate representation within
+    and between kappa classes. Range: [0, inf); 0 for full collapse. Source: Papyan, Han and Donoho 2020, arXiv
+    2008.08186.
 
-    In Sigma_W, within classes, all examples of the sample have equal weight. In Sigma_B, between class means and
-    centred at their mean, all classes have equal weight. Papyan et al. have equally many examples of each class.
-    Classes are chosen as for `cdnv`. At chance accuracy the value is meaningless: if all class means coincide, it has
-    its best value, 0.
+    All examples have equal weight in Sigma_W, and all classes in Sigma_B, the covariance of class means. Papyan et al.
+    have equally many examples of each class. Classes are chosen as for `cdnv`. At chance accuracy the value is
+    meaningless: if all class means coincide, it is 0, the best value.
     """
     features, labels = penultimate_by_class(subject, n_samples, seed)
     means, _ = class_means(features, labels)
@@ -67,7 +67,7 @@ def neural_collapse_nc1(subject: Subject, *, n_samples: int = 2048, seed: int = 
 
 
 def class_means(features: Array, labels: Array) -> tuple[Array, Array]:
-    """Class means (classes, features), float64, and numbers of examples (classes,)."""
+    """Return class means (classes, features), float64, and numbers of examples (classes,)."""
     members = np.eye(labels.max() + 1)[labels]
     sizes = members.sum(axis=0)
     sums = [product(members[some].T, features[some].astype(np.float64)) for some in _slices(features)]
@@ -75,7 +75,6 @@ def class_means(features: Array, labels: Array) -> tuple[Array, Array]:
 
 
 def _within(features: Array, labels: Array, means: Array) -> Iterator[Array]:
-    """Yield blocks (some, features), float64, of features minus their class' mean; all at once would be large."""
     for some in _slices(features):
         yield features[some] - means[labels[some]]
 

@@ -8,10 +8,10 @@ from baselines.core.sample import Array
 from baselines.core.subject import Subject
 from baselines.representation.penultimate import penultimate
 
-#: Constant added to singular values over their sum, as in the authors' code.
+#: Added to each singular value's share of their sum, as in the authors' code.
 SMALL = 1e-7
 
-#: Features per block of a product.
+#: Number of features that are processed at once, to save memory.
 COLUMNS = 2**13
 
 
@@ -20,32 +20,32 @@ def intrinsic_dimension(subject: Subject, *, n_samples: int = 2048, fraction: fl
     """Intrinsic dimension of the penultimate representation.
 
     Formula: slope of -ln(1 - F(r)) over ln r (TwoNN); r is the distance to the second-nearest neighbour divided by the
-    distance to the nearest, F its distribution. Range: [0, inf). Source: Ansuini, Laio, Macke and Zoccolan 2019, arXiv
-    1905.12784, and their code. Refused: fewer than three usable examples, as in a lattice.
+    distance to the nearest, F its distribution function. Range: [0, inf). Source: Ansuini, Laio, Macke and Zoccolan
+    2019, arXiv 1905.12784, and their code. Refused: fewer than three usable examples, as in a lattice.
 
     TwoNN estimate (Facco et al. 2017). Ansuini et al. find lower test errors for lower dimensions. As in their code, F
-    at the i-th of n ratios is i / n, and the two largest ratios are always left out. An example is not usable if its
-    nearest neighbour has the same representation, or if its two nearest neighbours are equally far. With at most two
-    different representations the dimension is 0.
+    at the i-th of n ratios is i / n, and the two largest ratios are always left out. An example is usable if its two
+    nearest neighbours have different distances other than 0. With at most two different representations the dimension
+    is 0.
     """
     return dimension(penultimate(subject, n_samples, seed)[0], fraction)
 
 
 def dimension(points: Array, fraction: float) -> float:
-    """Return `two_nn`, or 0 if there are at most two different points."""
+    """Return `two_nn` of points (n, features), or 0 if there are at most two different points."""
     others = points[(points != points[0]).any(axis=1)]
     return two_nn(points, fraction) if (others != others[:1]).any() else 0.0
 
 
 def two_nn(points: Array, fraction: float) -> float:
-    """TwoNN estimate of the intrinsic dimension of points (n, features), as `intrinsic_dimension` explains it."""
+    """Return the TwoNN estimate of the dimension of points (n, features), explained at `intrinsic_dimension`."""
     first, second = np.sort(_two_nearest(points), axis=1).T
     counts = (first > 0) & (first < second)
     return slope(second[counts] / first[counts], fraction)
 
 
 def slope(ratios: Array, fraction: float) -> float:
-    """Estimate d from ratios r (n,) whose distribution function is F(r) = 1 - r^-d, r > 1."""
+    """Return an estimate of d from ratios r > 1 (n,) with the distribution function F(r) = 1 - r^-d."""
     number = len(ratios)
     if number < 3:
         raise MeasureUnavailable(
@@ -56,7 +56,7 @@ def slope(ratios: Array, fraction: float) -> float:
 
 
 def _two_nearest(points: Array) -> Array:
-    """Distances (n, 2) to the two nearest other points: the search rounds, but the distances are exact."""
+    """Return exact distances (n, 2) to the two nearest other points; only the search for the points is rounded."""
     found = np.zeros((len(points), len(points)))
     for start in range(0, points.shape[1], COLUMNS):  # blocks, since all points in float64 would be large
         part = points[:, start : start + COLUMNS].astype(np.float64)
@@ -72,11 +72,12 @@ def _two_nearest(points: Array) -> Array:
 def rankme(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
     """Minus the effective rank of the penultimate representation: RankMe.
 
-    Formula: -exp(-sum_k p_k ln p_k), p_k = s_k / sum_j s_j + 1e-7, s singular values of the examples' representations.
+    Formula: -exp(-sum_k p_k ln p_k), p_k = s_k / sum_j s_j + 1e-7, s_k singular values of uncentred representations.
     Range: [-min(examples, features), 0]; 0 for a representation of zeros only. Source: Garrido, Balestriero, Najman and
     LeCun 2023, arXiv 2210.02885.
 
-    Representations are not centred. Garrido et al. take 25,600 examples; fewer examples than features bound the rank.
+    Garrido et al. take 25,600 examples. If there are more features than examples, the number of examples bounds the
+    rank.
     """
     features = penultimate(subject, n_samples, seed)[0].astype(np.float64)
     if features.shape[0] < features.shape[1]:

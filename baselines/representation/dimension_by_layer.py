@@ -1,6 +1,6 @@
-"""The intrinsic dimension of all hidden layers: in trained networks it rises in the first and falls in the last layers.
+"""The intrinsic dimension of hidden layers: in trained networks it rises in the first and falls in the last layers.
 
-Source: Ansuini, Laio, Macke and Zoccolan 2019, arXiv 1905.12784. Work: d F of 512 examples.
+Source: Ansuini, Laio, Macke and Zoccolan 2019, arXiv 1905.12784. Work: d forward passes over 512 examples.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ _LACKING = "needs layers in which the two nearest of three examples are not equa
 
 @shared
 def dimensions(subject: Subject, n_samples: int, fraction: float, seed: int) -> Array:
-    """Intrinsic dimensions (layers + 1,) of all hidden layers in forward order, then of the penultimate representation.
+    """Return the intrinsic dimensions (layers + 1,) of all hidden layers, then of the penultimate representation.
 
     NaN for layers with fewer than three usable examples (see `intrinsic_dimension`).
     """
@@ -48,11 +48,12 @@ def _dimension(points: Array, fraction: float) -> float:
 def intrinsic_dimension_peak(subject: Subject, *, n_samples: int = 512, fraction: float = 0.9, seed: int = 0) -> float:
     """Largest intrinsic dimension of a hidden representation.
 
-    Formula: max over hidden layers of their TwoNN dimension. Range: [0, inf). Refused: no layer is left.
+    Formula: max over hidden layers of the TwoNN dimension (see intrinsic_dimension). Range: [0, inf). Refused: no layer
+    is left.
 
-    Representations are outputs of hidden layers behind their activations. Layers with fewer than three usable examples,
-    as for `intrinsic_dimension`, are left out. Few examples bias the estimate downwards, more so for higher dimensions.
-    Ansuini et al. compare architectures by the last layer only.
+    Representations are outputs of hidden layers behind their activations. Layers with fewer than three usable examples
+    are left out. Few examples bias the estimate downwards, more so for higher dimensions. Ansuini et al. compare
+    architectures by the last layer only.
     """
     return float(np.nanmax(dimensions(subject, n_samples, fraction, seed)))
 
@@ -61,10 +62,10 @@ def intrinsic_dimension_peak(subject: Subject, *, n_samples: int = 512, fraction
 def intrinsic_dimension_last_to_peak(
     subject: Subject, *, n_samples: int = 512, fraction: float = 0.9, seed: int = 0
 ) -> float:
-    """Intrinsic dimension of the penultimate representation over the largest intrinsic dimension of a layer.
+    """Intrinsic dimension of the penultimate representation, divided by the largest intrinsic dimension of a layer.
 
-    Formula: TwoNN dimension of the last hidden layer / max over hidden layers. Range: [0, 1]; 1 if all dimensions are
-    0. Refused: fewer than three examples are usable in the last hidden layer.
+    Formula: TwoNN dimension of the penultimate representation / max over it and all hidden layers. Range: [0, 1]; 1 if
+    all dimensions are 0. Refused: fewer than three examples are usable in the penultimate representation.
 
     In the trained networks of Ansuini et al. the dimension falls towards the last layer, so the value is small; it does
     not fall in networks trained on random labels.

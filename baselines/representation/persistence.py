@@ -1,10 +1,10 @@
 """Persistent homology, in degree 0, of the graph of units whose edges are correlations of their activations.
 
-Ballester et al. 2024 (arXiv 2203.12330): units are points at distances 1 - |corr| of their activations over training
-examples. In degree 0 all points are born at 0, and a point dies at the length of each edge of a minimum spanning tree,
-a height at which single linkage joins clusters.
+Units are points. The distance of two units is 1 - |corr|, corr the correlation of their activations over training
+examples. In degree 0 all points are born at 0. They die at the lengths of the edges of a minimum spanning tree, which
+are the heights at which single linkage joins clusters.
 
-Source: Ballester et al. 2024, arXiv 2203.12330. Work: 2 F.
+Source: Ballester et al. 2024, arXiv 2203.12330. Work: 2 forward passes.
 
 n_units: largest number of units, outputs of weight layers behind their activations. If there are more, units are drawn,
     weighted by the number of examples on which a unit is the most active.
@@ -24,18 +24,18 @@ from baselines.core.subject import Subject, shared
 from baselines.network import INPUT, Network
 from baselines.network.hidden import hidden_positions
 
-#: Units per block of correlations.
+#: Number of units whose correlations are computed at once, to save memory.
 ROWS = 256
 
 
 @shared
 def deaths(subject: Subject, n_samples: int, n_units: int, seed: int) -> Array:
-    """Return the deaths (units - 1,) of the finite classes of degree 0, in [0, 1], ascending."""
+    """Return the deaths (units - 1,), in [0, 1], ascending: the distances at which clusters of units merge."""
     return merge_heights(unit_distances(subject, n_samples, n_units, seed))
 
 
 def unit_distances(subject: Subject, n_samples: int, n_units: int, seed: int) -> Array:
-    """Draw examples and units; returns `dissimilarities` (units, units) of the units over the examples."""
+    """Return `dissimilarities` (units, units) of drawn units over drawn training examples."""
     network, sample = subject.network, subject.sample(n_samples, seed)
     places, starts = unit_positions(network), _starts(network)
 
@@ -71,13 +71,12 @@ def _times_most_active(subject: Subject, n_samples: int, seed: int) -> Array:
 
 
 def _starts(network: Network) -> Array:
-    """Number (layers + 1,) of the first unit of each layer, and of all units."""
     found: Array = np.cumsum([0, *(math.prod(network.shape(place)) for place in unit_positions(network))])
     return found
 
 
 def unit_positions(network: Network) -> tuple[int, ...]:
-    """Positions of the hidden layers' outputs, behind normalizations and activations, and of the logits."""
+    """Return the positions of hidden layers, behind normalizations and activations, and of the logits."""
     return tuple(dict.fromkeys([*hidden_positions(network), network.output]))
 
 
@@ -87,7 +86,7 @@ def _activations(network: Network, places: tuple[int, ...], images: Any) -> list
 
 
 def draw_units(counts: Array, number: int, rng: np.random.Generator) -> Array:
-    """Draw `number` units without replacement, in order; returns all units if there are no more.
+    """Return `number` units drawn without replacement, ascending; all units if there are no more.
 
     The weight of a unit is its entry in `counts` (units,): the number of examples on which it is the most active unit.
     Units with count 0 share the weight of a single example.
@@ -100,7 +99,7 @@ def draw_units(counts: Array, number: int, rng: np.random.Generator) -> Array:
 
 
 def dissimilarities(activations: Array) -> Array:
-    """1 - |corr| (units, units), float32, of activations (n, units); constant units have correlation 0."""
+    """Return 1 - |corr| (units, units), float32, of activations (n, units); constant units have correlation 0."""
     unit = np.empty(activations.shape[::-1], np.float32)
     found = np.empty((len(unit), len(unit)), np.float32)
     for start in range(0, len(unit), ROWS):
@@ -122,9 +121,9 @@ def _of_length_one(activations: Array) -> Array:
 
 
 def merge_heights(distances: Array) -> Array:
-    """Heights (n - 1,) at which single linkage joins n points at symmetric `distances` (n, n), ascending.
+    """Return the edge lengths (n - 1,), ascending, of a minimum spanning tree of n points, by Prim's algorithm.
 
-    The heights are the edges of a minimum spanning tree, found by Prim's algorithm.
+    `distances` (n, n) are symmetric.
     """
     nearest, taken = np.full((2, len(distances)), [[np.inf], [0.0]], distances.dtype)
     heights, point = np.empty(len(distances) - 1), 0
@@ -141,11 +140,12 @@ def merge_heights(distances: Array) -> Array:
 def persistence_mean_h0(subject: Subject, *, n_samples: int = 2000, n_units: int = 3000, seed: int = 0) -> float:
     """Minus the mean death in degree 0 of the persistent homology of the units' correlations.
 
-    Formula: -mean edge of a minimum spanning tree of units at distances 1 - |corr(a_i, a_j)|. Range: [-1, 0]; 0 if all
-    correlations are 1 or -1. Refused: there are fewer than two units, or a layer's weights are not understood.
+    Formula: -mean edge length of a minimum spanning tree of units at distances 1 - |corr(a_i, a_j)|, a_i the
+    activations of unit i over examples. Range: [-1, 0]; 0 if all correlations are 1 or -1. Refused: there are fewer
+    than two units, or a layer's weights are not understood.
 
-    Units that are constant on all examples, such as dead units, have the distance 1 from all others, and are included,
-    as in the authors' code. With 7 dead units among the 42 of a network the value is -0.424, without them -0.305.
+    As in the authors' code, units that are constant on all examples, such as dead units, are included; their distance
+    from all others is 1. With 7 dead units among the 42 of a network the value is -0.424, without them -0.305.
 
     Ballester et al. fit weights of several summaries to gaps. In degree 0 the mean life is the mean death, and the mean
     midlife half of it. The sign is that of the authors' later work, which increases deaths to reduce the gap.
@@ -157,9 +157,9 @@ def persistence_mean_h0(subject: Subject, *, n_samples: int = 2000, n_units: int
 def persistence_std_h0(subject: Subject, *, n_samples: int = 2000, n_units: int = 3000, seed: int = 0) -> float:
     """Standard deviation of the deaths in degree 0 of the persistent homology of the units' correlations.
 
-    Formula: standard deviation of the edges of a minimum spanning tree of units at distances 1 - |corr(a_i, a_j)|.
-    Range: [0, 1/2].
+    Formula: standard deviation of the edge lengths of a minimum spanning tree of units at distances 1 - |corr(a_i,
+    a_j)|, a_i the activations of unit i over examples. Range: [0, 1/2].
 
-    Ballester et al. do not argue for a sign.
+    Ballester et al. give no reason for a sign.
     """
     return float(np.std(deaths(subject, n_samples, n_units, seed)))

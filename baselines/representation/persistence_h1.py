@@ -1,10 +1,10 @@
 """Persistent homology, in degree 1, of the graph of units whose edges are correlations: loops of units.
 
 Points and distances are those of `persistence`. In the Vietoris-Rips complex of radius r, edges and triangles join two
-or three points whose distances are at most r. A loop is born with its longest edge, and dies when triangles fill it.
-Loops are found by reducing the boundary matrix of the triangles, in their order of appearance.
+or three points whose distances are at most r. As r grows, a loop is born with its longest edge and dies when triangles
+fill it. Loops are found by reducing the boundary matrix of the triangles, in the order in which triangles appear.
 
-Source: Ballester et al. 2024, arXiv 2203.12330, in degree 1. Work: 2 F.
+Source: Ballester et al. 2024, arXiv 2203.12330, in degree 1. Work: 2 forward passes.
 
 n_units: largest number of units, outputs of weight layers behind their activations. If there are more, units are drawn,
     weighted by the number of examples on which a unit is the most active.
@@ -21,7 +21,7 @@ from baselines.representation.persistence import unit_distances
 
 
 def loops(distances: Array) -> Array:
-    """Births and deaths (loops, 2) of loops between points at symmetric distances (n, n), in a Vietoris-Rips complex.
+    """Return births and deaths (loops, 2) of loops between points at symmetric distances (n, n).
 
     Loops that die at birth are left out.
     """
@@ -44,9 +44,9 @@ def loops(distances: Array) -> Array:
 
 
 def _reduce(column: int, columns: dict[int, int]) -> int | None:
-    """Last edge of the loop that a triangle fills, or None if it fills no loop; adds its reduced column to `columns`.
+    """Return the last edge of the loop that a triangle fills; None if it fills no loop.
 
-    Columns are sets of edges as bits; `columns` holds reduced columns of earlier triangles by their last edge.
+    Columns are sets of edges as bits. `columns` maps last edges to reduced columns, and gets the new reduced column.
     """
     while column:
         last = column.bit_length() - 1
@@ -66,10 +66,11 @@ def _loops(subject: Subject, n_samples: int, n_units: int, seed: int) -> Array:
 def persistence_life_h1(subject: Subject, *, n_samples: int = 2000, n_units: int = 64, seed: int = 0) -> float:
     """Mean life of loops in the persistent homology of the units' correlations.
 
-    Formula: mean over classes of degree 1 of death - birth, of units at distances 1 - |corr(a_i, a_j)|. Range: [0, 1];
-    0 without loops. Refused: there are fewer than two units, or a layer's weights are not understood.
+    Formula: mean over loops (classes of degree 1) of death - birth, of units at distances 1 - |corr(a_i, a_j)|, a_i the
+    activations of unit i over examples. Range: [0, 1]; 0 without loops. Refused: there are fewer than two units, or a
+    layer's weights are not understood.
 
-    Ballester et al. do not argue for a sign. They take 3,000 units; here the default is small, since the number of
+    Ballester et al. give no reason for a sign. They take 3,000 units; here the default is small, since the number of
     triangles grows with the cube of the number of units.
     """
     found = _loops(subject, n_samples, n_units, seed)
@@ -80,8 +81,8 @@ def persistence_life_h1(subject: Subject, *, n_samples: int = 2000, n_units: int
 def persistence_midlife_h1(subject: Subject, *, n_samples: int = 2000, n_units: int = 64, seed: int = 0) -> float:
     """Minus the mean midlife of loops in the persistent homology of the units' correlations.
 
-    Formula: -mean over classes of degree 1 of (birth + death) / 2, of units at distances 1 - |corr(a_i, a_j)|. Range:
-    [-1, 0]; 0 without loops.
+    Formula: -mean over loops (classes of degree 1) of (birth + death) / 2, of units at distances 1 - |corr(a_i, a_j)|,
+    a_i the activations of unit i over examples. Range: [-1, 0]; 0 without loops.
 
     The sign is that of `persistence_mean_h0`.
     """

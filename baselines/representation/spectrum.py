@@ -16,7 +16,7 @@ ROUNDING = 1e-12
 def participation_ratio(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
     """Participation ratio, an effective dimension of the penultimate representation.
 
-    Formula: (sum_k l_k)^2 / sum_k l_k^2, l eigenvalues of the covariance of representations. Range: [0, features]; 0
+    Formula: (sum_k l_k)^2 / sum_k l_k^2, l_k eigenvalues of the covariance of representations. Range: [0, features]; 0
     if all representations are equal. Source: Gao et al. 2017, bioRxiv 214262; Recanatesi et al. 2019, arXiv 1906.00443.
     """
     variances = _variances(subject, n_samples, seed)
@@ -25,17 +25,17 @@ def participation_ratio(subject: Subject, *, n_samples: int = 2048, seed: int = 
 
 @measure(Need.DATA)
 def alpha_req(subject: Subject, *, n_samples: int = 2048, first: int = 11, last: int = 100, seed: int = 0) -> float:
-    """Distance from 1 of the exponent alpha of the decay of the representation's variances: alpha-ReQ.
+    """alpha-ReQ: distance from 1 of the exponent with which the representation's variances decay.
 
-    Formula: |alpha - 1|, ln l_k = c - alpha ln k fitted to ranks k = 11 to 100 with weights 1 / k. Range: [0, inf).
-    Source: Agrawal et al. 2022, arXiv 2202.05808; the fit of Stringer et al. 2019. Refused: fewer than two variances
-    are in the range of ranks.
+    Formula: |alpha - 1|, ln l_k = c - alpha ln k fitted to the k-th largest variances l_k along principal components, k
+    = 11 to 100, with weights 1 / k. Range: [0, inf). Source: Agrawal et al. 2022, arXiv 2202.05808; the fit of Stringer
+    et al. 2019. Refused: fewer than two variances are in the range of ranks.
 
     Networks of Agrawal et al. generalize best with alpha near 1.
 
     Args:
-        first: first rank of the fit; larger variances do not follow the power law.
-        last: last rank of the fit, or the last variance that is no rounding error.
+        first: first rank k of the fit; larger variances do not follow the power law.
+        last: last rank k of the fit; earlier if further variances are rounding errors.
     """
     variances = _variances(subject, n_samples, seed)[first - 1 : last]
     ranks = np.arange(first, first + len(variances))
@@ -47,7 +47,6 @@ def alpha_req(subject: Subject, *, n_samples: int = 2048, first: int = 11, last:
 
 @shared
 def _variances(subject: Subject, n_samples: int, seed: int) -> Array:
-    """Variances of the representation along its principal components, largest first, without rounding errors."""
     features = penultimate(subject, n_samples, seed)[0].astype(np.float64)
     rounding = np.finfo(np.float32).eps ** 2 * np.sum(features**2)
     features -= features.mean(axis=0)

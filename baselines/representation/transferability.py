@@ -1,6 +1,6 @@
 """Transferability scores: how well a linear model on the penultimate representation explains the training labels.
 
-Work: 1 F and SVD.
+Work: 1 forward pass and SVD.
 """
 
 import math
@@ -12,7 +12,7 @@ from baselines.core.sample import Array
 from baselines.core.subject import Subject
 from baselines.representation.penultimate import penultimate
 
-#: Number added to squared norms in denominators, as in LogME's code; it bounds the evidence of exactly fitted labels.
+#: Added to squared norms in denominators, as in LogME's code, so that exactly fitted labels have a finite evidence.
 SMALL = 1e-5
 
 #: Largest number of steps of the fixed-point iteration; two or three usually suffice.
@@ -24,14 +24,14 @@ ROUNDING = 1e-10
 
 @measure(Need.LABELS)
 def log_me(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
-    """Minus the log evidence of linear models of the labels on the penultimate representation: LogME.
+    """LogME: minus the log evidence of linear models of the labels on the penultimate representation.
 
-    Formula: -mean over classes of max over alpha, beta of ln N(1[y = c]; 0, I / beta + F F' / alpha) / n. Source: You,
-    Liu, Wang and Long 2021, arXiv 2102.11005.
+    Formula: -mean over classes c of max over alpha, beta of ln N(1[y = c]; 0, I / beta + F F' / alpha) / n, rows of F
+    the representations of n examples, y their classes, alpha and beta the precisions of weights and of labels. Source:
+    You, Liu, Wang and Long 2021, arXiv 2102.11005.
 
-    Maximum evidence per example, in nats, averaged over classes. F are the representations, alpha and beta the
-    precisions of the linear models' weights and of the labels. You et al. rank pretrained networks by it: larger
-    evidence predicts better transfer. For exactly fitted labels a constant of the authors' code bounds the evidence.
+    You et al. rank pretrained networks by the evidence: if it is larger, they expect better transfer. For exactly
+    fitted labels a constant of the authors' code bounds the evidence.
     """
     features, labels = penultimate(subject, n_samples, seed)
     left, values, _ = np.linalg.svd(features.astype(np.float64), full_matrices=False)
@@ -44,13 +44,10 @@ def log_me(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
 
 
 def evidence(squares: Array, projected: Array, total: float, number: int) -> float:
-    """Maximum log evidence, over both precisions, divided by the number of targets.
+    """Return the maximum log evidence over both precisions, divided by the `number` of targets.
 
-    Args:
-        squares: nonzero squared singular values (r,) of the features.
-        projected: projections (r,) of the targets onto the left singular vectors.
-        total: sum of the squared targets.
-        number: number of targets.
+    `squares` (r,) are the nonzero squared singular values of the features, `projected` (r,) the projections of the
+    targets onto the left singular vectors, `total` is the sum of the squared targets.
     """
     outside = max(total - float(projected @ projected), 0.0)
     prior, noise = 1.0, 1.0  # precisions of weights and of labels
@@ -70,8 +67,9 @@ def evidence(squares: Array, projected: Array, total: float, number: int) -> flo
 def h_score(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
     """Minus the H-score: variance between classes relative to total variance of the penultimate representation.
 
-    Formula: -tr(pinv(cov(h)) cov(E[h | y])). Range: [1 - kappa, 0]; 1 - kappa if each class is a point, in general
-    position. Source: Bao et al. 2019, An information-theoretic approach to transferability in task transfer learning.
+    Formula: -tr(pinv(cov(h)) cov(E[h | y])), h representations, y their classes. Range: [1 - kappa, 0], kappa classes;
+    1 - kappa if each class is a point, in general position. Source: Bao et al. 2019, An information-theoretic approach
+    to transferability in task transfer learning.
 
     Args:
         n_samples: training examples; with fewer examples than features the value is always 1 - kappa.

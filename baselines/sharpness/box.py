@@ -1,4 +1,4 @@
-"""The largest box around the weights in which attacks find no change that costs too much training accuracy."""
+"""The largest box around the weights in which no attack costs more than a given training accuracy."""
 
 import functools
 from collections.abc import Callable
@@ -20,8 +20,8 @@ from baselines.sharpness.weight_space import Losses, WeightSpace
 N_STEPS = 20
 N_RESTARTS = 3
 BATCH_SIZE = 64
-ATTACKED = 640  #: examples
-STEP_TO_RADIUS = 2.5 / N_STEPS  #: usual step length: all steps together can cross the whole box
+ATTACKED = 640  #: number of examples
+STEP_TO_RADIUS = 2.5 / N_STEPS  #: step length over radius, so that all steps together can cross the whole box
 
 #: First scale of the search.
 FIRST = 0.01
@@ -29,12 +29,10 @@ FIRST = 0.01
 
 @shared
 def box_scale(subject: Subject, accuracy_drop: float, seed: int, *, is_relative: bool, is_folded: bool = True) -> float:
-    """Largest alpha at which no change of the weights that an attack finds costs more than `accuracy_drop` of accuracy.
+    """Return the largest alpha at which attacks on the weights cost at most `accuracy_drop` of training accuracy.
 
-    The accuracy is that on training examples. A weight w changes by at most alpha or, if relative, by at most alpha
-    |w|. Batch normalization is folded if `is_folded`. The attack ascends the loss from several random starts. The
-    search for each start is bounded by the result of the previous start, so that most searches end after a single
-    ascent. Range: [SMALLEST, LARGEST].
+    An attack changes a weight w by at most alpha or, if relative, alpha |w|, and ascends the loss from several random
+    starts. Range: [SMALLEST, LARGEST].
     """
     network = subject.folded if is_folded else subject.network
     network.require_room(min(BATCH_SIZE, len(subject.examples)), "give calls more memory (--memory)")
@@ -55,10 +53,6 @@ def box_scale(subject: Subject, accuracy_drop: float, seed: int, *, is_relative:
 
 
 def _margins_after_ascent(space: WeightSpace, sizes: Array, seeds: list[int], alpha: float) -> Array:
-    """Margins (examples,) after an ascent on the loss, by the gradient's sign, in |u_i| <= alpha sizes_i.
-
-    The start scales with alpha for equal seeds.
-    """
     radii = alpha * sizes
 
     def ascend(slope: Array) -> Array:
@@ -68,7 +62,7 @@ def _margins_after_ascent(space: WeightSpace, sizes: Array, seeds: list[int], al
 
 
 def _relative_losses(logits: Any, labels: Any) -> Any:
-    """Values (n,) whose gradients are those of the cross-entropies in a common unit, so that they do not underflow."""
+    """Return numbers (n,) that have the cross-entropies' gradients times a common factor against underflow."""
     slopes, _ = relative_slopes(logits, labels)
     return tf.reduce_sum(logits * tf.stop_gradient(slopes), axis=1)
 
@@ -77,15 +71,10 @@ def walk(
     space: WeightSpace, step: Callable[[Array], Array], middle: Array, radii: Array, seeds: list[int],
     losses: Losses = cross_entropies,
 ) -> Array:  # fmt: skip
-    """Walk within a box from a random point in its inner half, along mean gradients; returns the last point (n,).
+    """Return the last point (n,) of `N_STEPS` steps in a box, which start at a random point of its inner half.
 
-    Args:
-        space: the weights; each step differentiates the loss of the next batch.
-        step: the step (n,) for a mean gradient (n,).
-        middle: centre (n,) of the box.
-        radii: half sides (n,) of the box.
-        seeds: draw the start.
-        losses: losses of logits and labels, to be differentiated.
+    The box has the centre `middle` (n,) and half sides `radii` (n,). Each step differentiates `losses(logits, labels)`
+    on the next batch; `step` turns the mean gradient (n,) into a change (n,) of the point.
     """
     n_batches = -(-len(space.sample) // BATCH_SIZE)
     point: Array = middle + radii * tf.random.stateless_uniform(middle.shape, seeds, -0.5, 0.5).numpy()

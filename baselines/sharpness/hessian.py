@@ -25,14 +25,14 @@ def hessian_trace(
 ) -> float:
     """Trace of the Hessian of the training loss.
 
-    Formula: Tr(H), H the Hessian. Source: Yao et al. 2020, arXiv 1912.07145; for networks that are not piecewise linear
-    Hutchinson's probes, 1990. Work: min(kappa, 20) B; not piecewise linear: 20 x 3 B.
+    Formula: Tr(H), H the Hessian of the mean cross-entropy. Source: Yao et al. 2020, arXiv 1912.07145; for networks
+    that are not piecewise linear Hutchinson's probes, 1990. Work: min(kappa, 20) backward passes; not piecewise linear:
+    20 x 3 backward passes.
 
-    The loss is the mean cross-entropy. As in PyHessian, parameters are kernels, biases, and scales and shifts of
-    normalization, whose moving averages are fixed. Kinks contribute nothing. So the logits of a piecewise linear
-    network (ReLUs, pooling, sums) are linear in each single weight, and the trace equals that of the Fisher matrix
-    under the predicted probabilities, as for `tic_trace`. For other networks the trace is estimated by the mean of v' H
-    v over random signs v.
+    As in PyHessian, parameters are kernels, biases, and scales and shifts of normalization, whose moving averages are
+    fixed. The logits of a piecewise linear network (ReLUs, pooling, sums) are linear in each single weight, except at
+    kinks, which contribute nothing. So the trace equals that of the Fisher matrix under the predicted probabilities, as
+    for `tic_trace`. For other networks it is the mean of v' H v over random signs v.
 
     Args:
         n_probes: vectors of random signs; for a piecewise linear network they combine the classes, and the trace is
@@ -59,10 +59,9 @@ def hessian_top_eigenvalue(
 ) -> float:
     """Largest eigenvalue of the Hessian of the training loss.
 
-    Formula: lambda_max(H), H the Hessian. Source: Keskar et al. 2017, arXiv 1609.04836; Yao et al. 2020, arXiv
-    1912.07145; by Lanczos' method. Work: up to 50 x 3 B.
-
-    The loss is the mean cross-entropy, and parameters are those of `hessian_trace`.
+    Formula: lambda_max(H), H the Hessian of the mean cross-entropy in the parameters of `hessian_trace`. Source: Keskar
+    et al. 2017, arXiv 1609.04836; Yao et al. 2020, arXiv 1912.07145; by Lanczos' method. Work: up to 50 x 3 backward
+    passes.
 
     Args:
         n_steps: largest number of products with the Hessian. With as many products, power iteration is never closer,
@@ -73,7 +72,7 @@ def hessian_top_eigenvalue(
     return largest_eigenvalue(space.hessian_product, begin, n_steps)
 
 
-#: Float32 vectors that Lanczos' iteration needs besides the basis.
+#: Number of float32 vectors that Lanczos' iteration needs besides the basis.
 VECTORS = 24
 
 
@@ -81,19 +80,19 @@ VECTORS = 24
 def effective_dimensionality(
     subject: Subject, *, alpha: float = 1.0, n_steps: int = 25, n_samples: int = 2048, seed: int = 0
 ) -> float:
-    """Effective dimensionality: number of directions in which the curvature of the training loss exceeds alpha.
+    """Effective dimensionality: soft count of the directions in which the training loss has a curvature above alpha.
 
-    Formula: sum over eigenvalues l_i > 0 of the Hessian of the mean cross-entropy of l_i / (l_i + alpha). Range: [0,
-    n_steps]. Source: Maddox, Benton and Wilson 2020, arXiv 2003.02139; the leading eigenvalues by Lanczos' method.
-    Work: 25 x 3 B. Weights: as trained. Draws: by input. Refused: `n_steps` vectors of all weights would need more
-    memory than is left.
+    Formula: sum_i l_i / (l_i + alpha), l_i > 0 eigenvalues of the Hessian of the mean cross-entropy in all kernels.
+    Range: [0, n_steps]. Source: Maddox, Benton and Wilson 2020, arXiv 2003.02139; the leading eigenvalues by Lanczos'
+    method. Work: 25 x 3 backward passes. Weights: as trained. Draws: depend on the order of input dimensions. Refused:
+    `n_steps` vectors of all weights would need more memory than is left.
 
-    N_eff(H, alpha) of the Hessian with respect to the kernels. As in the authors' code, biases, and scales and shifts
-    of normalization, are fixed; the loss is a mean, `alpha` is 1, and the positive eigenvalues after some steps of
-    Lanczos' iteration are summed. Eigenvalues far above alpha have converged, but smaller ones are missed, so the value
-    grows with the steps. The authors' 100 steps yield 1.7 times the value on the shipped tasks, in about the same order
-    (Kendall's tau 0.86 to 0.89). On three networks of 1,690 weights 25 steps yield 45 to 50 % of the value of the whole
-    Hessian, 100 steps 67 to 71 %. These figures include biases among the weights.
+    The authors call it N_eff(H, alpha). As in their code, biases, and scales and shifts of normalization, are fixed,
+    `alpha` is 1, and the eigenvalues come from some steps of Lanczos' iteration. Eigenvalues far above alpha have
+    converged, but smaller eigenvalues are missed, so the value grows with the steps. The authors' 100 steps yield 1.7
+    times the value of 25 steps on the shipped tasks, in about the same order (Kendall's tau 0.86 to 0.89). On three
+    networks of 1,690 weights, 25 steps yield 45 to 50 % of the value of the whole Hessian, 100 steps 67 to 71 %. In
+    these figures, biases are not fixed.
 
     Args:
         alpha: precision of the prior divided by the number of examples, in a Bayesian interpretation.
@@ -106,7 +105,7 @@ def effective_dimensionality(
 
 @shared
 def leading_eigenvalues(subject: Subject, n_steps: int, n_samples: int, seed: int) -> Array:
-    """Eigenvalues (n_steps,) of the Hessian of the mean cross-entropy after `n_steps` of Lanczos' iteration."""
+    """Return eigenvalues (n_steps,) of the Hessian in the kernels, computed by `n_steps` of Lanczos' iteration."""
     space = WeightSpace(subject.network, subject.sample(n_samples, seed), are_kernels=True)
     what = f"{n_steps} vectors of {len(space):,} weights"
     require_memory(4 * (n_steps + VECTORS) * len(space), what, "try a smaller n_steps, or more memory")

@@ -16,24 +16,23 @@ def local_learning_coefficient(
     subject: Subject, *, step_size: float = 1e-4, gamma: float = 100.0, n_chains: int = 2, n_burn_in: int = 50,
     n_draws: int = 50, batch: int = 64, n_samples: int = 2048, seed: int = 0,
 ) -> float:  # fmt: skip
-    """Half the effective number of parameters, from the losses of weights sampled around the trained weights.
+    """Local learning coefficient: half the effective number of parameters, from losses near the trained weights.
 
     Formula: n beta (E_w L(w) - L(w*)), density of w ~ exp(-n beta L(w) - gamma |w - w*|^2 / 2), beta = 1 / ln n, w* the
     trained weights, L the mean cross-entropy of n examples. Source: Lau et al. 2023, arXiv 2308.12108, by their
-    stochastic gradient Langevin dynamics. Work: 200 B of 64 examples. Weights: as trained. Draws: by input. Refused: a
-    chain diverged because of too large steps.
+    stochastic gradient Langevin dynamics. Work: 200 backward passes over 64 examples. Weights: as trained. Draws:
+    depend on the order of input dimensions. Refused: a chain diverged because of too large steps.
 
-    Estimate of lambda(w*), which is half the number of weights if the loss is regular. For a quadratic loss with
-    eigenvalues h_i, long chains and small steps, the value is 1/2 sum_i n beta h_i / (n beta h_i + gamma). It is
-    negative if the trained weights are no minimum and the chain finds smaller losses.
+    For a regular loss the coefficient is half the number of weights. For a quadratic loss with eigenvalues h_i, long
+    chains and small steps, the value is 1/2 sum_i n beta h_i / (n beta h_i + gamma). It is negative if the trained
+    weights are no minimum and the chain finds smaller losses.
 
     The defaults are a compromise, and the value is not converged. A weight without effect on the loss forgets its start
     after 2 / (step_size gamma) = 200 steps, longer than the burn-in. On the other hand, n beta h_i step_size / 2 must
     stay well below 2, or the chain leaves the minimum. Lau et al. choose step and gamma for each experiment; an example
     of their library takes 0.0004, 100, and three chains of 100 draws.
 
-    The loss of a batch is compared with the loss of the same batch at the trained weights. Weights are all trained
-    parameters, including scales and shifts of normalization.
+    The loss of a batch is compared with the loss of the same batch at the trained weights.
 
     Args:
         step_size: epsilon; a step is epsilon / 2 times the gradient of the log density, plus noise of variance epsilon.

@@ -1,7 +1,5 @@
 """Sharpness as the rise of the training loss close to the trained weights.
 
-Weights are all trained parameters, including scales and shifts of normalization.
-
 Weights: as trained.
 """
 
@@ -19,10 +17,9 @@ from baselines.sharpness.weight_space import normalized
 def keskar_sharpness(subject: Subject, *, epsilon: float = 1e-3, n_samples: int = 2048, seed: int = 0) -> float:
     """Largest rise of the training loss in a small box around the weights, in percent of 1 + loss.
 
-    Formula: 100 (max_{|u_i| <= eps (|w_i| + 1)} L(w + u) - L(w)) / (1 + L(w)). Range: [0, inf). Source: Keskar et al.
-    2017, arXiv 1609.04836, eq. 4, by ascent along the gradient's sign. Work: 21 B.
-
-    The maximum of the mean cross-entropy L is taken over the points of 20 full-batch steps.
+    Formula: 100 (max_{|u_i| <= eps (|w_i| + 1)} L(w + u) - L(w)) / (1 + L(w)), w the weights, L the mean cross-entropy,
+    the maximum over 20 full-batch steps along the gradient's sign. Range: [0, inf). Source: Keskar et al. 2017, arXiv
+    1609.04836, eq. 4. Work: 21 backward passes.
 
     Args:
         epsilon: size of the box: a weight w changes by at most epsilon (|w| + 1).
@@ -46,13 +43,11 @@ def sam_sharpness(
 ) -> float:
     """Rise of the training loss by a single step of length rho along its gradient.
 
-    Formula: L(w + rho g / |g|) - L(w), g the gradient of L. Source: Foret et al. 2021, arXiv 2010.01412. Work: 1 B + 1
-    F.
-
-    L is the mean cross-entropy, g its full-batch gradient. The value is about rho |g| for small rho, and 0 if g = 0.
+    Formula: L(w + rho g / |g|) - L(w), w the weights, L the mean cross-entropy, g its full-batch gradient; 0 if g = 0.
+    Source: Foret et al. 2021, arXiv 2010.01412. Work: 1 backward pass + 1 forward pass.
 
     Args:
-        rho: length of the step.
+        rho: length of the step; for small rho the value is about rho |g|.
     """
     space = weight_space(subject, n_samples, seed, folded=folded)
     with space.network.restoring():

@@ -1,8 +1,8 @@
 """Flatness as averages over noise on the weights: low-pass filtered loss, local entropy, local energy.
 
-As in the authors' codes, all trained parameters get noise, including scales and shifts of normalization.
+As in the authors' codes, weights w are all trained parameters, including scales and shifts of normalization.
 
-Weights: as trained. Draws: by input.
+Weights: as trained. Draws: depend on the order of input dimensions.
 
 n_draws: draws of the noise.
 """
@@ -24,11 +24,11 @@ def low_pass_loss(
 ) -> float:
     """Training loss averaged over noise on the weights (low-pass filter).
 
-    Formula: E_u L(w + u), u_i ~ N(0, sigma^2). Range: [0, inf). Source: Bisla, Wang and Choromanska 2022, arXiv
-    2201.08025, and its code. Work: 20 F of 1024 examples.
+    Formula: E_u L(w + u), u_i ~ N(0, sigma^2), w the weights, L the mean cross-entropy. Range: [0, inf). Source: Bisla,
+    Wang and Choromanska 2022, arXiv 2201.08025, and its code. Work: 20 forward passes over 1024 examples.
 
-    L is the mean cross-entropy. The noise is in absolute units, so the value depends on the distribution of scale among
-    layers. Bisla et al. take 100 draws, and all training examples.
+    The noise is in absolute units, so the value changes if scale moves from a layer to the next. Bisla et al. take 100
+    draws, and all training examples.
 
     Args:
         sigma: standard deviation of the noise; the default is that of Bisla et al.
@@ -42,14 +42,14 @@ def neg_local_entropy(
 ) -> float:
     """Minus the local entropy: minus the logarithm of the likelihood averaged over noise on the weights.
 
-    Formula: -ln E_u exp(-L(w + u)), u_i ~ N(0, 1 / gamma). Range: [0, inf). Source: Chaudhari et al. 2017, arXiv
-    1611.01838; as a measure: Bisla et al. 2022, arXiv 2201.08025. Work: 20 F of 1024 examples, those of low_pass_loss.
+    Formula: -ln E_u exp(-L(w + u)), u_i ~ N(0, 1 / gamma), w the weights, L the mean cross-entropy. Range: [0, inf).
+    Source: Chaudhari et al. 2017, arXiv 1611.01838; as a measure: Bisla et al. 2022, arXiv 2201.08025. Work: 20 forward
+    passes over 1024 examples, those of low_pass_loss.
 
-    This is -ln int exp(-L(w') - gamma |w' - w|^2 / 2) dw' up to a constant that depends on gamma and the number of
-    weights only. L is the mean cross-entropy, not the sum. So the value is at most `low_pass_loss` with sigma =
-    gamma^(-1/2), and hardly smaller if the loss varies little among draws: by less than 1 % on networks of a shipped
-    task. The code of Bisla et al. differs: it loses the sign of L, and its noise has the deviation 1 / gamma. For gamma
-    = 100 that is the default deviation here.
+    Up to a constant that depends on gamma and the number of weights, this is -ln int exp(-L(w') - gamma |w' - w|^2 / 2)
+    dw'. As L is a mean and not a sum, the value is at most `low_pass_loss` with sigma = gamma^(-1/2), and hardly
+    smaller if the loss varies little among draws: by less than 1 % on networks of a shipped task. The code of Bisla et
+    al. loses the sign of L, and its noise has the deviation 1 / gamma, the default deviation here for gamma = 100.
 
     Args:
         gamma: inverse variance of the noise.
@@ -66,15 +66,15 @@ def local_energy(
 ) -> float:
     """Local energy: rise of the training error by noise in proportion to each weight.
 
-    Formula: E_u Err(w + u) - Err(w), u_i ~ N(0, sigma^2 w_i^2), Err the training error. Range: [-1, 1]. Source:
-    Pittorino et al. 2021, arXiv 2006.07897. Work: 21 F of 1024 examples.
+    Formula: E_u Err(w + u) - Err(w), u_i ~ N(0, sigma^2 w_i^2), w the weights, Err the training error. Range: [-1, 1].
+    Source: Pittorino et al. 2021, arXiv 2006.07897. Work: 21 forward passes over 1024 examples.
 
-    The value does not depend on the distribution of scale among layers. At chance accuracy it is meaningless: the error
-    cannot rise, and the value is about 0. Small values are uncertain: on two networks trained on 1024 digits the
-    standard error of 20 draws is 11 % of the value 0.013, and 25 % of the value 0.0027.
+    The value stays the same if scale moves from a layer to the next. It is about 0 at chance accuracy, since the error
+    cannot rise. Small values are uncertain: on two networks trained on 1024 digits, the standard error of 20 draws is
+    11 % of the value 0.013, and 25 % of the value 0.0027.
 
     Args:
-        sigma: standard deviation of the noise over the magnitude of the weight.
+        sigma: standard deviation of the noise, divided by the magnitude of the weight.
     """
     space = weight_space(subject, n_samples, seed, folded=False)
     before = outputs.accuracy(outputs.trained_logits(subject, n_samples, seed), space.sample.labels)

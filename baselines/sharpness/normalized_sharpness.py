@@ -1,4 +1,4 @@
-"""Normalized sharpness: curvature relative to the weights, independent of the scales of rows and columns of kernels."""
+"""Normalized sharpness: curvature relative to the weights, which stays the same if units are rescaled."""
 
 import math
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from baselines.network.per_example import is_stacked
 
 
 def by_channels(network: Network, kernel: Kernel) -> Array:
-    """Return a kernel as (groups, window, inputs, outputs); a depthwise kernel as one group with one input."""
+    """Return a kernel as an array (groups, window, inputs, outputs); a depthwise kernel has 1 group with 1 input."""
     array = kernel.array
     window = math.prod(array.shape[:-2])
     if kernel.is_depthwise:
@@ -25,7 +25,7 @@ def by_channels(network: Network, kernel: Kernel) -> Array:
 
 
 def moments_by_channels(network: Network, moments: Array) -> Iterator[Array]:
-    """Yield each kernel's part of a vector (weights,) of `weight_moments`, in the shape of `by_channels`."""
+    """Yield the entries of each kernel, in the shape of `by_channels`, from a result (weights,) of `weight_moments`."""
     place, first = None, 0
     for kernel in network.kernels:
         if kernel.node != place:  # biases come first
@@ -56,22 +56,23 @@ N_ROUNDS, TOLERANCE = 1000, 1e-6
 
 @measure(Need.LABELS, Need.GRADIENTS)
 def normalized_sharpness(subject: Subject, *, n_probes: int = 10, n_samples: int = 2048, seed: int = 0) -> float:
-    """Rise of the loss plus divergence for noise whose variances are products of row and column factors.
+    """Smallest sum of loss rise and divergence for noise whose variances are products of row and column factors.
 
-    Formula: sum over kernels of min_{a, b > 0} sum_ij (h_ij a_i b_j + w_ij^2 / (a_i b_j)) / 2, h the diagonal of the
-    Hessian H. Range: [0, inf). Source: after Tsuzuku, Sato and Sugiyama 2020, arXiv 1901.04653. Work: min(kappa, 10) B.
-    Weights: as trained. Refused: gradients of a layer cannot be separated by example.
+    Formula: sum over kernels w of min_{a, b > 0} sum_ij (h_ij a_i b_j + w_ij^2 / (a_i b_j)) / 2, h the diagonal of the
+    Hessian of the mean cross-entropy. Range: [0, inf). Source: after Tsuzuku, Sato and Sugiyama 2020, arXiv 1901.04653.
+    Work: min(kappa, 10) backward passes. Weights: as trained. Refused: gradients of a layer cannot be separated by
+    example.
 
-    The sum of the rise of the loss and the divergence of PAC-Bayes is minimized over the factors. Noise on w_ij has the
-    variance a_i b_j, with a factor a_i for each input channel and b_j for each output channel, shared by all positions
-    of the window and separate for groups of a convolution. The noise raises the mean cross-entropy by sum h_ij a_i b_j
-    / 2. Its divergence from a prior of the same width around 0 is sum w_ij^2 / (2 a_i b_j). The weighting of both terms
-    by Tsuzuku et al. multiplies the value by a constant. For homogeneous activations, the value does not depend on the
-    scale of a unit. The logarithm of the sum is convex in ln a and ln b, so alternating minimization finds the minimum.
+    Noise on w_ij has the variance a_i b_j, with a factor a_i for each input channel and b_j for each output channel,
+    shared by all positions of the window and separate for groups of a convolution. The noise raises the loss by sum
+    h_ij a_i b_j / 2. Its PAC-Bayes divergence from a prior of the same width around 0 is sum w_ij^2 / (2 a_i b_j).
+    Tsuzuku et al. weight both terms, which multiplies the value by a constant. For homogeneous activations, the value
+    does not depend on the scale of a unit. Alternating minimization finds the minimum, since the logarithm of the sum
+    is convex in ln a and ln b.
 
     h is the diagonal of the Fisher matrix under the predicted probabilities, as for `tic_diag`. It equals the diagonal
-    of H if the network is piecewise linear, else of the Gauss-Newton matrix. Channels without curvature or without
-    weights contribute nothing. Only kernels are included; scales of normalization have no effect.
+    of the Hessian if the network is piecewise linear, else of the Gauss-Newton matrix. Channels without curvature or
+    without weights contribute nothing. Only kernels are included.
     """
     network = subject.network
     curvatures = moments_by_channels(network, fisher_diagonal(subject, n_samples, n_probes, seed))
@@ -83,7 +84,7 @@ def normalized_sharpness(subject: Subject, *, n_probes: int = 10, n_samples: int
 
 
 def smallest(curvature: Array, squares: Array) -> float:
-    """Minimum over a (n,), b (k,) > 0 of sum_ij (h_ij a_i b_j + s_ij / (a_i b_j)) / 2, with h, s (n, k) >= 0."""
+    """Return min over a, b > 0 of sum_ij (h_ij a_i b_j + s_ij / (a_i b_j)) / 2, h = `curvature`, s = `squares`."""
     curvature, squares = _without_idle(curvature.astype(np.float64), squares)
     if not curvature.size:
         return 0.0
@@ -99,13 +100,11 @@ def smallest(curvature: Array, squares: Array) -> float:
 
 
 def _best(h: Any, s: Any, others: Any) -> tuple[Any, float]:
-    """The best factors (n,) for fixed factors (k,) of the other axis, and the resulting sum."""
     rise, divergence = tf.linalg.matvec(h, others), tf.linalg.matvec(s, 1 / others)
     return tf.sqrt(divergence / rise), float(tf.reduce_sum(tf.sqrt(divergence * rise)))
 
 
 def _without_idle(curvature: Array, squares: Array) -> tuple[Array, Array]:
-    """Drop rows and columns in which either matrix is all zero: their contribution has the infimum 0."""
     size = None
     while size != curvature.size:
         size = curvature.size

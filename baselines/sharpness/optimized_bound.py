@@ -14,13 +14,14 @@ from baselines.sharpness.pacbayes import moved
 from baselines.sharpness.scales import weight_space
 from baselines.sharpness.weight_space import WeightSpace
 
-#: Variances lambda of the prior are LARGEST exp(-j / PRECISION), j = 1, 2, ...; c and b of Dziugaite and Roy.
+#: c and b of Dziugaite and Roy: the prior's variance lambda is LARGEST exp(-j / PRECISION) for a j = 1, 2, ...
 LARGEST, PRECISION = 0.1, 100.0
 
 #: delta, the probability with which the bound may fail.
 CONFIDENCE = 0.025
 
-#: Initial deviation over the magnitude of a weight; magnitudes are at least this fraction of their root mean square.
+#: Initial deviation, divided by the magnitude of the weight. Magnitudes below this fraction of their root mean square
+#: are replaced by it.
 BEGIN = 0.1
 
 # Constants of Adam
@@ -32,24 +33,24 @@ def pacbayes_optimized(
     subject: Subject, *, n_steps: int = 200, batch: int = 64, step_size: float = 0.05, n_draws: int = 10,
     n_samples: int = 1024, seed: int = 0,
 ) -> float:  # fmt: skip
-    """PAC-Bayes bound on the error with an optimized variance of the noise for each weight.
+    """PAC-Bayes bound on the test error, with an optimized variance of the noise for each weight.
 
     Formula: -ln(1 - p), kl(e || p) = (KL(N(w, diag s) || N(w0, lambda I)) + 2 ln(b ln(c / lambda)) + ln(pi^2 m / (6
-    delta))) / (m - 1), e the error with noise, b = 100, c = 0.1, delta = 0.025. Range: [0, inf). Source: Dziugaite and
-    Roy 2017, arXiv 1703.11008, and its code, with a fixed mean. Work: 200 B of 64 examples and 10 F of 1024 examples.
-    Weights: folded. Draws: by input. Refused: there are fewer than two training examples; with noise all predictions
-    are wrong.
+    delta))) / (m - 1), p the bound, e the training error with noise of variances s on the weights w, initially w0, m
+    examples, b = 100, c = 0.1, delta = 0.025. Range: [0, inf). Source: Dziugaite and Roy 2017, arXiv 1703.11008, and
+    its code, with a fixed mean. Work: 200 backward passes over 64 examples and 10 forward passes over 1024 examples.
+    Weights: folded. Draws: depend on the order of input dimensions. Refused: there are fewer than two training
+    examples; with noise all predictions are wrong.
 
-    The variances s minimize the authors' objective by gradient descent: cross-entropy over ln 2 plus the square root of
-    half the complexity, with a draw of noise for each step. The authors' optimization takes hours. Here w is fixed,
-    since moving w would train another network; lambda is optimal at every step; Adam replaces RMSprop; and logarithms
-    of deviations change by up to `step_size` per step. So short a run does not converge: on two networks of the shipped
-    tasks, five times as many steps reduce the value by 7 %, and other seeds change it by 1 to 2 %.
+    Gradient descent on s, with a draw of noise for each step, minimizes the authors' objective: cross-entropy over ln 2
+    plus the square root of half the right side. The authors' optimization takes hours. Here w is fixed, since moving w
+    would train another network; lambda is optimal at every step; Adam replaces RMSprop; and logarithms of deviations
+    change by up to `step_size` per step. This short descent does not converge: on two networks of the shipped tasks,
+    five times as many steps reduce the value by 7 %, and other seeds change it by 1 to 2 %.
 
     For networks with more weights than training examples, the bound p is usually nearly 1, and -ln(1 - p) still tells
-    networks apart. The error with noise is a mean over draws and examples, without a term for the error of this mean.
-    Weights are kernels and biases; the value depends on the distribution of scale among layers. Batch normalization is
-    folded.
+    networks apart. e is a mean over draws and examples, without a term for the error of this mean. Weights are kernels
+    and biases. The value changes if scale moves from a layer to the next.
 
     Args:
         n_steps: steps of the descent.
@@ -71,12 +72,9 @@ def pacbayes_optimized(
 
 
 def complexity(logarithms: Array, distance: float, m: int) -> float:
-    """Right side of the bound of `pacbayes_optimized`, in nats per example, at the prior's best variance lambda.
+    """Return the right side of the formula of `pacbayes_optimized`, in nats, at the best lambda.
 
-    Args:
-        logarithms: logarithms (n,) of the noise's deviations.
-        distance: |w - w0|^2.
-        m: number of training examples.
+    `logarithms` (n,) are those of the noise's deviations, `distance` is |w - w0|^2, m the number of training examples.
     """
     n, variances = len(logarithms), float(np.sum(np.exp(2 * logarithms), dtype=np.float64))
     total, best = float(np.sum(logarithms, dtype=np.float64)), math.inf
@@ -89,7 +87,7 @@ def complexity(logarithms: Array, distance: float, m: int) -> float:
 
 
 def _variance(variances: float, distance: float, n: int) -> float:
-    """The variance of the prior with the smallest divergence, among all real numbers up to the largest permitted."""
+    """Return the variance of the prior that makes the divergence smallest, at most the largest lambda."""
     return min((variances + distance) / n, LARGEST * math.exp(-1 / PRECISION))
 
 

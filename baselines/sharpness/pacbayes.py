@@ -1,15 +1,16 @@
 """PAC-Bayes measures, from the largest harmless noise on the weights and the distance from the initial weights.
 
 `scales.noise_scale` defines the scales sigma and sigma' of the noise. Biases get noise, too, but the trained weights w
-and the initial weights w0 are kernels only, unless `include_bias`; n is the number of weights, m of training examples.
-Batch normalization is folded. The pages of `pacbayes_flatness` and `pacbayes_mag_flatness` explain differences from the
-code of Dziugaite et al. 2020.
+and the initial weights w0 are kernels only, unless `include_bias`. n is the number of weights, m that of training
+examples. The pages of `pacbayes_flatness` and `pacbayes_mag_flatness` explain differences from the code of Dziugaite et
+al. 2020.
 
-Weights: folded. Draws: by input. Work: about 70 F for sigma and as much for sigma'; the measures share them.
+Weights: folded. Draws: depend on the order of input dimensions. Work: about 70 forward passes for sigma and as much for
+sigma'; the measures share them.
 
-accuracy_drop: tolerated loss of training accuracy, averaged over draws, in (0, 1] (0.1: from 0.95 to 0.85). sigma is
-    the largest scale up to 2 at which at most that much is lost: the deviation of normal noise on all parameters,
-    kernels and biases. For sigma', the noise on a parameter w has the variance sigma'^2 w^2 + eps^2, eps = 0.001.
+accuracy_drop: tolerated loss of training accuracy, a mean over draws, in (0, 1] (0.1: from 0.95 to 0.85). sigma is the
+    largest scale up to 2 of normal noise that costs no more: the noise's deviation on all kernels and biases. For
+    sigma', the noise on a parameter w has the variance sigma'^2 w^2 + eps^2, eps = 0.001.
 n_draws: draws of the noise, the same for every scale. For these draws, the search finds sigma to 0.1 %.
 include_bias: include biases in w, w0 and n.
 """
@@ -35,15 +36,14 @@ def isotropic_bound(vector: Array, scale: float, m: int, factor: float = 1.0) ->
 def magnitude_bound(prior: float, vector: Array, scale: float, m: int, epsilon: float = EPSILON) -> float:
     """Return the bound 1/4 sum_i ln((epsilon^2 + prior) / (epsilon^2 + scale^2 vector_i^2)) + ln(m / scale) + 10.
 
-    The prior has the variance epsilon^2 + `prior` for all weights, the noise on weight i has the variance epsilon^2 +
-    scale^2 vector_i^2.
+    The numerator is the variance of the prior, the denominator the variance of the noise on weight i.
     """
     ratios = (epsilon**2 + prior) / (epsilon**2 + (scale * vector) ** 2)
     return float(np.sum(np.log(ratios))) / 4 + _confidence(scale, m)
 
 
 def common_variance(vector: Array, scale: float, slack: float = 1.0) -> float:
-    """Return (scale^2 + `slack`) times the mean square of `vector`, the variance of most magnitude-aware priors."""
+    """Return (scale^2 + `slack`) times the mean square of `vector`, the argument `prior` of `magnitude_bound`."""
     return (scale**2 + slack) * float(np.mean(vector**2))
 
 
@@ -55,12 +55,12 @@ def _confidence(scale: float, m: int) -> float:
 
 
 def trained(subject: Subject, include_bias: bool) -> Array:
-    """The trained weights (n,), float64: kernels and, with `include_bias`, biases."""
+    """Return the trained weights (n,), float64: kernels and, with `include_bias`, biases."""
     return _joined(subject.folded, include_bias)
 
 
 def moved(subject: Subject, include_bias: bool) -> Array:
-    """Trained minus initial weights (n,), float64; raises `MeasureUnavailable` without initial weights."""
+    """Return trained minus initial weights (n,), float64; raises `MeasureUnavailable` without initial weights."""
     return trained(subject, include_bias) - _joined(subject.folded_at_start, include_bias)
 
 
@@ -80,10 +80,11 @@ def pacbayes_init(
     subject: Subject, *, accuracy_drop: float = 0.1, n_draws: int = 10, n_samples: int = 2048,
     include_bias: bool = False, seed: int = 0,
 ) -> float:  # fmt: skip
-    """PAC-Bayes bound with a prior around the initial weights.
+    """PAC-Bayes bound with a prior around the initial weights, from the largest harmless noise on the weights.
 
-    Formula: |w - w0|^2 / (4 sigma^2) + ln(m / sigma) + 10, sigma the largest harmless noise, m examples. Range: (9,
-    inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 48.
+    Formula: |w - w0|^2 / (4 sigma^2) + ln(m / sigma) + 10, w the weights, initially w0, sigma the largest scale of
+    noise that costs at most accuracy_drop, m examples. Range: (9, inf). Source: Jiang et al. 2019, arXiv 1912.02178,
+    eq. 48.
     """
     vector = moved(subject, include_bias)
     sigma = noise_scale(subject, accuracy_drop, n_draws, n_samples, seed, is_relative=False)
@@ -95,10 +96,10 @@ def pacbayes_orig(
     subject: Subject, *, accuracy_drop: float = 0.1, n_draws: int = 10, n_samples: int = 2048,
     include_bias: bool = False, seed: int = 0,
 ) -> float:  # fmt: skip
-    """PAC-Bayes bound with a prior around zero.
+    """PAC-Bayes bound with a prior around zero, from the largest harmless noise on the weights.
 
-    Formula: |w|^2 / (4 sigma^2) + ln(m / sigma) + 10, sigma the largest harmless noise, m examples. Range: (9, inf).
-    Source: Jiang et al. 2019, arXiv 1912.02178, eq. 49.
+    Formula: |w|^2 / (4 sigma^2) + ln(m / sigma) + 10, w the weights, sigma the largest scale of noise that costs at
+    most accuracy_drop, m examples. Range: (9, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 49.
     """
     sigma = noise_scale(subject, accuracy_drop, n_draws, n_samples, seed, is_relative=False)
     return isotropic_bound(trained(subject, include_bias), sigma, subject.examples.population)
@@ -110,14 +111,14 @@ def pacbayes_flatness(
 ) -> float:
     """Sensitivity of the training accuracy to noise on the weights.
 
-    Formula: 1 / sigma^2, sigma the largest harmless noise. Range: [1/4, 1e12], the ends of the search for sigma; 1/4 if
-    no noise is harmful. Source: Jiang et al. 2019, arXiv 1912.02178, eq. 53.
+    Formula: 1 / sigma^2, sigma the largest scale of noise that costs at most accuracy_drop. Range: [1/4, 1e12], the
+    ends of the search for sigma; 1/4 if no noise is harmful. Source: Jiang et al. 2019, arXiv 1912.02178, eq. 53.
 
     The code of Dziugaite et al. 2020 passes the variance sigma^2 where PyTorch expects a standard deviation. So its
-    sigma is about the square root of sigma here: 0.561 instead of 0.314 on a network of 84 weights. Their code with the
-    deviation corrected finds 0.314, too. For sigma < 1 all their measures of sigma are smaller than here. For instance,
-    sqrt(value / m), which they report, is 4 times smaller for sigma = 1/16. The code shared with Jiang et al. 2019
-    draws noise of deviation sigma, as their paper says.
+    sigma is about the square root of sigma here: 0.561 instead of 0.314 on a network of 84 weights, and 0.314 with the
+    deviation corrected. For sigma < 1 all measures of their code that contain sigma are smaller than here. For
+    instance, sqrt(value / m), which they report, is 4 times smaller for sigma = 1/16. The code shared with Jiang et al.
+    2019 draws noise of deviation sigma, as their paper says.
 
     On five networks trained on 1200 digits, the standard deviation of sigma over seeds is 3 to 9 %, and of the value
     twice as much. `n_draws=40` halves both at four times the work. The search is unbiased: at the sigma of each of 16
@@ -135,8 +136,8 @@ def pacbayes_mag_init(
     """PAC-Bayes bound with a prior around the initial weights, and noise in proportion to each weight.
 
     Formula: 1/4 sum_i ln((eps^2 + (sigma'^2 + 1) |w - w0|^2 / n) / (eps^2 + sigma'^2 |w_i - w0_i|^2)) + ln(m / sigma')
-    + 10, eps = 0.001, sigma' the largest harmless noise, n weights, m examples. Range: (9, inf). Source: Jiang et al.
-    2019, arXiv 1912.02178, eq. 56.
+    + 10, eps = 0.001, sigma' the largest scale of noise that costs at most accuracy_drop, n weights w, initially w0, m
+    examples. Range: (9, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 56.
     """
     vector = moved(subject, include_bias)
     sigma = noise_scale(subject, accuracy_drop, n_draws, n_samples, seed, is_relative=True)
@@ -151,8 +152,8 @@ def pacbayes_mag_orig(
     """PAC-Bayes bound with a prior around zero, and noise in proportion to each weight.
 
     Formula: 1/4 sum_i ln((eps^2 + (sigma'^2 + 1) |w|^2 / n) / (eps^2 + sigma'^2 w_i^2)) + ln(m / sigma') + 10, eps =
-    0.001, sigma' the largest harmless noise, n weights, m examples. Range: (9, inf). Source: Jiang et al. 2019, arXiv
-    1912.02178, eq. 57, with w in numerator and denominator.
+    0.001, sigma' the largest scale of noise that costs at most accuracy_drop, n weights w, m examples. Range: (9, inf).
+    Source: Jiang et al. 2019, arXiv 1912.02178, eq. 57, with w in numerator and denominator.
 
     Args:
         parity_mag_orig: w - w0 in the denominator and w in the numerator, as in the code of Dziugaite et al. 2020;
@@ -169,7 +170,7 @@ def pacbayes_mag_init_exact(
     subject: Subject, *, accuracy_drop: float = 0.1, n_draws: int = 10, n_samples: int = 2048,
     include_bias: bool = False, seed: int = 0,
 ) -> float:  # fmt: skip
-    """pacbayes_mag_init with the same variance of the noise as in the search for sigma'.
+    """PAC-Bayes bound of pacbayes_mag_init, for exactly the noise that the search for sigma' draws.
 
     Formula: 1/4 sum_i ln((eps^2 + (sigma'^2 |w|^2 + |w - w0|^2) / n) / (eps^2 + sigma'^2 w_i^2)) + ln(m / sigma') + 10,
     with the symbols of pacbayes_mag_init. Range: (9, inf). Source: derived like eq. 56 of Jiang et al. 2019, arXiv
@@ -187,11 +188,11 @@ def pacbayes_mag_flatness(
 ) -> float:
     """Sensitivity of the training accuracy to noise in proportion to each weight.
 
-    Formula: 1 / sigma'^2, sigma' the largest harmless noise. Range: [1/4, 1e12], the ends of the search for sigma'; 1/4
-    if no noise is harmful. Source: Jiang et al. 2019, arXiv 1912.02178, eq. 61.
+    Formula: 1 / sigma'^2, sigma' the largest scale of noise that costs at most accuracy_drop. Range: [1/4, 1e12], the
+    ends of the search for sigma'; 1/4 if no noise is harmful. Source: Jiang et al. 2019, arXiv 1912.02178, eq. 61.
 
     The noise on a weight w has the variance sigma'^2 w^2 + eps^2. The code of Dziugaite et al. 2020 uses this variance
     as the deviation, so its noise is not proportional to the weights. On a network of 84 weights it finds sigma' =
-    0.444, and 0.468, as here, with the deviation corrected. The page of `pacbayes_flatness` has the error by draws.
+    0.444, and 0.468, as here, with the deviation corrected. The page of `pacbayes_flatness` says how much draws matter.
     """
     return noise_scale(subject, accuracy_drop, n_draws, n_samples, seed, is_relative=True) ** -2

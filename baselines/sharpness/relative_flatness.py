@@ -11,19 +11,19 @@ from baselines.network.losses import Derivative, sum_over_logits
 
 @measure(Need.LABELS, Need.GRADIENTS)
 def relative_flatness(subject: Subject, *, layer: int = -1, n_samples: int = 2048, seed: int = 0) -> float:
-    """Curvature of the loss in the last layer's weights, relative to the size of the weights.
+    """Relative flatness: curvature of the loss in the last layer's weights, relative to the size of the weights.
 
-    Formula: sum over the layer's neurons s, t of <w_s, w_t> Tr(H_st), H_st a block of the Hessian of the mean
-    cross-entropy. Range: [0, inf). Source: Petzka et al. 2021, arXiv 2001.00939. Work: 1 F, and B of the layers behind
-    it alone, kappa times. Weights: as trained. Refused: the layer is not dense, or has several positions, or a
-    connection skips it.
+    Formula: sum over the layer's neurons s, t of <w_s, w_t> Tr(H_st), w_s the weights of s, H_st the block of the
+    Hessian of the mean cross-entropy for w_s and w_t. Range: [0, inf). Source: Petzka et al. 2021, arXiv 2001.00939.
+    Work: 1 forward pass, and for each class a backward pass through the layers behind it alone. Weights: as trained.
+    Refused: the layer is not dense, or has several positions, or a connection skips it.
 
     Despite its name, relative flatness is large if the loss is sharp. For a last layer z = W'x + b it is E |x|^2
-    Var_p(w), the variance of the rows w_k of W' under the predicted probabilities p. For homogeneous activations it
-    does not depend on the distribution of scale among layers.
+    Var_p(w), where Var_p(w) is the variance of the rows of W' under the predicted probabilities p. For homogeneous
+    activations it stays the same if scale moves from a layer to the next.
 
     The curvature of activations and layers behind the chosen layer is left out. So the value is exact if these are
-    piecewise linear, or if the layer computes the logits. Only kernels are included; normalization is not folded.
+    piecewise linear, or if the layer computes the logits. Biases are left out; normalization is not folded.
 
     Args:
         layer: number of the dense layer among all weight layers, from 0; negative numbers count from the end.
@@ -44,9 +44,8 @@ def relative_flatness(subject: Subject, *, layer: int = -1, n_samples: int = 204
 def _forward(network: Network, place: int, images: Any) -> Derivative:
     """Return a function whose sum over classes is the relative flatness (n,) of single examples' losses.
 
-    With z the layer's output, the blocks H_st of an example are x x' (H_z)_st, so their sum is |x|^2 Tr(W H_z W'). H_z
-    = J' A A' J, with J the Jacobian of the logits with respect to z, A = (I - p 1') diag(sqrt(p)), and p the predicted
-    probabilities.
+    For inputs x and outputs z of the layer, H_st = x x' (H_z)_st, so the formula gives |x|^2 Tr(W H_z W'). H_z is J' A
+    A' J, J the Jacobian of the logits in z, A = (I - p 1') diag(sqrt(p)), p the predicted probabilities.
     """
     (source,), kernel = network.nodes[place].sources, network.nodes[place].weights[0]
     entering, leaving = network.run({INPUT: images}, [source, place])

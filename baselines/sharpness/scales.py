@@ -1,4 +1,4 @@
-"""The largest scale of noise on the weights at little loss of training accuracy, for PAC-Bayes measures."""
+"""The largest scale of noise on the weights that costs little training accuracy, for PAC-Bayes measures."""
 
 from collections.abc import Iterator
 
@@ -20,7 +20,7 @@ FIRST = 0.05
 
 
 def weight_space(subject: Subject, n_samples: int, seed: int, *, folded: bool = True) -> WeightSpace:
-    """Return the weight space of the network, folded or as trained, with a sample of training examples."""
+    """Return the `WeightSpace` of the network, folded or as trained, with at most `n_samples` training examples."""
     folded = folded and subject.is_changed_by_folding
     return _weight_space(subject, min(n_samples, len(subject.examples)), seed, folded=folded)
 
@@ -34,10 +34,10 @@ def _weight_space(subject: Subject, n_samples: int, seed: int, *, folded: bool) 
 def noise_scale(
     subject: Subject, accuracy_drop: float, n_draws: int, n_samples: int, seed: int, *, is_relative: bool
 ) -> float:
-    """Largest sigma at which normal noise on all parameters costs at most `accuracy_drop`, on average over draws.
+    """Return the largest sigma at which normal noise on all parameters costs at most `accuracy_drop` of accuracy.
 
-    The noise has standard deviation sigma; if relative, its variance on a weight w is sigma^2 w^2 + EPSILON^2. All
-    sigmas share the same draws, so the search is deterministic. Range: [SMALLEST, LARGEST].
+    The accuracy is the mean training accuracy over `n_draws` draws, the same for all sigmas. The noise has standard
+    deviation sigma; if relative, its variance on a weight w is sigma^2 w^2 + EPSILON^2. Range: [SMALLEST, LARGEST].
     """
     space = weight_space(subject, n_samples, seed)
     still = outputs.margins(outputs.folded_logits(subject, n_samples, seed), space.sample.labels)

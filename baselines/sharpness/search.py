@@ -1,4 +1,4 @@
-"""The search for the largest scale of weight changes at little loss of training accuracy."""
+"""The search for the largest scale of weight changes that costs little training accuracy."""
 
 import math
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from baselines.core.sample import Array
 #: Interval of the search; the result is the lower end if all scales are harmful, the upper end if all are harmless.
 SMALLEST, LARGEST = 1e-6, 2.0
 
-#: Difference of logarithms of the last harmless and harmful scales at which the search ends.
+#: Difference between the logarithms of the last harmless and the last harmful scale at which the search ends.
 INTERVAL = 2e-2
 
 #: Remaining fraction of the margin at which a harmless scale ends the search.
@@ -19,22 +19,21 @@ LITTLE = 1e-2
 #: Largest factor between a scale and its prediction from a single margin.
 FARTHEST = 16.0
 
-#: Least growth factor of steps in the logarithm until the result is bracketed.
+#: Smallest factor by which steps in the logarithm grow until the result is bracketed.
 GROWTH = 2.0
 
 
 def largest_harmless(
     margins: Callable[[float], Array], still: Array, accuracy_drop: float, begin: float, largest: float = LARGEST
 ) -> float:
-    """Largest scale of changes at which at most `accuracy_drop` of the predictions become wrong.
+    """Return the largest scale of changes at which at most `accuracy_drop` of the predictions become wrong.
 
-    The accuracy is a step function of the scale, so the search follows a margin instead: the k-th largest, with k the
-    number of predictions that must stay right. The lost fraction of this margin is about a power of the scale. In
-    logarithms this is a line, which predicts the next scale. Once harmless and harmful scales bracket the result,
-    Brent's method takes over. The search ends when the bracket is within `INTERVAL`, or at a harmless scale that leaves
-    `LITTLE` of the margin. The result is the root of the line through the last two scales, at most 2 `INTERVAL` above
-    the harmless scale, with an error of 0.1 % for smooth margins. If the margin crosses 0 several times, the result is
-    the smallest crossing that the search meets. Range: [SMALLEST, largest].
+    The accuracy is a step function of the scale, so the search follows the k-th largest margin, k the number of
+    predictions that must stay right. The lost fraction of this margin is about a power of the scale, so in logarithms a
+    line predicts the next scale. Once harmless and harmful scales bracket the result, Brent's method takes over. The
+    search ends when the bracket is within `INTERVAL`, or at a harmless scale that leaves `LITTLE` of the margin. The
+    result is the root of the line through the last two scales, with an error of 0.1 % for smooth margins. If the margin
+    crosses 0 several times, the result is the smallest crossing that the search meets. Range: [SMALLEST, largest].
 
     Args:
         margins: returns the margins (n,) of all predictions after changes of a given scale.
@@ -53,13 +52,12 @@ def largest_harmless(
     known = {lowest: -math.log(FARTHEST)}
 
     def excess(logarithm: float) -> float:
-        """Return the logarithm of the lost fraction of the k-th largest margin; positive if that margin is negative."""
         if logarithm not in known:
             known[logarithm] = _excess(_kth_largest(margins(math.exp(logarithm)), k) / whole)
         return known[logarithm]
 
     def beyond(logarithm: float) -> float:
-        """Return `excess`, but 0 where at most `LITTLE` of the margin is left, once two scales determine the line."""
+        """Return `excess`, or 0 if at most `LITTLE` of the margin is left and two scales determine the line."""
         found = excess(logarithm)
         is_told = sum(abs(one) < math.log(FARTHEST) for one in known.values()) > 1
         return 0.0 if is_told and -LITTLE <= found <= 0 else found
@@ -91,14 +89,13 @@ def largest_harmless(
 
 
 def _excess(left: float) -> float:
-    """Return ln(1 - left), left the remaining fraction of a margin, within +-ln `FARTHEST`; positive if left <= 0."""
+    """Return ln(1 - left) for the remaining fraction `left` of a margin, limited to +-ln `FARTHEST`."""
     if left <= 0:
         return min(max(math.log1p(-left), 1e-9), math.log(FARTHEST))
     return -math.log(FARTHEST) if left >= 1 - 1 / FARTHEST else math.log1p(-left)
 
 
 def _allowed(accuracy_drop: float, n: int) -> int:
-    """Number of n predictions that may become wrong."""
     return max(number for number in range(n + 1) if number / n <= accuracy_drop)
 
 

@@ -32,19 +32,17 @@ def sharpness_starter_kit(
 
     Formula: -max{a : no change u of the weights w with |u_i| <= a |w_i| costs more than the accuracy drop}. Source:
     PGDL starting kit (Jiang et al. 2020, arXiv 2012.07976), with ascent where its code descends. Range: [-2, -1e-6],
-    the bounds of the search. Work: about 200 B of 64 examples and 10 F of 640 examples. Weights: as trained. Draws: by
-    input.
+    the bounds of the search. Work: about 200 backward passes over 64 examples and 10 forward passes over 640 examples.
+    Weights: as trained. Draws: depend on the order of input dimensions.
 
-    Larger values mean that smaller changes are harmful. The changes are found by projected gradient ascent on the
-    cross-entropy, from three random starts.
+    Projected gradient ascent on the cross-entropy, from three random starts, finds the changes. The kit's code does not
+    do what it intends:
 
-    The kit's code does not do what it intends:
-
-    1. It descends on the loss, by plain gradient steps whose rate hardly moves most networks. Here steps ascend along
-       the gradient's sign and can cross the box.
+    1. It descends on the loss, by plain gradient steps that are too small to change most networks. Here steps ascend
+       along the gradient's sign and can cross the box.
     2. It assumes a training accuracy of 1. Here the accuracy is measured.
-    3. It ends at the first ratio whose drop is within 0.01 of the required drop, so that many networks get the same
-       ratio. Here the search finds the ratio at which the drop is exceeded.
+    3. It ends at the first a whose drop is within 0.01 of the required drop, so that many networks tie. Here the search
+       goes on to the a at which the drop is exceeded.
     4. It changes moving averages of batch normalization. Here only trained parameters change; nothing is folded.
     5. It leaves the model changed.
 
@@ -97,7 +95,7 @@ def _ratio_of_the_kit(subject: Subject, accuracy_drop: float, seed: int) -> floa
 
 
 def _samples(examples: Sample, rng: np.random.Generator) -> Iterator[Sample]:
-    """Yield the examples of each descent's steps and accuracy; the training set is shuffled again at its end."""
+    """Yield a sample for each descent and its accuracy; the training set is shuffled again when it is used up."""
     order, number = np.empty(0, int), N_STEPS * BATCH_SIZE + ATTACKED
     while True:
         while len(order) < number:

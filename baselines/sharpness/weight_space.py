@@ -1,4 +1,4 @@
-"""The weights of a network as a point of a vector space, and logits, losses and gradients at that point."""
+"""The weights of a network as a vector, and logits, losses and gradients at any such vector."""
 
 import functools
 from collections.abc import Callable, Iterator
@@ -18,9 +18,9 @@ Losses = Callable[[Any, Any], Any]
 
 
 class WeightSpace:
-    """Parameters of a network as a vector (n,), float32, with training examples.
+    """The parameters of a network as a vector (n,), float32, and training examples on which losses are computed.
 
-    Methods that take a point move the network's weights there: call them within `network.restoring()`.
+    Methods with an argument `point` set the network's weights to it: call them within `network.restoring()`.
     """
 
     def __init__(self, network: Network, sample: Sample, *, are_kernels: bool = False) -> None:
@@ -40,43 +40,43 @@ class WeightSpace:
 
     @functools.cached_property
     def trained_gradient(self) -> tuple[float, Array]:
-        """Cached `gradient` at the trained weights."""
+        """The `gradient` at the trained weights."""
         return self.gradient(self.trained)
 
     def logits(self, point: Array) -> Array:
-        """Logits (examples, classes), float32, at a point (n,)."""
+        """Return logits (examples, classes), float32, at a point (n,)."""
         place = functools.partial(_place, self.variables)
         self.network.compiled("place", place, tf.TensorSpec((len(self),)))(point)
         return self.network.outputs(self.sample.inputs, often=True)[0]
 
     def margins(self, point: Array) -> Array:
-        """Margins (examples,), float64, at a point (n,); -inf where logits are not finite."""
+        """Return margins (examples,), float64, at a point (n,); -inf where logits are not finite."""
         with np.errstate(invalid="ignore"):
             found = outputs.margins(self.logits(point), self.sample.labels)
         return np.where(np.isfinite(found), found, -np.inf)
 
     def gradient(self, point: Array) -> tuple[float, Array]:
-        """Mean cross-entropy and its gradient (n,) at a point (n,)."""
+        """Return the mean cross-entropy and its gradient (n,) at a point (n,)."""
         found = [self.batch_gradient(point, some) for some in self._batches()]
         loss, slope = (sum(parts) for parts in zip(*found, strict=True))
         return float(loss) / len(self.sample), slope / len(self.sample)
 
     def batch_loss(self, point: Array, some: slice, losses: Losses) -> float:
-        """Sum, in float64, of `losses(logits, labels)` over some of the examples, run at once, at a point (n,)."""
+        """Return the sum of `losses(logits, labels)` over some examples, run as one batch, at a point (n,)."""
         return float(self._run(("loss at", losses), functools.partial(_loss_at, losses), point, some))
 
     def batch_gradient(
         self, point: Array, some: slice | Array, losses: Losses = cross_entropies
     ) -> tuple[float, Array]:
-        """Sum of `losses(logits, labels)` over some of the examples, and its gradient (n,), at a point (n,).
+        """Return the sum of `losses(logits, labels)` over some examples, and its gradient (n,), at a point (n,).
 
-        Each function `losses` is compiled once.
+        Each function `losses` is compiled once, so pass the same function at every call.
         """
         loss, slope = self._run(("gradient at", losses), functools.partial(_gradient_at, losses), point, some)
         return float(loss), slope.numpy()
 
     def hessian_product(self, vector: Array) -> Array:
-        """Product (n,) of the Hessian of the mean cross-entropy at the network's current weights with a vector (n,)."""
+        """Return the Hessian of the mean cross-entropy at the current weights, times a vector (n,)."""
         for node in self.network.nodes:
             if node.config.get("interpolation", "nearest") != "nearest" or node.config.get("activation") == "softsign":
                 raise MeasureUnavailable(
@@ -87,10 +87,6 @@ class WeightSpace:
         return found
 
     def _run(self, key: Any, function: Callable[..., Any], vector: Array, some: slice | Array) -> Any:
-        """Call `function(network, variables, vector, inputs, labels)` on some examples, compiled once for each key.
-
-        The number of coordinates, part of the compilation key, identifies the variables.
-        """
         specs = [tf.TensorSpec((len(self),)), self.network.spec(INPUT), tf.TensorSpec((None,), tf.int32)]
         run = self.network.compiled(key, functools.partial(function, self.network, self.variables), *specs)
         return run(vector, self.sample.inputs[some], self.sample.labels[some])
@@ -101,7 +97,7 @@ class WeightSpace:
 
 
 def normalized(vector: Array) -> Array:
-    """Scale a vector (n,) to length 1; zero stays zero."""
+    """Return a vector (n,) scaled to length 1; a vector of zeros stays the same."""
     length = np.linalg.norm(vector.astype(np.float64))
     return vector / length if length > 0 else vector
 

@@ -1,16 +1,16 @@
 """Sharpness measures of Jiang et al. 2019, from the largest harmless box around the weights.
 
-`box.box_scale` defines the scales alpha and alpha'. Biases are changed, too, but the trained weights w and the initial
-weights w0 are kernels only, unless `include_bias`; n is the number of weights, m of training examples. Batch
-normalization is folded. Dziugaite et al. 2020 leave these measures out.
+`box.box_scale` defines the scales alpha and alpha'. Attacks change biases, too, but the trained weights w and the
+initial weights w0 are kernels only, unless `include_bias`. n is the number of weights, m that of training examples.
+Dziugaite et al. 2020 leave these measures out.
 
-Weights: folded. Draws: by input. Work: about 200 B of 64 examples and 10 F of 640 examples for alpha, as much for
-alpha'; the measures share them.
+Weights: folded. Draws: depend on the order of input dimensions. Work: about 200 backward passes over 64 examples and 10
+forward passes over 640 examples for alpha, as much for alpha'; the measures share them.
 
-accuracy_drop: tolerated loss of training accuracy, in (0, 1] (0.1: from 0.95 to 0.85). For training accuracy on 640
-    examples, alpha is the largest scale up to 2 at which an attack costs at most that much. The attack changes each
-    parameter, also biases, by at most alpha; for alpha', a parameter w by at most alpha' |w|. It takes 20 steps along
-    the sign of the loss' gradient from each of 3 random starts.
+accuracy_drop: tolerated loss of accuracy on 640 training examples, in (0, 1] (0.1: from 0.95 to 0.85). alpha is the
+    largest scale up to 2 at which an attack costs no more. The attack changes each parameter, also biases, by at most
+    alpha; for alpha', a parameter w by at most alpha' |w|. It takes 20 steps along the sign of the loss' gradient from
+    each of 3 random starts.
 include_bias: include biases in w, w0 and n.
 """
 
@@ -44,10 +44,11 @@ def magnitude_box_bound(vector: Array, alpha: float, m: int) -> float:
 
 @measure(Need.LABELS, Need.GRADIENTS, Need.INITIAL_WEIGHTS)
 def sharpness_init(subject: Subject, *, accuracy_drop: float = 0.1, include_bias: bool = False, seed: int = 0) -> float:
-    """PAC-Bayes bound from the largest harmless box, with a prior around the initial weights.
+    """PAC-Bayes bound with a prior around the initial weights, from the largest box of harmless changes of the weights.
 
-    Formula: |w - w0|^2 ln(2 n) / (4 alpha^2) + ln(m / alpha) + 10, alpha the box's half side, n weights, m examples.
-    Range: (9, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 51.
+    Formula: |w - w0|^2 ln(2 n) / (4 alpha^2) + ln(m / alpha) + 10, alpha the half side of the largest box in which
+    attacks cost at most accuracy_drop, n weights w, initially w0, m examples. Range: (9, inf). Source: Jiang et al.
+    2019, arXiv 1912.02178, eq. 51.
     """
     vector = moved(subject, include_bias)
     alpha = box_scale(subject, accuracy_drop, seed, is_relative=False)
@@ -56,10 +57,11 @@ def sharpness_init(subject: Subject, *, accuracy_drop: float = 0.1, include_bias
 
 @measure(Need.LABELS, Need.GRADIENTS)
 def sharpness_orig(subject: Subject, *, accuracy_drop: float = 0.1, include_bias: bool = False, seed: int = 0) -> float:
-    """PAC-Bayes bound from the largest harmless box, with a prior around zero.
+    """PAC-Bayes bound with a prior around zero, from the largest box of harmless changes of the weights.
 
-    Formula: |w|^2 ln(2 n) / (4 alpha^2) + ln(m / alpha) + 10, alpha the box's half side, n weights, m examples. Range:
-    (9, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 52.
+    Formula: |w|^2 ln(2 n) / (4 alpha^2) + ln(m / alpha) + 10, alpha the half side of the largest box in which attacks
+    cost at most accuracy_drop, n weights w, m examples. Range: (9, inf). Source: Jiang et al. 2019, arXiv 1912.02178,
+    eq. 52.
     """
     alpha = box_scale(subject, accuracy_drop, seed, is_relative=False)
     return box_bound(trained(subject, include_bias), alpha, subject.examples.population)
@@ -69,11 +71,12 @@ def sharpness_orig(subject: Subject, *, accuracy_drop: float = 0.1, include_bias
 def sharpness_flatness(subject: Subject, *, accuracy_drop: float = 0.1, seed: int = 0) -> float:
     """Sensitivity of the training accuracy to the worst change of the weights.
 
-    Formula: 1 / alpha^2, alpha the half side of the largest harmless box. Range: [1/4, 1e12], the ends of the search
-    for alpha; 1/4 if no change is harmful. Source: Jiang et al. 2019, arXiv 1912.02178, eq. 54.
+    Formula: 1 / alpha^2, alpha the half side of the largest box in which attacks cost at most accuracy_drop. Range:
+    [1/4, 1e12], the ends of the search for alpha; 1/4 if no change is harmful. Source: Jiang et al. 2019, arXiv
+    1912.02178, eq. 54.
 
-    The bound holds for changes of each weight by at most alpha. A copy of the code shared with Jiang et al. 2019 limits
-    the Euclidean norm of the change instead; its alpha is larger by up to the square root of the number of weights.
+    Each weight changes by at most alpha. A copy of the code shared with Jiang et al. 2019 limits the Euclidean norm of
+    the change instead; its alpha is larger by up to the square root of the number of weights.
     """
     return box_scale(subject, accuracy_drop, seed, is_relative=False) ** -2
 
@@ -82,11 +85,12 @@ def sharpness_flatness(subject: Subject, *, accuracy_drop: float = 0.1, seed: in
 def sharpness_mag_init(
     subject: Subject, *, accuracy_drop: float = 0.1, include_bias: bool = False, seed: int = 0
 ) -> float:
-    """sharpness_init with a box in proportion to each weight.
+    """PAC-Bayes bound as sharpness_init, for changes of the weights in proportion to each weight.
 
     Formula: 1/4 sum_i ln((eps^2 + (alpha'^2 + 4 ln(2 n / delta)) |w - w0|^2 / n) / (eps^2 + alpha'^2 |w_i - w0_i|^2)) +
-    ln(m / alpha') + 10, eps = 0.001, delta = 0.05, alpha' the box's half side over |w_i|, n weights, m examples. Range:
-    (9, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 58.
+    ln(m / alpha') + 10, eps = 0.001, delta = 0.05, alpha' |w_i| the half sides of the largest box in which attacks cost
+    at most accuracy_drop, n weights w, initially w0, m examples. Range: (9, inf). Source: Jiang et al. 2019, arXiv
+    1912.02178, eq. 58.
     """
     vector = moved(subject, include_bias)
     alpha = box_scale(subject, accuracy_drop, seed, is_relative=True)
@@ -97,11 +101,11 @@ def sharpness_mag_init(
 def sharpness_mag_orig(
     subject: Subject, *, accuracy_drop: float = 0.1, include_bias: bool = False, seed: int = 0
 ) -> float:
-    """sharpness_orig with a box in proportion to each weight.
+    """PAC-Bayes bound as sharpness_orig, for changes of the weights in proportion to each weight.
 
     Formula: 1/4 sum_i ln((eps^2 + (alpha'^2 + 4 ln(2 n / delta)) |w|^2 / n) / (eps^2 + alpha'^2 w_i^2)) + ln(m /
-    alpha') + 10, eps = 0.001, delta = 0.05, alpha' the box's half side over |w_i|, n weights, m examples. Range: (9,
-    inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 59.
+    alpha') + 10, eps = 0.001, delta = 0.05, alpha' |w_i| the half sides of the largest box in which attacks cost at
+    most accuracy_drop, n weights w, m examples. Range: (9, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 59.
     """
     alpha = box_scale(subject, accuracy_drop, seed, is_relative=True)
     return magnitude_box_bound(trained(subject, include_bias), alpha, subject.examples.population)
@@ -111,7 +115,8 @@ def sharpness_mag_orig(
 def sharpness_mag_flatness(subject: Subject, *, accuracy_drop: float = 0.1, seed: int = 0) -> float:
     """Sensitivity of the training accuracy to the worst change in proportion to each weight.
 
-    Formula: 1 / alpha'^2, alpha' the half side of the largest harmless box over |w_i|. Range: [1/4, 1e12], the ends of
-    the search for alpha'; 1/4 if no change is harmful. Source: Jiang et al. 2019, arXiv 1912.02178, eq. 62.
+    Formula: 1 / alpha'^2, alpha' |w_i| the half sides of the largest box in which attacks cost at most accuracy_drop.
+    Range: [1/4, 1e12], the ends of the search for alpha'; 1/4 if no change is harmful. Source: Jiang et al. 2019, arXiv
+    1912.02178, eq. 62.
     """
     return box_scale(subject, accuracy_drop, seed, is_relative=True) ** -2

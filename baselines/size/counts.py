@@ -1,4 +1,4 @@
-"""Measures of the architecture only: models of equal architecture tie."""
+"""Measures that depend on the architecture alone, so that models of equal architecture tie."""
 
 import math
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ def num_params(
 ) -> float:
     """Number of weights in kernels.
 
-    Formula: sum_i size(W_i). Range: [0, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 20.
+    Formula: sum_i size(W_i), W_i the kernels. Range: [0, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 20.
 
     Args:
         include_bias: also count biases.
@@ -43,7 +43,7 @@ def depth(subject: Subject) -> float:
 
 @measure()
 def vc_dim(subject: Subject, *, image_side: int = 32) -> float:
-    """Bound on the VC dimension from depth and number of weights.
+    """Bound on the VC dimension, computed from the numbers of layers and weights.
 
     Formula: d + 2 d ln(22 d n^2) sum_i size(W_i), d kernels W_i, images of n x n pixels. Range: [0, inf). Source: PGDL
     starting kit (Jiang et al. 2020, arXiv 2012.07976).
@@ -59,13 +59,11 @@ def vc_dim(subject: Subject, *, image_side: int = 32) -> float:
 
 @measure()
 def vc_dim_piecewise_linear(subject: Subject) -> float:
-    """Bound on the VC dimension of piecewise linear networks from units and parameters of each layer.
+    """Bound on the VC dimension of piecewise linear networks, computed from the sizes of the layers.
 
-    Formula: d + (sum_i (d - i + 1) q_i) log2(8 e sum_i i a_i log2(4 e sum_j j a_j)), q_i parameters and a_i units of
-    layer i of d. Range: [0, inf). Source: Bartlett et al. 2019, arXiv 1703.02930, as in Jiang et al. 2019, arXiv
-    1912.02178.
-
-    Units are the outputs of a layer at all positions; parameters are kernels and biases.
+    Formula: d + (sum_i (d - i + 1) q_i) log2(8 e sum_i i a_i log2(4 e sum_j j a_j)), q_i parameters (kernels and
+    biases) and a_i units (outputs at all positions) of layer i of d. Range: [0, inf). Source: Bartlett et al. 2019,
+    arXiv 1703.02930, as in Jiang et al. 2019, arXiv 1912.02178.
     """
     layers = list(_layers(subject.network))
     depth = len(layers)
@@ -75,7 +73,7 @@ def vc_dim_piecewise_linear(subject: Subject) -> float:
 
 
 def _layers(network: Network) -> Iterator[tuple[int, int]]:
-    """Yield the numbers of parameters and units for every kernel; a bias belongs to its layer's last kernel."""
+    """Yield the numbers of parameters and units of every kernel; a bias belongs to its layer's last kernel."""
     kernels = network.kernels
     for kernel, following in zip_longest(kernels, kernels[1:]):
         shape, node = kernel.array.shape, network.nodes[kernel.node]
@@ -87,13 +85,10 @@ def _layers(network: Network) -> Iterator[tuple[int, int]]:
 
 @measure()
 def vc_dim_conv_bound(subject: Subject, *, delta: float = 0.01) -> float:
-    """Generalization bound of convolutional networks from sizes only.
+    """Generalization bound of convolutional networks, computed from numbers of layers, weights and examples.
 
     Formula: 4000 sqrt(d log2(6 d n)^3 sum_i size(W_i) / m) + sqrt(ln(1 / delta) / m), d kernels W_i, m inputs of n x n
-    pixels. Range: [0, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 19.
-
-    Args:
-        delta: probability with which the bound may fail, in (0, 1].
+    pixels, delta the probability of failure. Range: [0, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 19.
     """
     network, m = subject.network, len(subject.examples)
     depth = len(network.kernels)
@@ -103,5 +98,5 @@ def vc_dim_conv_bound(subject: Subject, *, delta: float = 0.01) -> float:
 
 
 def side(network: Network) -> int:
-    """n, the longest side of the network's inputs in pixels; 1 for vectors."""
+    """Return the longest side of the network's inputs in pixels; 1 for vectors."""
     return max(network.shape(INPUT)[:-1], default=1)

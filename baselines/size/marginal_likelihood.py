@@ -1,4 +1,4 @@
-"""The marginal likelihood of the labels under random networks of the architecture, and the PAC-Bayes bound from it."""
+"""The probability of the labels under random networks of the architecture, and the PAC-Bayes bound computed from it."""
 
 import math
 from dataclasses import replace
@@ -18,11 +18,11 @@ from baselines.size.orthant import log_probability
 
 @shared
 def random_covariance(subject: Subject, n_samples: int, n_draws: int, seed: int) -> Array:
-    """Covariance (n, n) of an output over random networks, for n training examples, scaled to mean variance 1.
+    """Return the covariance (n, n) of an output at n training examples over random networks, with mean variance 1.
 
     Kernels are normal with variance 2 / (inputs of a unit), biases are 0, and normalizations have their initial values.
-    The average over the last weight layers is exact. The result estimates, at the network's own width, the kernel of
-    the Gaussian process that the architecture becomes in the limit of infinite width.
+    The average over the last weight layers is exact. In the limit of infinite width the network is a Gaussian process;
+    the result estimates the kernel of this process at the network's own width.
     """
     start = replace(subject.nodes, nodes=tuple(map(_before_training, subject.nodes.nodes)))
     network, inputs = Network(start), subject.sample(n_samples, seed).inputs
@@ -40,7 +40,6 @@ def random_covariance(subject: Subject, n_samples: int, n_draws: int, seed: int)
 
 
 def _last_variances(network: Network) -> list[float]:
-    """Variance of the last kernels for each of `penultimate_branches`, relative to the first branch."""
     found: dict[int, float] = {}
     for node in (network.nodes[place] for place in last_weight_nodes(network)):
         last = len(node.weights) - (2 if node.config["use_bias"] else 1)
@@ -76,30 +75,30 @@ def _before_training(node: Node) -> Node:
     )
 
 
-#: delta and gamma, the probabilities with which the bound may fail over training sets, and over drawn functions.
+#: Probabilities with which the bound may fail: delta over training sets, and gamma over random networks.
 CONFIDENCES = (0.05, 0.05)
 
-#: Variance of noise on the outputs over their mean variance: about the error of the estimated covariance.
+#: Variance of the noise added to outputs of mean variance 1; about the error of the estimated covariance.
 NOISE = 0.01
 
 
 @measure(Need.LABELS)
 def marginal_likelihood_bound(subject: Subject, *, n_draws: int = 100, n_samples: int = 256, seed: int = 0) -> float:
-    """Bound on the error from the probability of the training labels under random networks of the architecture.
+    """Bound on the test error from the probability of the training labels under random networks of the architecture.
 
-    Formula: -ln(1 - p) = (-ln P + ln n + ln(1 / delta) + ln(1 / gamma)) / (n - 1), P the probability of n labels in two
-    groups, delta = gamma = 0.05. Range: (0, inf). Source: Valle-Perez and Louis 2020, arXiv 2012.04115, and its code; P
-    by expectation propagation. Work: 100 F of 256 examples. Draws: by input. Refused: outputs of random networks are 0
-    or not finite; there is a single training example.
+    Formula: -ln(1 - p) = (-ln P + ln n + ln(1 / delta) + ln(1 / gamma)) / (n - 1), p the bound, P the probability of n
+    labels, which form two groups, delta = gamma = 0.05. Range: (0, inf). Source: Valle-Perez and Louis 2020, arXiv
+    2012.04115, and its code; P by expectation propagation. Work: 100 forward passes over 256 examples. Draws: depend on
+    the order of input dimensions. Refused: outputs of random networks are 0 or not finite; there is a single training
+    example.
 
-    p bounds the error of a network that fits n training examples. The bound depends on the architecture and the data,
-    not on the trained weights, so networks of equal architecture tie. Labels of simple functions are more probable
-    under random networks. As in the authors' code, the lower and the upper half of the classes form two groups.
+    p bounds the test error of a network that was trained on the n examples only, and fits them. Trained weights do not
+    enter, so networks of equal architecture tie. Labels of simple functions are more probable under random networks. As
+    in the authors' code, the lower and the upper half of the classes form the two groups.
 
-    The authors take the covariance in the limit of infinite width if it is known, and an estimate otherwise. Here the
-    covariance is always estimated, at the network's own width. On the shipped tasks, whose networks are narrow, other
-    seeds change the value by 3 %, and fewer draws make it larger. Batch normalization has no effect in a random
-    network. The bound is for training on the n examples only.
+    The authors take the covariance in the limit of infinite width if it is known; here it is always estimated, at the
+    network's own width. Batch normalization has no effect in a random network. On the shipped tasks, whose networks are
+    narrow, other seeds change the value by 3 %, and fewer draws make it larger.
 
     Args:
         n_draws: number of random networks.

@@ -7,27 +7,23 @@ import numpy as np
 
 from baselines.core.sample import Array
 
-#: Largest number of sweeps over all variables, and the change of the logarithm at which they end.
+#: Largest number of sweeps over all variables, and the change of the log-probability below which they end.
 N_SWEEPS, TOLERANCE = 50, 1e-6
 
 
 class _Cavity(NamedTuple):
-    """Normal distributions (n,) of the variables, each given all signs but its own (cavity distributions)."""
+    """Cavity distributions: the normal distribution (n,) of each variable, given the signs of all others."""
 
     precision: Array
     mean: Array
 
 
 def log_probability(covariance: Array, signs: Array, noise: float) -> float:
-    """Logarithm of P(signs_i (f_i + e_i) > 0 for all i), f ~ N(0, covariance), e_i ~ N(0, noise). Range: (-inf, 0].
+    """Return ln P(signs_i (f_i + e_i) > 0 for all i), f ~ N(0, covariance), e_i ~ N(0, noise). Range: (-inf, 0].
 
-    The factor of each sign is replaced by a normal density with matching moments (Rasmussen and Williams 2006,
-    algorithm 3.5). The result is exact for independent variables, and a close approximation for others.
-
-    Args:
-        covariance: (n, n).
-        signs: 1 or -1 (n,).
-        noise: variance of e_i.
+    `covariance` is (n, n), `signs` are 1 or -1 (n,). A normal density with matching moments replaces each sign
+    (Rasmussen and Williams 2006, algorithm 3.5). The result is exact for independent variables, and a close
+    approximation for others.
     """
     found = -np.inf
     for value in _sweeps(covariance.astype(np.float64), signs.astype(np.float64), noise):
@@ -66,7 +62,6 @@ def _cavity(variance: Array, mean: Array, precision: Array, shift: Array) -> _Ca
 
 
 def _moments(cavity: _Cavity, sign: Array, noise: float) -> tuple[Array, Array, Array]:
-    """Logarithm of the probability of a sign, and mean and variance of a variable given its sign."""
     from scipy.special import log_ndtr  # here: listing the measures must not wait for it
 
     spread = 1 / cavity.precision

@@ -45,7 +45,7 @@ class Tally:
         return any(counts[Outcome.TIMEOUT] for (name, _, _), counts in self.outcomes.items() if name == submission)
 
     def starved_note(self, withheld: Collection[str]) -> str | None:
-        """Return a line on the calls of `starved` on tasks not in `withheld`, and a remedy; None without such calls."""
+        """Return a line that counts the starved calls, except on withheld tasks, with a remedy; None without any."""
         shown = {place: number for place, number in self.starved.items() if number and place[1] not in withheld}
         if not shown:
             return None

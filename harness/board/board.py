@@ -1,4 +1,4 @@
-"""A board as data: ranked rows, and the columns and notes that describe them."""
+"""A board: its ranked rows, its columns, and the notes below it."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,52 +18,52 @@ from scoring import Comparison, Difference, Entry, rank
 
 @dataclass(frozen=True)
 class Layout:
-    """The columns and texts that tell one kind of board from another: the leaderboard, or a comparison of measures."""
+    """The columns and texts of a kind of board: the leaderboard, or a comparison of measures."""
 
     title: str
-    columns: Sequence[AnyColumn]  #: of tables for readers
-    figures: Sequence[AnyColumn]  #: for files with a line per row, with all digits
-    lines: Sequence[AnyColumn]  #: for files with a line per row and task
-    notes: "Callable[[Board], list[str]]"  #: returns explanations of the numbers for readers, one per line
+    columns: Sequence[AnyColumn]  #: columns of tables for readers
+    figures: Sequence[AnyColumn]  #: columns of files with a line for each row, with all digits
+    lines: Sequence[AnyColumn]  #: columns of files with a line for each row and task, with all digits
+    notes: "Callable[[Board], list[str]]"  #: returns explanations of the numbers, one per line
     content: "Callable[[Board], Any]"  #: returns the whole board as lists and dictionaries for JSON
-    is_faint: Callable[[Row], bool]  #: returns whether a row may be printed fainter, like a baseline on a leaderboard
+    is_faint: Callable[[Row], bool]  #: returns whether to print a row fainter, such as a baseline on a leaderboard
     marks: "Callable[[Board], list[str]]" = lambda _: []  #: returns explanations of unusual rows and hidden tasks
 
 
 @dataclass(frozen=True)
 class Board:
-    """A board: its rows, best first, and all that is shown beside them."""
+    """A board: its rows, best first, and everything that is shown with them."""
 
     layout: Layout
     rows: Sequence[Row]
     tasks: Sequence[str]  #: names of the tasks, in the order of their columns
-    remarks: Sequence[str] = ()  #: notes on the records and tasks behind the rows, one per line
+    remarks: Sequence[str] = ()  #: notes on the records and tasks, one per line
     withheld: frozenset[str] = frozenset()  #: names of the hidden tasks, whose scores are rounded
-    comparison: Comparison | None = field(default=None, compare=False)  #: names rows by position, as text
-    is_scored: bool = True  #: whether a task can have an official score; otherwise no row has a rank
+    comparison: Comparison | None = field(default=None, compare=False)  #: its submissions are "0" for `rows[0]`, ...
+    is_scored: bool = True  #: whether any task can have an official score; otherwise no row has a rank
     oracle: Oracle = field(default_factory=lambda: Oracle.of({}))
     hyperparameters: Hyperparameters = field(default_factory=Hyperparameters)
     more: Sequence[TaskColumn] = ()  #: columns that the user requested in addition
 
     @cached_property
     def columns(self) -> list[Column[Row]]:
-        """The columns for readers, without those that `Column.is_shown` leaves out."""
+        """The columns of tables for readers."""
         found = per_row(self._with_more(self.layout.columns), self.tasks)
         return [one for one in found if one.is_shown(self.rows)]
 
     @property
     def figures(self) -> list[Column[Row]]:
-        """The columns of files with a line per row, with all digits."""
+        """The columns of files with a line for each row, with all digits."""
         return per_row(self._with_more(self.layout.figures), self.tasks)
 
     @property
     def lines(self) -> Sequence[AnyColumn]:
-        """The columns of files with a line per row and task, with all digits."""
+        """The columns of files with a line for each row and task, with all digits."""
         return self._with_more(self.layout.lines)
 
     @property
     def notes(self) -> list[str]:
-        """All texts below the board, one per line: remarks, then explanations of numbers, then of unusual rows."""
+        """All texts below the board, one per line: remarks, explanations of numbers, explanations of unusual rows."""
         return [*self.remarks, *self.layout.notes(self), *self.layout.marks(self)]
 
     @property
@@ -73,12 +73,12 @@ class Board:
 
     @property
     def headings(self) -> list[str]:
-        """The headings of `columns`; several columns may have the same heading."""
+        """The headings of `columns`, not necessarily unique."""
         return [column.heading for column in self.columns]
 
     @property
     def short_tasks(self) -> dict[str, str]:
-        """Task -> its name without the words with which all tasks begin, such as `digits_`."""
+        """Task -> its name without the first words that all names share, such as `digits_`."""
         words = [name.split("_") for name in self.tasks]
         while len(words) > 1 and min(map(len, words)) > 1 and len({first for first, *_ in words}) == 1:
             words = [rest for _, *rest in words]
@@ -89,24 +89,24 @@ class Board:
         return [column.shown(row) for column in self.columns]
 
     def difference(self, number: int, other: int) -> Difference | None:
-        """Return how much better row `number` is than row `other` (positions); None if one of them is not compared."""
+        """Return how much better the row at position `number` is than the row at `other`; None if not compared."""
         if self.comparison is None or not {str(number), str(other)} <= self.comparison.standings.keys():
             return None
         return self.comparison.difference(str(number), str(other))
 
     @cached_property
     def task_scores(self) -> NDArray[np.float64]:
-        """Official scores, 0 to 100, shape (n_tasks, n_rows); NaN is a missing score. Tasks without any are absent."""
+        """Official scores, 0 to 100, NaN if missing, shape (n_tasks, n_rows). Tasks without any score are left out."""
         by_task = [[row.tasks[name].official for row in self.rows] for name in self.tasks]
         scores = np.array(by_task, dtype=np.float64).reshape(len(self.tasks), len(self.rows))
         return scores[~np.isnan(scores).all(axis=1)]
 
     def is_faint(self, row: Row) -> bool:
-        """Whether to print the row fainter: `Layout.is_faint` holds for this row, and not for all rows."""
+        """Return whether to print the row fainter than others."""
         return self.layout.is_faint(row) and not all(map(self.layout.is_faint, self.rows))
 
     def lines_of(self, row: Row) -> list[dict[str, Any]]:
-        """Return a dictionary for each task: key of a column in `lines` -> value of the row."""
+        """Return for each task a dictionary: key of a column in `lines` -> value of the row on this task."""
         lines = self.lines
         return [
             {one.key: one.value(row.tasks[task]) if isinstance(one, TaskColumn) else one.value(row) for one in lines}
@@ -114,12 +114,12 @@ class Board:
         ]
 
     def to_records(self) -> list[dict[str, Any]]:
-        """Return a dictionary for each row, for `pandas.DataFrame`: key of a column in `figures` -> value."""
+        """Return for each row a dictionary, as `pandas.DataFrame` takes it: key of a column in `figures` -> value."""
         figures = self.figures
         return [{column.key: column.value(row) for column in figures} for row in self.rows]
 
     def with_columns(self, keys: Iterable[str]) -> "Board":
-        """Return the board with more columns for each task; `UserError` for a key that is not in `columns.MORE`."""
+        """Return the board with more columns for each task; raise `UserError` for a key that is not in `ON_REQUEST`."""
         return replace(self, more=[*self.more, *find_more(keys)])
 
     def _with_more(self, columns: Sequence[AnyColumn]) -> list[AnyColumn]:
@@ -127,7 +127,7 @@ class Board:
 
 
 def rank_rows(rows: Iterable[Row], may_rank: Callable[[Row], bool]) -> list[Row]:
-    """Return the rows, best first, each with its rank; a row for which `may_rank` returns False has rank None."""
+    """Rank rows; return them best first. Rows for which `may_rank` returns False come last, with rank None."""
     entries = [(Entry(row.submission, row.score, row.complete, may_rank(row)), row) for row in rows]
     rows_by_entry = {id(entry): row for entry, row in entries}  # names may repeat
     return [replace(rows_by_entry[id(one.entry)], rank=one.rank) for one in rank([entry for entry, _ in entries])]

@@ -1,4 +1,4 @@
-"""The level of chance and the p-values of rows, from scores of randomly permuted values."""
+"""Chance scores and p-values of a board's rows, from random permutations of their values."""
 
 import contextlib
 import io
@@ -24,12 +24,11 @@ from harness.digest import digest_of_code
 from harness.task.task_notes import N_PERMUTATIONS
 from scoring import MOST_RESAMPLED, Chance, Grid, adjusted_p_values, compare_with_chance, p_values, smallest_p_value
 
-#: With more rows than this, or a task of more than `MOST_RESAMPLED` models, a board uses half of the permutations.
-MANY = 250
+MANY = 250  #: number of rows above which a board uses half of the permutations
 
 
 def with_chance(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows with `OnTask.chance` filled in for each public task with an official score; a cache keeps it."""
+    """Return the rows with scores of random permutations (`OnTask.chance`) on public tasks with an official score."""
     tasks = [task for row in rows for task in row.tasks.values()]
     is_large = len(rows) > MANY or any(task.n_models > MOST_RESAMPLED for task in tasks)
     n_permutations = N_PERMUTATIONS // 2 if is_large else N_PERMUTATIONS
@@ -38,11 +37,11 @@ def with_chance(rows: Sequence[Row]) -> list[Row]:
         found = pool.map(partial(_with_chance, n_permutations=n_permutations), tasks)
         return [replace(row, tasks={name: next(found) for name in row.tasks}) for row in rows]
     finally:
-        pool.shutdown(cancel_futures=True)  # after a signal, waiting tasks are not computed
+        pool.shutdown(cancel_futures=True)  # an interrupted command must not wait for the remaining tasks
 
 
 def with_p_values(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows with p-values, and complete ranked rows also with adjusted ones; hidden tasks have neither."""
+    """Return the rows with p-values, except on hidden tasks; ranked rows with all scores also get adjusted p-values."""
     known = [number for number, row in enumerate(rows) if _chances(row)]
     own = dict(zip(known, p_values([_chances(rows[number]) for number in known]).tolist(), strict=True))
     adjusted = _adjusted(rows, _chances)
@@ -59,7 +58,7 @@ def with_p_values(rows: Sequence[Row]) -> list[Row]:
 
 
 def _adjusted(rows: Sequence[Row], chances: Callable[[Row], dict[str, Chance]]) -> dict[int, float]:
-    """Return position of a complete ranked row -> its p-value from `chances`, adjusted for the number of such rows."""
+    """Return position -> p-value adjusted for the number of rows, for ranked rows with a score on every task."""
     found = {
         n: known for n, row in enumerate(rows) if row.rank is not None and row.complete and (known := chances(row))
     }
@@ -67,7 +66,7 @@ def _adjusted(rows: Sequence[Row], chances: Callable[[Row], dict[str, Chance]]) 
 
 
 def _chances(row: Row, task: str = "") -> dict[str, Chance]:
-    """Return task -> `OnTask.chance`: of `task`, if it is given; else of all tasks, or of none if one is hidden."""
+    """Return task -> scores of random permutations: of `task` alone, or of all tasks unless one of them is hidden."""
     if not task and row.rounded:
         return {}
     return {name: on.chance for name, on in row.tasks.items() if on.chance is not None and task in ("", name)}
@@ -86,12 +85,11 @@ def _with_chance(task: OnTask, n_permutations: int) -> OnTask:
 
 
 def _ranks(values: Vector) -> Vector:
-    """Return the ranks of the values: scores depend on them alone, so values in the same order share a cache entry."""
+    """Return ranks of the values, as key of the cache: scores depend only on the order of values."""
     return np.unique(values, return_inverse=True)[1].astype(np.float64)
 
 
 def _cache_entry(arrays: Iterable[NDArray[Any]], rest: object) -> Path | None:
-    """Return the cache file for the result of these inputs and the present code of `scoring`; None without a cache."""
     digest = sha256(f"{digest_of_code(Path(scoring.__file__).parent)} {rest}".encode())
     for array in arrays:
         digest.update(np.ascontiguousarray(array, np.float64).tobytes())
@@ -99,7 +97,6 @@ def _cache_entry(arrays: Iterable[NDArray[Any]], rest: object) -> Path | None:
 
 
 def _recall(entry: Path | None, grid: Grid, n_permutations: int) -> Chance | None:
-    """Return the result in the cache file `entry`; None if the file is missing or damaged."""
     if entry is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""The calls behind a row of a board: a submission's version and configuration, and the records that count."""
+"""The calls from which a row of a board is made: a submission's version and configuration, and its records."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,18 +15,15 @@ from scoring import Failure, TaskCalls
 if TYPE_CHECKING:
     from harness.records import Record  # not at runtime: the verification of a site needs no database
 
-#: The outcome of a call whose record was made with an earlier version of the task's model or data.
-STALE = "stale"
+STALE = "stale"  #: outcome of a call that was recorded only with an earlier version of the task's model or data
+Cell = tuple[str, str]  #: task, model
 
-#: Task and model.
-Cell = tuple[str, str]
-
-#: Name and version of a submission and the ID of a configuration, which together identify a row of a board.
+#: What identifies a row of a board: name of the submission, its version, ID of the configuration.
 RowKey = tuple[str, str, str]
 
 
 class CallRecord(Protocol):
-    """The columns that boards read in the record of a call, from a database or a site (docs/records.md)."""
+    """The columns of a call's record that boards read (docs/records.md)."""
 
     # fmt: off
     @property
@@ -46,34 +43,35 @@ class CallRecord(Protocol):
 
 @dataclass(frozen=True)
 class Calls:
-    """The calls of one version of a submission in one configuration, with at most one record per task and model."""
+    """The recorded calls of one version of a submission in one configuration."""
 
     submission: str
     is_baseline: bool
-    rows: Mapping[Cell, CallRecord]  #: the records that count: those of the task's present models and data
-    stale: frozenset[Cell] = frozenset()  #: models whose only record is of an earlier version of the task
+    rows: Mapping[Cell, CallRecord]  #: task and model -> record; only of the task's present models and data
+    stale: frozenset[Cell] = frozenset()  #: models that have a record only of an earlier version of the task
     version: str = ""  #: SHA-256 of the submission's files
     configuration: Configuration | None = None
     source: str = LIBRARY  #: path of the files in the most recent request; `library` for a measure of the library
     requested_at: datetime | None = None  #: time of the most recent request
-    age: int = 0  #: number of rows requested later, by the order of the requests, since clocks differ
+    age: int = 0  #: number of rows whose last request came later
     recorded_configuration: str = ""  #: ID of the configuration in records and requests
-    repeats: Mapping[Cell, Sequence[float | Failure]] = field(default_factory=dict)  #: results of repeated calls
+    #: task and model -> results of repetitions (`--repeat`)
+    repeats: Mapping[Cell, Sequence[float | Failure]] = field(default_factory=dict)
     deterministic: bool = False  #: whether the submission's metadata say that its value depends on no seed
-    about: About = field(default_factory=About)  #: team, description and link in its metadata
+    about: About = field(default_factory=About)  #: team, description and link in the submission's metadata
 
     @property
     def row_key(self) -> RowKey:
-        """The key that identifies the row of these calls on a board."""
+        """What identifies the row of these calls on a board: submission, version, configuration."""
         return self.submission, self.version, self.recorded_configuration
 
     @property
     def sandboxed(self) -> bool:
-        """Whether a sandbox isolated the calls; otherwise the submission never ranks."""
+        """Whether a sandbox isolated the calls; otherwise the row gets no rank."""
         return self.configuration is None or self.configuration.is_sandboxed
 
     def on(self, task: str, reference: Reference) -> TaskCalls:
-        """Return the results on one task, for scoring. A model without a record in `rows` is stale or has no result."""
+        """Return the results on one task, for scoring; a model in `stale` has the failure `STALE`."""
         stale = {model: Failure(STALE) for name, model in self.stale if name == task and model in reference.gaps}
         values = {model: value_of(row) for (name, model), row in self.rows.items() if name == task}
         return TaskCalls(reference.grid, reference.gaps, stale | values)
@@ -81,11 +79,11 @@ class Calls:
 
 @dataclass(frozen=True)
 class Collected:
-    """The calls behind a board, and the calls that the board leaves out."""
+    """The calls of all rows of a board, and the calls that the board leaves out."""
 
-    shown: Sequence[Calls]  #: in the order of their row keys
+    shown: Sequence[Calls]  #: one element for each row, in the order of the row keys
     left_out: Sequence[Calls] = ()  #: of replaced versions of submissions, libraries or the harness; `rows` is empty
-    #: submission -> tasks that the left-out calls ran on, in their present version, and that a shown row did not run on
+    #: submission -> tasks on which calls in `left_out` ran, but not all calls in `shown`
     ran_on: Mapping[str, Collection[str]] = field(default_factory=dict)
 
 
@@ -99,7 +97,7 @@ def value_of(row: CallRecord) -> float | Failure:
 def repeats_of(rows: Iterable["Record"]) -> dict[Cell, list[float | Failure]]:
     """Return task and model -> results of repetitions (`--repeat`), in the order of their numbers.
 
-    Other records are ignored. If a repetition has several records, the last record in `rows` counts.
+    `rows` may hold other records, too. If a repetition has several records, the last is taken.
     """
     found = {(row.task, row.model, row.repeat): value_of(row) for row in rows if row.repeat}
     repeats: dict[Cell, list[float | Failure]] = {}

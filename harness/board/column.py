@@ -1,4 +1,4 @@
-"""The type of the columns of boards; the modules `columns` and `rankings` define the columns themselves."""
+"""The classes of a board's columns: of whole rows, and of a row's results on one task."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -7,8 +7,8 @@ from typing import Any, Generic, Literal, TypeVar
 from harness.board.on_task import OnTask
 from harness.board.row import Row
 
-#: How tables format a column. Numbers and places are aligned to the right, places on pages to the left. Names are never
-#: changed or broken, and words may be wrapped.
+#: How tables format a column. Numbers and places are aligned to the right, places on web pages to the left. Names are
+#: never shortened or wrapped; words may be wrapped.
 Kind = Literal["number", "place", "name", "text", "words"]
 
 T = TypeVar("T")
@@ -16,34 +16,34 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Column(Generic[T]):
-    """One column of a board: of whole rows (`Row`), or of the results on one task (`OnTask`)."""
+    """A column of a board: of whole rows (`Row`), or of the results on one task (`OnTask`)."""
 
-    key: str  #: unique on a board, even if a task is named like a column; heads the column in files for programs
-    value: Callable[[T], Any]  #: returns text, a number or None, for programs and for sorting on pages
-    type: type = float  #: of the values
+    key: str  #: unique on a board; the column's heading in files for programs
+    value: Callable[[T], Any]  #: returns text, a number or None, for programs and for sorting
+    type: type = float  #: type of the values
     text: Callable[[T], str] | None = None  #: returns the text for readers; by default the value, or a dash for None
     title: str | None = None  #: heading for readers, if it differs from the key
     kind: Kind = "number"
-    digits: int = 2  #: decimals of a number if `text` is None
+    digits: int = 2  #: decimals of a float if `text` is None
     unit: str = ""
     optional: bool = False  #: whether tables for readers leave the column out if no row has a value
     varying: bool = False  #: whether tables for readers leave the column out if all rows have the same value
-    spare: int = 0  #: narrow terminals leave out the columns with the largest number first, and never those with 0
+    spare: int = 0  #: narrow terminals leave out columns with the largest number first, and never columns with 0
     note: str = ""  #: explanation for readers, below the board
-    low_is_best: bool = False  #: whether the smallest number is the best
+    low_is_best: bool = False
 
     @property
     def heading(self) -> str:
-        """The heading for readers: the title, or else the key."""
+        """The heading for readers."""
         return self.key if self.title is None else self.title
 
     def is_shown(self, rows: Iterable[T]) -> bool:
-        """Whether a board of these rows shows the column to readers."""
+        """Return whether tables for readers show the column on a board with these rows."""
         known = {value for value in map(self.value, rows) if value not in (None, "")}
         return len(known) > 1 if self.varying else bool(known) or not self.optional
 
     def shown(self, of: T) -> str:
-        """Return the text for readers in the cell of a row, or of its results on a task."""
+        """Return the text for readers in the column's cell of a row, or of its results on a task."""
         if self.text is not None:
             return self.text(of)
         value = self.value(of)
@@ -54,14 +54,14 @@ class Column(Generic[T]):
 
 @dataclass(frozen=True)
 class TaskColumn(Column[OnTask]):
-    """A column that a board has for each of its tasks; files with a line per row and task have it only once."""
+    """A column of results on a task. A table with a line for each row has such a column for each task."""
 
     def key_on(self, task: str) -> str:
         """Return the key of the column of one task, such as `score:cifar10`."""
         return f"{self.key}:{task}"
 
     def on(self, task: str) -> Column[Row]:
-        """Return this column for one task, as a column of rows: it shows each row's result on the task."""
+        """Return the column of rows that shows each row's result on one task."""
         heading = f"{self.heading} {task}" if self.heading else task
         return Column(
             self.key_on(task), lambda row: self.value(row.tasks[task]), self.type,
@@ -74,7 +74,7 @@ AnyColumn = Column[Row] | TaskColumn
 
 
 def per_row(columns: Iterable[AnyColumn], tasks: Sequence[str]) -> list[Column[Row]]:
-    """Return the columns of a table with a line per row: each `TaskColumn` becomes a column for each of `tasks`."""
+    """Return the columns of a table with a line for each row: a `TaskColumn` becomes a column for each task."""
     found: list[Column[Row]] = []
     for column in columns:
         found += map(column.on, tasks) if isinstance(column, TaskColumn) else [column]

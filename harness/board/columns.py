@@ -1,4 +1,4 @@
-"""The columns of all boards, each defined once; the module `rankings` defines the columns of intervals and ranks."""
+"""The columns of all boards, except the columns of intervals and ranks in `rankings`."""
 
 from collections.abc import Iterable
 
@@ -15,13 +15,12 @@ POINTS, CORRELATION, SHARE, SECONDS = "0 to 100", "-1 to 1", "0 to 1", "s"
 
 
 def mark_of(row: Row) -> str:
-    """Return what sets a row apart, for readers: "baseline", "not sandboxed", both, or neither."""
+    """Return the text of the column `kind`: "baseline", "not sandboxed", "baseline not sandboxed", or ""."""
     marks = {"baseline": row.kind == "baseline", "not sandboxed": not row.sandboxed}
     return " ".join(mark for mark, holds in marks.items() if holds)
 
 
 def _excess(row: Row) -> str:
-    """Return the excess over chance with its interval as text, such as `3.1 (-0.4 to 7.2)`; a dash without excess."""
     if row.excess is None:
         return "-"
     low, high = row.excess_interval
@@ -30,7 +29,6 @@ def _excess(row: Row) -> str:
 
 
 def _settings(row: Row) -> str:
-    """Return the settings in which the row differs from most rows. The runtime is left out: it has its own column."""
     return ", ".join(one for one in row.settings.split(", ") if not one.startswith("runtime "))
 
 
@@ -142,13 +140,12 @@ TASK_FAILED = TaskColumn("failed", lambda task: task.failures.total(), int)
 TASK_OUTCOMES = TaskColumn("outcomes", lambda task: counted(task.failures), str, kind="words")
 TASK_REASON = TaskColumn("reason", lambda task: task.reason, str, kind="words")
 
-#: The columns that a board shows on request (`--columns`), by key.
 _TASK_COLUMNS = {one.key: one for one in list(globals().values()) if isinstance(one, TaskColumn)}
-MORE = {key: _TASK_COLUMNS[key] for key in ON_REQUEST}
+MORE = {key: _TASK_COLUMNS[key] for key in ON_REQUEST}  #: key -> column that a board shows on request (`--columns`)
 
 
 def find_more(keys: Iterable[str]) -> list[TaskColumn]:
-    """Return the columns of `MORE` with these keys, in the given order; raises `UserError` for another key."""
+    """Return the columns of `MORE` with these keys; raise `UserError` for another key."""
     given = dict.fromkeys(keys)
     for key in given:
         if key not in MORE:

@@ -1,4 +1,4 @@
-"""Comparisons of measures (`pgdl compare`): a row for each measure, and every task scored separately."""
+"""Comparisons of measures (`pgdl compare`): boards on which every task is scored separately."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
@@ -33,7 +33,6 @@ NOTES_ON_OPEN_TASKS = (
 
 
 def _notes(board: Board) -> list[str]:
-    """Return the reasons of failures, each with its measures, and the explanations of the numbers."""
     failed: dict[str, list[str]] = {}
     for row in board.rows:
         if row.reason:
@@ -46,7 +45,6 @@ def _notes(board: Board) -> list[str]:
 
 
 def _content(board: Board) -> list[dict[str, Any]]:
-    """Return a dictionary for each measure, with its results by task in `tasks`."""
     return [
         {column.key: column.value(row) for column in HEAD}
         | {"complete": row.complete, "sandboxed": row.sandboxed, "tasks": board.lines_of(row)}
@@ -54,8 +52,7 @@ def _content(board: Board) -> list[dict[str, Any]]:
     ]
 
 
-#: The columns of a measure in JSON, before its tasks.
-HEAD = per_row(comparison("j"), tasks=())
+HEAD = per_row(comparison("j"), tasks=())  #: the columns of a measure in JSON, apart from its results by task
 
 COMPARISON = Layout(
     "Comparison",
@@ -75,14 +72,12 @@ def compare_calls(
     withheld: Collection[str] = (),
     left_out: Mapping[tuple[str, str], str] | None = None,
 ) -> Board:
-    """Return the comparison of measures, a row for each, best first.
+    """Return the board that compares measures, best first.
 
-    Unlike under the competition's rule, a measure that exceeds its time on one task keeps its scores on other tasks.
-    Measures without a score on some task rank below all complete measures, and above measures without any score. A
-    measure that was called on no task has no rank.
-
-    `withheld` are the hidden tasks: scores on them are rounded, times and reasons left out. `families` maps the name of
-    each measure to its family. `left_out` maps (measure, task) to the reason why the measure was not called there.
+    Unlike on the leaderboard, a measure that exceeds the time limit on one task keeps its scores on other tasks. A
+    measure that was called on no task has no rank. `families` maps measures to their families. Scores on the hidden
+    tasks `withheld` are rounded. `left_out` maps (measure, task) to the reason why the measure was not called on the
+    task.
     """
     rows = []
     for calls in called:

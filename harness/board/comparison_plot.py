@@ -1,4 +1,4 @@
-"""The plot of a comparison: scores of measures by family, with intervals, the level of chance and the noisy oracle."""
+"""The plot of a comparison of measures: scores by family, with intervals, the chance score and the noisy oracle."""
 
 import statistics
 from collections.abc import Sequence
@@ -8,20 +8,17 @@ from typing import Any
 from harness.board.row import Row
 from harness.plots import COLOUR, FAINT, INK, new_figure, write_figure
 
-#: Number of the best measures of a family that have their own line and name; all others share a line.
-NAMED = 5
-
-#: Inches: width, height of a line, and height of axis and titles.
-WIDTH, LINE, REST = 7.6, 0.165, 0.9
+NAMED = 5  #: number of the best measures of a family that have their own lines; all others share a line
+WIDTH, LINE, REST = 7.6, 0.165, 0.9  #: width, height of a line, height of axis and titles, in inches
 
 Line = tuple[str, Sequence[Row]]
 
 
 def write_plot(rows: Sequence[Row], paths: Sequence[Path], oracle: float | None = None) -> None:
-    """Draw the mean scores of `rows`, given best first, by family. Measures without a score on some task are hollow.
+    """Plot the mean scores of measures by family; `rows` holds the measures, best first.
 
-    The suffixes of `paths` determine the formats: `.svg`, `.png`, or another format of Matplotlib. `oracle` is the
-    score of the noisy oracle, 0 to 100, at which a line is drawn.
+    Measures that lack a score on a task have hollow dots. The suffixes of `paths` determine the formats, such as
+    `.svg`. `oracle` is the noisy oracle's score, 0 to 100, drawn as a line.
     """
     families = {row.family: _lines([other for other in rows if other.family == row.family]) for row in rows}
     height = REST + LINE * sum(len(lines) + 1 for lines in families.values())
@@ -42,14 +39,14 @@ def write_plot(rows: Sequence[Row], paths: Sequence[Path], oracle: float | None 
 
 
 def _lines(family: Sequence[Row]) -> list[Line]:
-    """Return the lines of a family as (name, rows): a line for each of the best, and a line for two or more others."""
+    """Return the lines of a family as (name, rows): a line for each of the best measures, and a line for the others."""
     named = NAMED if len(family) > NAMED + 1 else len(family)
     lines: list[Line] = [(row.submission, [row]) for row in family[:named]]
     return [*lines, (f"{len(family) - named} more", family[named:])] if family[named:] else lines
 
 
 def _draw(axes: Any, families: dict[str, list[Line]]) -> float:
-    """Draw lines from top to bottom, with family names at the right; return the position below the last line."""
+    """Draw all lines from top to bottom, with family names at the right; return the position below the last line."""
     position, positions, names = 0, [], []
     for family, lines in families.items():
         middle = position + (len(lines) - 1) / 2
@@ -75,7 +72,6 @@ def _dot(axes: Any, row: Row, position: float, colour: str) -> None:
 
 
 def _mark(axes: Any, levels: dict[str, tuple[float | None, str]]) -> None:
-    """Draw a vertical line at each level that is not None, with its name above the axes; names are stacked."""
     for height, (name, (level, style)) in enumerate(levels.items()):
         if level is not None:
             axes.axvline(level, color=INK, linestyle=style, linewidth=0.9, zorder=0.5)

@@ -1,4 +1,4 @@
-"""The rule for hidden tasks: which of their results may be published. All writers take their numbers from here.
+"""The rule for hidden tasks: which of their results may be published.
 
 Every published digit reveals something about the hidden models, and a participant could combine the digits of many
 submissions. So only these results of a hidden task are published:
@@ -6,8 +6,8 @@ submissions. So only these results of a hidden task are published:
 * the official score, rounded to `DECIMALS`; the final score, computed from rounded scores and rounded again; the rank;
 * the number of models, the number of calls by outcome, and whether the task has a score.
 
-No other number is published about a hidden task, or about a final score that contains a hidden task: no interval,
-p-value, level of chance, rank correlation or yardstick. Times of hidden tasks do not count in medians.
+No other number is published about a hidden task, or about a final score that contains it: no interval, p-value, chance
+score, rank correlation, time, or score of a reference such as the noisy oracle.
 """
 
 from collections.abc import Collection
@@ -15,24 +15,19 @@ from dataclasses import replace
 
 from scoring import SubmissionScore, TaskScore, mean_score
 
-#: Decimals of scores on the scale from 0 to 100.
-DECIMALS = 1
+DECIMALS = 1  #: number of decimals of scores on hidden tasks, on the scale from 0 to 100
 
-#: Replaces the reason for a missing score: the reason would reveal the failed model, or values of hyperparameters.
+#: Replaces the reason for a missing score, which would reveal the failed model or values of hyperparameters.
 REASON_WITHHELD = "the reason is withheld, since the task is hidden"
 
-#: Explains a score on a hidden task.
+#: Texts beside a score on a hidden task, beside a final score that contains a hidden task, and on the leader's score.
 ONLY_ROUNDED = f"Rounded to {DECIMALS} decimal, and no other number is shown, since the task is hidden."
-
-#: Explains a final score that contains a score on a hidden task.
 INTERVAL_WITHHELD = "Its interval is withheld, since a task is hidden."
-
-#: Explains the lead of the first row of a board with a hidden task.
 LUCK_WITHHELD = "Whether luck explains the lead is withheld, since a task is hidden."
 
 
 def rounded(result: SubmissionScore, withheld: Collection[str]) -> SubmissionScore:
-    """Return the score as it may be published: `rounded_task` of tasks in `withheld`, and a final score from these."""
+    """Return the publishable part of a submission's score, if the tasks `withheld` are hidden."""
     if not set(withheld) & set(result.tasks):
         return result
     tasks = {name: rounded_task(task) if name in withheld else task for name, task in result.tasks.items()}
@@ -51,14 +46,14 @@ def rounded_task(task: TaskScore | str) -> TaskScore | str:
         official_pairs={},
         printed=None,
         printed_subsets={},
-        kendall=None,  # on few models, three decimals are the exact number
+        kendall=None,  # with few models, three decimals identify the exact number
         granulated_kendall=None,
         granulated_psi={},
     )
 
 
 def disclosure_note(tasks: Collection[str]) -> str:
-    """Return the explanation, for readers, of what a board with these hidden tasks rounds and leaves out."""
+    """Return the note on a board that explains which numbers are rounded or left out because `tasks` are hidden."""
     names = ", ".join(sorted(tasks))
     return (
         f"hidden: {names}. Scores there, and final scores, are rounded to {DECIMALS} decimal before ranking, because "

@@ -1,7 +1,6 @@
-"""The scores of hyperparameters alone: two yardsticks beside the board, from two fits of the gaps.
+"""Reference scores beside a board: how well hyperparameters alone predict the gaps, without any network.
 
-Hidden tasks have no such scores, and no fit uses their gaps. Otherwise the scores on public tasks, which are published
-with all digits, would reveal something about these gaps.
+Hidden tasks get no such score, and no fit uses their gaps: otherwise public scores would reveal something about them.
 """
 
 from collections.abc import Collection, Mapping
@@ -18,16 +17,16 @@ from scoring import Grid, ScoreUndefined, additive_fit, fit_from_effects, main_e
 
 @dataclass(frozen=True)
 class Hyperparameters:
-    """Official scores of additive least-squares fits of the gaps by all hyperparameters, without any network."""
+    """Official scores of two additive predictions of the gaps from all hyperparameters."""
 
-    #: fitted to the gaps of the task that is scored
+    #: scores of the least-squares fit to the gaps of the task itself
     in_sample: Yardstick = field(default_factory=lambda: Yardstick.of({}))
-    #: computed from the mean effect that each hyperparameter has on the other public tasks that have it, by name
+    #: scores of the prediction by the mean effect that hyperparameters of the same name have on the other public tasks
     from_other_tasks: Yardstick = field(default_factory=lambda: Yardstick.of({}))
 
     @property
     def notes(self) -> list[str]:
-        """A line for readers that explains both fits and states their scores; empty if no task has a score."""
+        """A line for readers that explains the predictions and states their scores; empty if no task has a score."""
         if self.in_sample.score is None:
             return []
         others = self.from_other_tasks.score
@@ -39,12 +38,12 @@ class Hyperparameters:
 
     @property
     def content(self) -> dict[str, Any]:
-        """Final scores and scores by task of both fits, 0 to 100, for JSON."""
+        """Final scores and scores by task, 0 to 100, for JSON."""
         return {"in_sample": _content(self.in_sample), "from_other_tasks": _content(self.from_other_tasks)}
 
 
 def score_hyperparameters(references: Mapping[str, Reference], withheld: Collection[str] = ()) -> Hyperparameters:
-    """Return the scores of both fits, from reference data alone; the tasks `withheld` have no score."""
+    """Compute the scores from the reference data of all tasks; the hidden tasks `withheld` get no score."""
     public = {name: reference for name, reference in references.items() if name not in withheld}
     gaps = {name: np.array([known.gaps[model] for model in known.models]) for name, known in public.items()}
     grids = {name: reference.grid for name, reference in public.items()}

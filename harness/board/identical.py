@@ -1,23 +1,22 @@
-"""Finds submissions with the same files, or the same values, under several names."""
+"""Finds submissions that have different names, but the same files or the same values."""
 
 from collections.abc import Hashable, Iterable, Sequence
 
 from harness.board.collect import Calls, Cell, value_of
 from scoring import Failure
 
-#: With fewer different values a submission is not compared: constants and small counts agree by chance.
-MIN_DIFFERENT = 4
+MIN_DIFFERENT = 4  #: submissions with fewer different values are not compared, since they may agree by chance
 
 
 def same_files(shown: Sequence[Calls]) -> list[list[str]]:
-    """Return the names of submissions with the same files, a list for each group, without measures of the library."""
+    """Return groups of names of submissions that have the same files; measures of the library are left out."""
     return _groups((calls.submission, calls.version) for calls in shown if not calls.is_baseline)
 
 
 def same_values(shown: Sequence[Calls]) -> list[list[str]]:
-    """Return the names of submissions and measures with the same results on all models, a list for each group.
+    """Return groups of names of submissions and measures that have the same result on every model.
 
-    Groups of measures of the library alone, and groups with the same files, are left out.
+    Groups without a submission, and groups of submissions that have the same files, are left out.
     """
     submissions = {calls.submission for calls in shown if not calls.is_baseline}
     known = same_files(shown)
@@ -29,7 +28,7 @@ def same_values(shown: Sequence[Calls]) -> list[list[str]]:
 
 
 def remarks_on(shown: Sequence[Calls]) -> list[str]:
-    """Return a line for each group of `same_files` and `same_values`; these may be published even of hidden tasks."""
+    """Return a remark on each group of `same_files` and `same_values`; remarks reveal nothing about hidden models."""
     return [
         *(f"the same files under several names: {', '.join(names)}" for names in same_files(shown)),
         *(f"the same values on every model: {', '.join(names)}" for names in same_values(shown)),
@@ -41,7 +40,7 @@ def _n_values(results: Iterable[tuple[Cell, float | Failure]]) -> int:
 
 
 def _groups(pairs: Iterable[tuple[str, Hashable]]) -> list[list[str]]:
-    """Return groups of two or more names that are paired with the same content; groups and names are sorted."""
+    """Return sorted groups of two or more names that are paired with the same content."""
     names: dict[Hashable, set[str]] = {}
     for name, content in pairs:
         names.setdefault(content, set()).add(name)

@@ -1,4 +1,4 @@
-"""Explains scores for reports: the models that decide a score, missed hyperparameters, time, and hints for authors."""
+"""Explanations of scores for the authors of submissions: decisive models, missed hyperparameters, time, and hints."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -11,22 +11,20 @@ from harness.board.row import Row
 from harness.text import p_value_equation
 from scoring import Explanation, TimeBudget, TimeStep, explain_score, pareto_front, scores_by_limit
 
-#: Number of costly pairs of models in an explanation.
-N_PAIRS = 8
+N_PAIRS = 8  #: number of wrongly ordered pairs of models in an explanation
+TIED_SHARE = 0.1  #: share of models with tied values above which a hint names the ties
 
-#: Share of models with tied values above which a hint names the ties.
-TIED_SHARE = 0.1
-
-#: A hint names a measure's own random draws if their error exceeds this share of the score's standard error.
+#: A hint names the measure's own random draws if their standard error exceeds this share of the score's standard error.
 NOISY_SHARE = 0.5
 
-#: Minimum share of the gaps' variance for an effect, and minimum Kendall's tau for a measure that follows the effect.
+#: A measure misses a hyperparameter that explains at least the first number of the variance of the gaps, if its
+#: Kendall's tau among models that differ only in this hyperparameter is below the second number.
 NOTICEABLE, FOLLOWED = 0.1, 1 / 3
 
 
 @dataclass(frozen=True)
 class Missed:
-    """A hyperparameter that has an effect on the gap, while a measure does not follow this effect."""
+    """A hyperparameter that affects the gap, while the measure's values do not follow this effect."""
 
     name: str
     share: float  #: share of the variance of the gaps that the hyperparameter alone explains, 0 to 1
@@ -37,12 +35,15 @@ class Missed:
 class Insight:
     """The explanation of a row's score on one task."""
 
-    explanation: Explanation  #: the models that decide the score
-    missed: Sequence[Missed]  #: the hyperparameters whose effect the measure misses, the largest effect first
+    explanation: Explanation
+    missed: Sequence[Missed]  #: hyperparameters whose effect the measure misses, largest effect first
 
 
 def find_insights(rows: Sequence[Row], wanted: Collection[int] | None = None) -> dict[int, dict[str, Insight]]:
-    """Return position of a row -> public task with an official score -> insight, for rows in `wanted` (None: all)."""
+    """Return position of a row -> task -> explanation, for public tasks on which the row has an official score.
+
+    Only rows at the positions `wanted` are explained, or all rows if it is None.
+    """
     return {
         number: {name: _insight(task) for name, task in row.tasks.items() if task.chance is not None}
         for number, row in enumerate(rows)
@@ -51,7 +52,7 @@ def find_insights(rows: Sequence[Row], wanted: Collection[int] | None = None) ->
 
 
 def time_steps(row: Row) -> list[TimeStep]:
-    """Return the row's score under every shorter time limit; empty without calls, or if a task is hidden."""
+    """Return the row's score under every shorter time limit; empty if a task is hidden, or without a configuration."""
     scored = {name: task.scored for name, task in row.tasks.items() if task.scored is not None}
     if len(scored) < len(row.tasks) or row.configuration is None:
         return []
@@ -63,10 +64,7 @@ def time_steps(row: Row) -> list[TimeStep]:
 
 
 def is_on_front(rows: Sequence[Row]) -> list[bool]:
-    """Return for each row whether it is on the Pareto front of score and time; False for a row without times.
-
-    A row is on the front unless another row is at least as fast and as good, and better in one of the two.
-    """
+    """Return for each row whether it is on the Pareto front of score and time; False for a row without times."""
     timed = [row for row in rows if row.seconds_per_model is not None]
     front = pareto_front([row.seconds_per_model or 0.0 for row in timed], [row.score for row in timed])
     on_front: Mapping[int, bool] = {id(row): on for row, on in zip(timed, front, strict=True)}
@@ -80,10 +78,7 @@ def _insight(task: OnTask) -> Insight:
 
 
 def _missed(task: OnTask, gaps: Vector) -> list[Missed]:
-    """Return the hyperparameters whose effect the measure misses; `gaps` are in the order of the grid's models.
-
-    A measure and its negative have about the same score. So if the measure falls with the gap, its negative is judged.
-    """
+    """Return the missed hyperparameters; if the measure falls with the gap, its negative is judged."""
     assert task.score is not None
     assert task.scored is not None
     grid, variance = task.scored.grid, gaps.var()
@@ -99,7 +94,7 @@ def _missed(task: OnTask, gaps: Vector) -> list[Missed]:
 
 
 def advice(row: Row, insights: Mapping[str, Insight]) -> list[str]:
-    """Return hints for the author of a submission, one per line, the most urgent first; none on hidden tasks."""
+    """Return hints for the author of a submission, one per line; hidden tasks get no hints."""
     lines = [
         f"{', '.join(names)}: {reason.rstrip('.')}. Without a value for every model a task has no score."
         for reason, names in row.reasons.items()

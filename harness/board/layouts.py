@@ -1,4 +1,4 @@
-"""The columns of the leaderboard and of comparisons, in the order of all tables and files."""
+"""Which columns the leaderboard and comparisons have, in tables and in files."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,8 +10,9 @@ from harness.board.column import AnyColumn
 MEASURE = replace(c.SUBMISSION, key="measure")
 _SECONDS = replace(c.SECONDS_PER_MODEL, digits=3)
 
-#: Column, its uses on the leaderboard, its uses in comparisons. Each letter is a use: `r` in tables for readers, `f` in
-#: files with a line per row, `t` in files with a line per row and task, `j` in JSON.
+#: In the order of tables: a column, its uses on the leaderboard, its uses in comparisons. Each letter is a use: `r` for
+#: tables for readers, `f` for files with a line for each row, `t` for files with a line for each row and task, `j` for
+#: JSON.
 USES: Sequence[tuple[AnyColumn, str, str]] = (
     (c.RANK, "rftj", "rfj"),
     (c.SUBMISSION, "rftj", ""),

@@ -1,4 +1,4 @@
-"""The leaderboard: all recorded submissions under the competition's rule, with yardsticks beside them."""
+"""The leaderboard: all recorded submissions, ranked by the competition's rule."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -20,12 +20,10 @@ from harness.board.yardsticks import Oracle, is_scored, score_oracle
 from harness.format.reference import Reference
 from scoring import RULE, HeldOut, SubmissionScore, score_submission
 
-#: The columns of a row in JSON, before its scores.
-HEAD = per_row(leaderboard("j"), tasks=())
+HEAD = per_row(leaderboard("j"), tasks=())  #: the columns of a row in JSON, apart from its results by task
 
 
 def _notes(board: Board) -> list[str]:
-    """Return the scoring rule, and the explanations of yardsticks and shown columns."""
     explained = [column.note for column in board.columns if column.note]
     yardsticks = [] if board.withheld else [board.oracle.note, *board.hyperparameters.notes]
     return [RULE, *yardsticks, *explained, *rankings.notes_on_tasks(board.rows)]
@@ -81,10 +79,10 @@ def build_board(
     held_out: Mapping[str, HeldOut] | None = None,
     command: Callable[[Sequence[Calls]], str] = lambda _: "pgdl run",
 ) -> Board:
-    """Return the leaderboard; scores on the hidden tasks, `withheld`, are rounded before ranking.
+    """Return the leaderboard.
 
-    `task_notes` are remarks on the tasks. `held_out` has the test set of each task, or is None if the test set of some
-    task is not known. `command` returns the command line that makes the given calls again.
+    `withheld` names the hidden tasks. `held_out` maps each task to its test set, and is None if a test set is not
+    known. `command` returns the command line that makes calls again.
     """
     rows = make_rows(collected.shown, references, withheld)
     lines = [
@@ -97,7 +95,7 @@ def build_board(
 
 
 def make_rows(shown: Sequence[Calls], references: Mapping[str, Reference], withheld: Collection[str]) -> list[Row]:
-    """Return a row for each element of `shown`, without ranks; scores on the tasks `withheld` are rounded."""
+    """Return a row for each element of `shown`, without a rank; scores on the hidden tasks `withheld` are rounded."""
     labels = remarks.settings_labels(shown)
     return [
         replace(make_row(calls, score_calls(calls, references), references, withheld), settings=label)
@@ -115,9 +113,10 @@ def ranked_board(
     *,
     scored: bool,
 ) -> Board:
-    """Return the board of these rows, with ranks, p-values and intervals; its tasks are those of `oracle`.
+    """Return the leaderboard of these rows, with ranks, p-values and intervals, on the tasks of `oracle`.
 
-    `lines` are the board's remarks. `scored` says whether a task can have an official score; if not, no row has a rank.
+    `lines` are the board's remarks, and `withheld` names the hidden tasks. If `scored` is False, because no task can
+    have an official score, no row gets a rank.
     """
     ranked = rank_rows(with_chance(rows), lambda row: row.sandboxed and scored)
     compared = rankings.compare_rows(ranked, held_out)

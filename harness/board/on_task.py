@@ -16,50 +16,48 @@ from scoring import Chance, Failure, ScoreUndefined, SignErrors, TaskCalls, Task
 
 Vector = NDArray[np.float64]
 
-#: The largest p-value that counts as significant.
-SIGNIFICANT = 0.05
-
-#: The outcome of a call that was never made.
-MISSING = "missing"
+SIGNIFICANT = 0.05  #: the largest significant p-value
+MISSING = "missing"  #: outcome of a call that was never made
 
 
 @dataclass(frozen=True)
 class OnTask:
-    """Results of a submission on one task."""
+    """The results of a submission on one task."""
 
-    name: str  #: of the task
+    name: str  #: name of the task
     result: TaskScore | str  #: scores, rounded if the task is hidden; or the reason why the task has no score
-    n_models: int  #: number of the task's models; 0 if the task is left out for this measure
+    n_models: int  #: number of the task's models; 0 if a comparison leaves out the measure on this task
     failures: Counter[str]  #: outcome -> number of models without a value
     calls: Mapping[str, CallRecord]  #: model -> its record; empty if the task is hidden
-    withheld: bool = False  #: whether the task is hidden: only its rounded scores and its failures are shown
-    scored: TaskCalls | None = None  #: the values behind `result`; None if the task is hidden
-    chance: Chance | None = None  #: level of chance and p-value; None without an official score, or if hidden
-    adjusted_p_value: float | None = None  #: `p_value` of a complete ranked row, adjusted for the number of such rows
+    withheld: bool = False  #: whether the task is hidden
+    scored: TaskCalls | None = None  #: the values and gaps that `result` was computed from; None if the task is hidden
+    chance: Chance | None = None  #: scores of random permutations; None without an official score, or if hidden
+    #: p-value adjusted for the number of rows; None for a row without a rank or without a score on every task
+    adjusted_p_value: float | None = None
     published: float | None = None  #: the measure's published score, 0 to 100; None if unknown or not requested
 
     @property
     def was_called(self) -> bool:
-        """Whether the submission is to be called on this task; False if a comparison left the measure out there."""
+        """Whether the submission is called on this task; False if a comparison leaves the task out for the measure."""
         return self.n_models > 0
 
     @property
     def not_run(self) -> bool:
-        """Whether the submission is to be called on this task, but no call was made yet."""
+        """Whether none of the submission's calls on this task was made yet."""
         return self.was_called and self.failures[MISSING] == self.n_models
 
     @property
     def score(self) -> TaskScore | None:
-        """The scores of the task; None if a model has no value."""
+        """The scores on the task; None if a model has no value."""
         return self.result if isinstance(self.result, TaskScore) else None
 
     @property
     def official(self) -> float | None:
-        """The official score, 0 to 100; None if a model has no value, or no measure has an official score there."""
+        """The official score, 0 to 100; None if a model has no value, or if the task's grid has no official score."""
         return None if self.score is None else percent(self.score.official)
 
     def official_text(self, digits: int = 2) -> str:
-        """Return the official score as text; a hidden task has `DECIMALS` decimals instead of `digits`."""
+        """Return the official score as text with `digits` decimals, or `DECIMALS` decimals for a hidden task."""
         return "not run" if self.not_run else official(self.result, DECIMALS if self.withheld else digits)
 
     @property
@@ -69,7 +67,7 @@ class OnTask:
 
     @property
     def chance_level(self) -> float | None:
-        """Mean score of randomly permuted values, 0 to 100; None if `chance` is None."""
+        """Mean official score of random permutations, 0 to 100; None if not known."""
         return None if self.chance is None else 100 * self.chance.level
 
     @property
@@ -79,15 +77,12 @@ class OnTask:
 
     @property
     def may_be_chance(self) -> bool | None:
-        """Whether `p_value` is above `SIGNIFICANT`; None if `chance` is None."""
+        """Whether chance could explain the score: `p_value` is above `SIGNIFICANT`; None without a p-value."""
         return None if self.p_value is None else self.p_value > SIGNIFICANT
 
     @cached_property
     def sign_errors(self) -> SignErrors | None:
-        """Shares of wrongly ordered pairs among models that differ in one hyperparameter, 0 to 1.
-
-        None if a model has no value, if the task is hidden, or if no two models differ in one hyperparameter.
-        """
+        """Shares of wrongly ordered pairs of models that differ in a single hyperparameter; None if not known."""
         if self.score is None or self.scored is None:
             return None
         try:
@@ -97,7 +92,7 @@ class OnTask:
 
     @property
     def reason(self) -> str:
-        """Why the task has no score: the number of each outcome, and the first message. Empty if it has a score."""
+        """Why the task has no score: number of calls by outcome, and the first message. Empty if it has a score."""
         if isinstance(self.result, TaskScore):
             return ""
         if self.withheld or not self.was_called:
@@ -113,12 +108,12 @@ class OnTask:
 
 
 def counted(failures: Counter[str]) -> str:
-    """Return numbers of outcomes as text, the most frequent first, such as `2 TIMEOUT, 1 CRASH`."""
+    """Return the numbers of calls by outcome as text, most frequent first, such as `2 TIMEOUT, 1 CRASH`."""
     return ", ".join(f"{number} {outcome}" for outcome, number in failures.most_common())
 
 
 def vectors_of(scored: TaskCalls) -> tuple[Vector, Vector]:
-    """Return values and gaps, each (n_models,), of a task without failures, in the order of the grid's models."""
+    """Return values and gaps of a task without failures, both (n_models,), in the order of the grid's models."""
     models = scored.grid.models
     values, gaps = ([found[model] for model in models] for found in (scored.values, scored.gap))
     return np.array(values, np.float64), np.array(gaps, np.float64)

@@ -1,4 +1,4 @@
-"""The `.predict` files of the competition of 2020: a JSON object for each task, model id -> value."""
+"""The `.predict` files of the PGDL competition of 2020: a file for each task with a JSON object, model -> value."""
 
 import json
 import math
@@ -16,8 +16,7 @@ from scoring import Failure
 if TYPE_CHECKING:
     from harness.records import Record
 
-#: The value of a model that was not evaluated in time, as the competition's ingestion program writes it.
-EXCEEDED = "EXCEEDED"
+EXCEEDED = "EXCEEDED"  #: replaces a value if the call exceeded its time limit
 
 Value = int | float | Failure
 
@@ -25,8 +24,8 @@ Value = int | float | Failure
 def read_predictions(directory: Path, references: Mapping[str, Reference]) -> dict[str, dict[str, float | Failure]]:
     """Return task -> model -> value or failure, from the files TASK.predict in `directory`.
 
-    A task without a file has no values. Raises `UserError` for a directory without such files, a malformed file, or a
-    model without reference data.
+    A task without a file has no values. Raise `UserError` if no file exists, a file is malformed, or a model has no
+    reference data.
     """
     if not directory.is_dir():
         raise UserError("not a directory", file=directory, expected="a directory with TASK.predict files")
@@ -39,7 +38,7 @@ def read_predictions(directory: Path, references: Mapping[str, Reference]) -> di
 
 
 def predictions_of(rows: Iterable["Record"]) -> dict[str, bytes]:
-    """Return file name -> content for the records of a submission; failed calls other than timeouts are left out."""
+    """Return name -> content of the `.predict` files of a submission's records: values, and `EXCEEDED` for timeouts."""
     tasks: dict[str, dict[str, float | str]] = {}
     for row in rows:
         value, task = value_of(row), tasks.setdefault(row.task, {})
@@ -73,10 +72,10 @@ def _value(file: Path, model: str, value: Any) -> Value:
 
 
 def _as_floats(values: Mapping[str, Value]) -> dict[str, float | Failure]:
-    """Return the values as floats: unchanged, or as ranks if one is infinite or no exact float; NaN stays NaN.
+    """Return the values as floats; if a value is infinite, or has no exact float, all values become their ranks.
 
-    Scores depend on order alone. The competition's program compares integers of any length and infinite numbers; here,
-    integers of more than 4,300 digits are infinite.
+    Scores depend only on the order of values. So infinite numbers and long integers get scores, as in the competition's
+    program.
     """
     numbers = [
         one for one in values.values() if isinstance(one, int) or (isinstance(one, float) and not math.isnan(one))
@@ -89,7 +88,6 @@ def _as_floats(values: Mapping[str, Value]) -> dict[str, float | Failure]:
 
 
 def _is_held(number: float) -> bool:
-    """Whether the number is finite, and a float can hold it exactly."""
     try:
         return math.isfinite(number) and float(number) == number
     except OverflowError:

@@ -1,4 +1,4 @@
-"""Published scores of measures, shown beside the user's own: tables of papers and of teams, each with its source."""
+"""Published scores of measures, from papers and teams, as a column beside the user's own scores."""
 
 import tomllib
 from collections.abc import Collection, Mapping, Sequence
@@ -12,27 +12,26 @@ from harness.board.row import Row
 from harness.errors import UserError
 from harness.hints import did_you_mean
 
-#: The directory of the tables, a file for each corpus.
-PAPERS = Path(__file__).parent / "papers"
+PAPERS = Path(__file__).parent / "papers"  #: directory with a file of published tables for each corpus
 
 
 @dataclass(frozen=True)
 class PublishedRow:
     """A row of a published table."""
 
-    source: str  #: the table, as readers see it
-    label: str  #: of the row in the table
-    measure: str | None  #: the measure of the library with the same definition; None if the library lacks it
+    source: str  #: where the table was published, for readers
+    label: str  #: name of the measure in the table
+    measure: str | None  #: name of the library's measure with the same definition; None if there is no such measure
     values: Mapping[str, float]  #: task -> score, 0 to 100
 
 
 def published_names() -> list[str]:
-    """Return the names of the corpora that have published scores."""
+    """Return the names of the corpora with published scores."""
     return sorted(file.stem for file in PAPERS.glob("*.toml"))
 
 
 def read_published(name: str) -> list[PublishedRow]:
-    """Return the published scores on a corpus; scores by the authors of a measure precede scores by others."""
+    """Return the published scores on the corpus `name`; scores by the authors of a measure precede scores by others."""
     if name not in published_names():
         known = published_names()
         raise UserError(f"--published: no {name!r}", expected=", ".join(known), remedy=did_you_mean(name, known))
@@ -47,7 +46,7 @@ def read_published(name: str) -> list[PublishedRow]:
 
 
 def require_published(rows: Sequence[PublishedRow], name: str, tasks: Sequence[str]) -> None:
-    """Raise `UserError` unless `rows`, the scores on the corpus `name`, have a score on one of the tasks."""
+    """Raise `UserError` unless `rows`, the published scores on the corpus `name`, have a score on one of the tasks."""
     known = {task for row in rows for task in row.values}
     if known.isdisjoint(tasks):
         what, expected = f"--published {name}: no scores on these tasks", f"some of {', '.join(sorted(known))}"
@@ -56,13 +55,13 @@ def require_published(rows: Sequence[PublishedRow], name: str, tasks: Sequence[s
 
 
 def with_published(board: Board, published: Sequence[PublishedRow], tasks: Collection[str]) -> Board:
-    """Return the board with a column of published scores for each of `tasks`, and a remark with their sources."""
+    """Return the board with a column of published scores, filled for the given tasks, and a remark on their sources."""
     rows = [_beside(row, [one for one in published if one.measure == row.submission], tasks) for row in board.rows]
     shown = {row.submission for row in board.rows}
     found = [one for one in published if one.measure in shown and not one.values.keys().isdisjoint(tasks)]
     sources = "; ".join(dict.fromkeys(one.source for one in found))
     note = (
-        f"scores reported on tasks of these names, in the same unit, each from the first of {sources} that has it"
+        f"scores that others reported on tasks of these names, 0 to 100, from the first source that has them: {sources}"
         if sources
         else "no published scores of these measures on these tasks are known"
     )
@@ -72,7 +71,6 @@ def with_published(board: Board, published: Sequence[PublishedRow], tasks: Colle
 
 
 def _beside(row: Row, published: Sequence[PublishedRow], known: Collection[str]) -> Row:
-    """Return the row with the first published score on each of the tasks `known`."""
     values = {task: value for one in reversed(published) for task, value in one.values.items() if task in known}
     tasks = {name: replace(on_task, published=values.get(name)) for name, on_task in row.tasks.items()}
     return replace(row, tasks=tasks)

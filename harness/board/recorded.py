@@ -1,4 +1,4 @@
-"""Reads the records behind the rows of a board, and no others: most records belong to replaced versions."""
+"""Reads the records of the calls that a board shows."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -14,9 +14,10 @@ from harness.task.contents import Contents
 def read_records(
     records: Records, found: Collected, references: Mapping[str, Reference], contents: Mapping[str, Contents]
 ) -> Collected:
-    """Return the calls of `find_versions` with their records from the database.
+    """Return the calls of a board (`find_versions`) with their records from the database.
 
-    `contents` has the digests of the present models and data of tasks; all records of other tasks count as present.
+    `contents` maps tasks to the digests of their present models and data. Records with other digests belong to an
+    earlier version of the task. For tasks without digests, all records are taken.
     """
     shown = []
     for calls in found.shown:
@@ -26,10 +27,7 @@ def read_records(
 
 
 def _with_records(calls: Calls, records: Iterable[Record], contents: Mapping[str, Contents]) -> Calls:
-    """Return the calls with their records, which are given oldest first. Records of earlier task versions are stale.
-
-    A record of a model that the task no longer has is not stale, since no run could renew it.
-    """
+    """Add `records`, oldest first, to the calls; models with outdated records only are added to `Calls.stale`."""
     rows: dict[Cell, Record] = {}
     repetitions, stale = [], set()
     for row in records:
@@ -51,7 +49,6 @@ def _ran_on(
     references: Mapping[str, Reference],
     contents: Mapping[str, Contents],
 ) -> dict[str, set[str]]:
-    """Return `Collected.ran_on`."""
     others = {calls.row_key for calls in left_out}
     several = {submission for submission, _, _ in others}
     lacking: dict[str, set[str]] = {}
@@ -69,5 +66,4 @@ def _ran_on(
 
 
 def _is_current(row: Record | RecordedCall, contents: Contents | None) -> bool:
-    """Whether a record belongs to the task's present model and data; True if the contents are not known."""
     return contents is None or (contents.models.get(row.model) == row.model_digest and contents.data == row.data_digest)

@@ -1,4 +1,4 @@
-"""Remarks on the rows of a board: stale records, versions that are not shown, and unusual settings."""
+"""Remarks below a board: on records of earlier task versions, on versions that are not shown, on unusual settings."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +17,7 @@ from harness.worker.runtimes import DEFAULT
 def remarks_on_records(
     collected: Collected, references: Mapping[str, Reference], command: Callable[[Sequence[Calls]], str]
 ) -> list[str]:
-    """Return remarks on the records behind a board, one per line; `command` returns the command that repeats calls."""
+    """Return remarks on the records of a board, one per line; `command` returns the command that makes calls again."""
     return [
         *_stale(collected.shown, command),
         *_left_out(collected, references),
@@ -28,10 +28,10 @@ def remarks_on_records(
 
 
 def _stale(shown: Sequence[Calls], command: Callable[[Sequence[Calls]], str]) -> list[str]:
-    """Return a line for each group of submissions with stale records that a single command can renew.
+    """Return a remark for each group of submissions whose outdated records a single command can renew.
 
-    The submissions of a group have equally many stale records by task, the same settings, and names that cannot be
-    mistaken for each other.
+    The submissions of a group have the same settings, the same number of such records on each task, and names that
+    cannot be confused with each other.
     """
     lost: dict[tuple[Any, ...], list[Calls]] = {}
     turns: Counter[tuple[Any, ...]] = Counter()
@@ -56,7 +56,7 @@ def _stale(shown: Sequence[Calls], command: Callable[[Sequence[Calls]], str]) ->
 
 
 def _left_out(collected: Collected, references: Mapping[str, Reference]) -> list[str]:
-    """Return a line for each submission with several versions: the versions, and tasks that the shown version lacks."""
+    """Return a remark for each submission with versions that the board does not show."""
     lines, known = [], dict[str, set[str]]()
     for other in collected.left_out:
         known.setdefault(other.submission, set()).add(other.version)
@@ -75,7 +75,6 @@ def _left_out(collected: Collected, references: Mapping[str, Reference]) -> list
 
 
 def _similar(shown: Sequence[Calls]) -> list[str]:
-    """Return a line for each group of names that readers could mistake for each other; merged records may have such."""
     groups: dict[str, set[str]] = {}
     for calls in shown:
         if not calls.is_baseline:
@@ -87,7 +86,7 @@ def _similar(shown: Sequence[Calls]) -> list[str]:
 
 
 def _versions(shown: Sequence[Calls]) -> list[str]:
-    """Return a line for each set of versions of harness and libraries other than the most frequent of its runtime."""
+    """Return a remark for each unusual set of library and harness versions: not the most frequent of its runtime."""
     known = [(calls.submission, calls.configuration) for calls in shown if calls.configuration is not None]
     by_runtime: dict[str, Counter[str]] = {}
     for _, configuration in known:
@@ -102,7 +101,7 @@ def _versions(shown: Sequence[Calls]) -> list[str]:
 
 
 def settings_labels(shown: Sequence[Calls]) -> list[str]:
-    """Return for each row the settings in which it differs from most rows, such as `seed 1`; mostly empty."""
+    """Return for each row a text with the settings in which it differs from most rows, such as `seed 1`, or ""."""
     found = [calls.configuration.settings for calls in shown if calls.configuration is not None]
     if not found:
         return [""] * len(shown)

@@ -1,4 +1,4 @@
-"""Remarks on repeated calls: failed repetitions, and submissions that claim to be deterministic but are not."""
+"""Remarks on repetitions (`--repeat`): failures, and submissions that claim to be deterministic but are not."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -17,7 +17,7 @@ Value = float | Failure
 
 
 def remarks_on(shown: Sequence[Calls], withheld: Collection[str]) -> list[str]:
-    """Return remarks on repetitions, one per line; of the hidden tasks, `withheld`, they name no model or outcome."""
+    """Return remarks on repetitions, one per line; they name no model or outcome of the hidden tasks `withheld`."""
     lines = []
     for calls in shown:
         lines += _failed(calls, withheld)
@@ -30,7 +30,7 @@ def remarks_on(shown: Sequence[Calls], withheld: Collection[str]) -> list[str]:
 def not_deterministic(
     records: Iterable["Record"], deterministic: Collection[str], withheld: Collection[str]
 ) -> list[str]:
-    """Return a line for each submission in `deterministic` with two values for a model, in one configuration."""
+    """Return a remark for each submission in `deterministic` that gave a model two values in one configuration."""
     rows: dict[str, list[Record]] = {name: [] for name in deterministic}
     for row in records:
         if row.submission in rows:
@@ -43,7 +43,6 @@ def not_deterministic(
 
 
 def _failed(calls: Calls, withheld: Collection[str]) -> list[str]:
-    """Return a line for each task with failed repetitions, except the tasks `withheld`."""
     failures: dict[str, dict[str, list[str]]] = {}
     for (task, model), values in sorted(calls.repeats.items()):
         if task not in withheld:
@@ -60,7 +59,7 @@ def _failed(calls: Calls, withheld: Collection[str]) -> list[str]:
 def _varying(
     name: str, values: Mapping[Cell, Value], repeats: Mapping[Cell, Sequence[Value]], withheld: Collection[str]
 ) -> list[str]:
-    """Return a line on the first model with two values, or an empty list; a model of a hidden task is not named."""
+    """Return a remark on the first model with two values, if there is any; a model of a hidden task is not named."""
     says = f"{name} calls itself deterministic (metadata), but"
     secret = []
     for cell, others in repeats.items():

@@ -1,4 +1,4 @@
-"""A row of a board: the results of a submission, in one version and configuration, on all tasks."""
+"""A row of a board."""
 
 import statistics
 from collections import Counter
@@ -20,28 +20,31 @@ from scoring import Failure, Standing, SubmissionScore, TaskScore
 class Row:
     """The results of a submission, in one version and configuration, on all tasks of a board."""
 
-    rank: int | None  #: None before ranking, and for rows that never rank
+    rank: int | None  #: 1 is the best; None before ranking, and for a row that is not ranked
     submission: str  #: name of the submission, or of a measure with its parameters
     kind: str  #: "submission" or "baseline"
     result: SubmissionScore
     tasks: Mapping[str, OnTask]
     sandboxed: bool
-    family: str = ""  #: of a measure
+    family: str = ""  #: family of the measure; only in comparisons
     version: str = ""  #: SHA-256 of the submission's files
     requested_at: datetime | None = None  #: time of the most recent request for this version
-    age: int = field(default=0, compare=False)  #: number of rows that were requested later
-    configuration: Configuration | None = None  #: of the calls; None for a measure without records
+    age: int = field(default=0, compare=False)  #: number of rows whose last request came later
+    configuration: Configuration | None = None  #: None for a measure without records
     settings: str = ""  #: the settings in which the row differs from most rows, such as `seed 1, limit 60 s`
-    stale: int = 0  #: number of calls whose only record is of an earlier version of the task
-    p_value: float | None = None  #: of the mean score over tasks; None if a task is hidden
-    adjusted_p_value: float | None = None  #: `p_value` of a complete ranked row, adjusted for the number of such rows
-    standing: Standing | None = None  #: intervals of score and rank; None for incomplete rows, or if a task is hidden
-    own_randomness: OwnRandomness | None = None  #: None without repetitions
+    stale: int = 0  #: number of models that have a record only of an earlier version of the task
+    p_value: float | None = None  #: p-value of the mean score over tasks; None if a task is hidden
+    #: `p_value` adjusted for the number of rows; None for a row without a rank or without a score on every task
+    adjusted_p_value: float | None = None
+    #: intervals of score and rank; None for a row without a rank or without a value for every model, or if a task is
+    #: hidden
+    standing: Standing | None = None
+    own_randomness: OwnRandomness | None = None  #: spread of scores over seeds; None without repetitions
     about: About = field(default_factory=About)  #: team, description and link in the submission's metadata
 
     @property
     def label(self) -> str:
-        """The name, followed in brackets by `settings` and `not sandboxed`, if any of these apply."""
+        """The name with its marks, such as `name (seed 1, not sandboxed)`."""
         return labelled(self.submission, self.settings, sandboxed=self.sandboxed)
 
     @property
@@ -51,24 +54,24 @@ class Row:
 
     @property
     def chance_level(self) -> float | None:
-        """Mean over tasks of the level of chance, 0 to 100; None without official scores, or if a task is hidden."""
+        """Mean score of random permutations, 0 to 100; None without official scores, or if a task is hidden."""
         return None if self.rounded else _mean(task.chance_level for task in self.tasks.values())
 
     @property
     def excess(self) -> float | None:
-        """The score minus the level of chance, in points; None without a score or a level."""
+        """`score` minus `chance_level`, in points; None if there is no score or no chance level."""
         return None if self.score is None or self.chance_level is None else self.score - self.chance_level
 
     @property
     def excess_interval(self) -> tuple[float, float] | tuple[None, None]:
-        """The ends of the 90 % interval of `excess`; (None, None) without an interval."""
+        """Both ends of the 90 % interval of `excess`; (None, None) if there is no interval."""
         if self.standing is None or self.chance_level is None:
             return None, None
         return self.standing.low - self.chance_level, self.standing.high - self.chance_level
 
     @property
     def may_be_chance(self) -> bool | None:
-        """Whether `adjusted_p_value` is above `SIGNIFICANT`; None without a p-value."""
+        """Whether chance could explain the score: `adjusted_p_value` is above `SIGNIFICANT`; None without a p-value."""
         return None if self.adjusted_p_value is None else self.adjusted_p_value > SIGNIFICANT
 
     @property
@@ -80,7 +83,7 @@ class Row:
 
     @property
     def own_error(self) -> float | None:
-        """Standard error of the score, in points, from the measure's own random draws; None if it is not known."""
+        """Standard error of the score that comes from the measure's own random draws, in points; None if not known."""
         return self.own_randomness.error if self.own_randomness else None
 
     @property
@@ -100,7 +103,7 @@ class Row:
 
     @property
     def calls_expected(self) -> int:
-        """Number of models of all tasks on which the submission is to be called."""
+        """Number of models of all tasks of the row."""
         return sum(task.n_models for task in self.tasks.values())
 
     @property
@@ -115,12 +118,12 @@ class Row:
 
     @property
     def rounded(self) -> tuple[str, ...]:
-        """The names of the hidden tasks, whose scores are rounded; `score` is rounded, too, if there are any."""
+        """The names of the hidden tasks; scores on these tasks, and then also `score`, are rounded."""
         return tuple(sorted(name for name, task in self.tasks.items() if task.withheld))
 
     @property
     def reasons(self) -> dict[str, list[str]]:
-        """Reason why a task has no score -> all tasks with this reason."""
+        """Reason for a missing score -> tasks without a score for this reason."""
         tasks: dict[str, list[str]] = {}
         for name, task in self.tasks.items():
             if task.reason:
@@ -129,14 +132,14 @@ class Row:
 
     @property
     def reason(self) -> str:
-        """The tasks without a score and their reasons, in one line; empty if all tasks have a score."""
+        """All tasks without a score with their reasons, in one line; empty if all tasks have a score."""
         return "; ".join(f"{', '.join(names)}: {reason}" for reason, names in self.reasons.items())
 
 
 def make_row(
     calls: Calls, result: SubmissionScore, references: Mapping[str, Reference], withheld: Collection[str]
 ) -> Row:
-    """Return the row of `calls`, without a rank; `result` is their score, and is rounded for the tasks `withheld`."""
+    """Return the row of a submission's calls, without a rank; `result`, their score, is rounded if tasks are hidden."""
     shown = rounded(result, withheld)
     return Row(
         rank=None,
@@ -170,12 +173,11 @@ def _on_task(calls: Calls, task: str, reference: Reference, result: TaskScore | 
 
 
 def labelled(submission: str, settings: str, *, sandboxed: bool) -> str:
-    """Return the name, followed in brackets by `settings` and `not sandboxed`, if any of these apply."""
+    """Return the name with its marks, such as `name (seed 1, not sandboxed)`; the name alone if it has no marks."""
     marks = [mark for mark in (settings, "" if sandboxed else "not sandboxed") if mark]
     return f"{submission} ({', '.join(marks)})" if marks else submission
 
 
 def _mean(numbers: Iterable[float | None]) -> float | None:
-    """Return the mean of the numbers that are not None; None if all are."""
     known = [number for number in numbers if number is not None]
     return statistics.fmean(known) if known else None

@@ -1,4 +1,4 @@
-"""Formats scores as text for readers, and as dictionaries for JSON."""
+"""Scores as text for readers, and as dictionaries for JSON."""
 
 from typing import Any
 
@@ -6,27 +6,27 @@ from scoring import SubmissionScore, TaskScore
 
 
 def official(result: TaskScore | str, decimals: int) -> str:
-    """Return a task's official score, 0 to 100, as text: `failed` without any score, a dash without an official one."""
+    """Return a task's official score, 0 to 100, as text: `failed` if a model has no value, a dash if undefined."""
     if isinstance(result, str):
         return "failed"
     return "-" if result.official is None else f"{100 * result.official:.{decimals}f}"
 
 
 def decimal(number: float | None, digits: int) -> str:
-    """Return a number with `digits` decimals, never `-0.0`, or a dash for None."""
+    """Return a number with `digits` decimals, but never `-0.0`; a dash for None."""
     return "-" if number is None else f"{number:z.{digits}f}"
 
 
 def percent(number: float | None) -> float | None:
-    """Return a share in percent, or None for None; `0.295` becomes `29.5`, without the digits of binary rounding."""
+    """Return 100 times a number without rounding errors: `0.295` becomes `29.5`; None for None."""
     return None if number is None else round(100 * number, 12)
 
 
 def score_object(result: SubmissionScore) -> dict[str, Any]:
-    """Return a submission's score with all its digits for JSON: `score`, `complete`, `exceeded` and `tasks`.
+    """Return a submission's score as a dictionary for JSON: `score`, `complete`, `exceeded` and `tasks`.
 
-    A task has the fields of `TaskScore`, or only `failed`, the reason why it has no score. Conditional mutual
-    information is 0 to 100, correlations are -1 to 1.
+    A task has the fields of `TaskScore`, or only the field `failed` with the reason why it has no score. Conditional
+    mutual information is 0 to 100, correlations are -1 to 1.
     """
     return {
         "score": result.score,

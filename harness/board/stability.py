@@ -1,4 +1,4 @@
-"""The error of a score that comes from the measure's own random draws, estimated from repeated calls."""
+"""The standard error of scores that comes from a measure's own random draws, estimated from repetitions."""
 
 import math
 from collections.abc import Collection, Mapping
@@ -13,19 +13,18 @@ from scoring import Failure, ScoreUndefined, Stability, SubmissionScore, TaskSco
 
 @dataclass(frozen=True)
 class OwnRandomness:
-    """The spread of a submission's scores over seeds of its calls."""
+    """The spread of a submission's scores over seeds."""
 
-    tasks: Mapping[str, Stability]  #: task -> spread of its official score, for public tasks with repetitions
-    error: float | None  #: standard error of the final score from random draws alone, in points; None if not known
+    tasks: Mapping[str, Stability]  #: task -> spread of the official score, for public tasks with repetitions
+    error: float | None  #: standard error of the final score over seeds, in points; None if not known
 
 
 def own_randomness(
     calls: Calls, result: SubmissionScore, references: Mapping[str, Reference], withheld: Collection[str]
 ) -> OwnRandomness | None:
-    """Return the spread of scores over seeds; None without repetitions on public tasks.
+    """Return the spread of a submission's scores over seeds; None if it has no repetitions on public tasks.
 
-    `result` is the score of the calls. Hidden tasks, `withheld`, and final scores that contain them have no spread: the
-    digits of a spread would reveal something about hidden models.
+    `result` is the score of the calls. If tasks are hidden (`withheld`), the final score has no spread.
     """
     tasks = {task: _on_task(calls, task, reference) for task, reference in references.items() if task not in withheld}
     known = {task: stability for task, stability in tasks.items() if stability is not None}
@@ -54,10 +53,7 @@ def _on_task(calls: Calls, task: str, reference: Reference) -> Stability | None:
 
 
 def _equally_often(repeats: Mapping[str, list[float]]) -> dict[str, list[float]]:
-    """Return repetitions with the same number of values for each model, chosen so that most values are used.
-
-    After an interruption or a failed repetition, models have different numbers of values.
-    """
+    """Choose models, and the same number of repetitions for each, so that as many values as possible are used."""
     lengths = {len(values) for values in repeats.values()} - {0}
     if not lengths:
         return {}
@@ -66,10 +62,7 @@ def _equally_often(repeats: Mapping[str, list[float]]) -> dict[str, list[float]]
 
 
 def _final_error(result: SubmissionScore, tasks: Mapping[str, Stability]) -> float | None:
-    """Return the standard error of the final score from random draws alone, in points; tasks are independent.
-
-    Return None if a task with an official score lacks repetitions, or if the score is 0 because a call took too long.
-    """
+    """Return the standard error of the final score over seeds, in points; None if a scored task lacks repetitions."""
     scored = [name for name, task in result.tasks.items() if isinstance(task, TaskScore) and task.official is not None]
     if result.exceeded or not scored or not set(scored) <= set(tasks):
         return None
@@ -77,7 +70,7 @@ def _final_error(result: SubmissionScore, tasks: Mapping[str, Stability]) -> flo
 
 
 def own_randomness_object(found: OwnRandomness | None) -> dict[str, Any] | None:
-    """Return the spread of scores over seeds for JSON; errors are in points."""
+    """Return the spread as a dictionary for JSON, with errors in points; None for None."""
     if found is None:
         return None
     tasks = {
@@ -88,7 +81,7 @@ def own_randomness_object(found: OwnRandomness | None) -> dict[str, Any] | None:
 
 
 def describe(found: OwnRandomness) -> list[str]:
-    """Return a line for readers on the spread on each task, and on the final score's if there are several tasks."""
+    """Return lines for readers: the spread on each task, and of the final score if there are several tasks."""
     lines = [
         f"{name}: own randomness: ±{percent(task.error):.1f} points; {task.n_unsteady} of {task.n_repeated} models "
         "called again gave another value"

@@ -1,4 +1,4 @@
-"""Sentences on the state of a row, or of its result on a task; all writers use them."""
+"""Sentences on the score of a row, on a missing score, and on chance."""
 
 from harness.board.disclosure import DECIMALS, INTERVAL_WITHHELD, ONLY_ROUNDED
 from harness.board.on_task import MISSING, OnTask, counted
@@ -7,7 +7,7 @@ from harness.board.scores import decimal
 
 
 def state_of(row: Row, n_rows: int) -> str:
-    """Return the sentence on score, interval and rank of a row, on a board of `n_rows` rows."""
+    """Return a sentence with score, interval and rank of a row on a board of `n_rows` rows."""
     if row.score is None:
         return no_score(_why_no_score(row))
     text = f"Score {decimal(row.score, DECIMALS if row.rounded else 2)}"
@@ -28,7 +28,7 @@ def state_of(row: Row, n_rows: int) -> str:
 
 
 def state_on(task: OnTask) -> str:
-    """Return the sentence on a result without an official score, or with a rounded score; empty for other results."""
+    """Return a sentence that says why a result has no official score, or why it is rounded; else an empty text."""
     if task.official is not None:
         return ONLY_ROUNDED if task.withheld else ""
     if task.not_run:
@@ -37,7 +37,7 @@ def state_on(task: OnTask) -> str:
 
 
 def no_score(reason: str) -> str:
-    """Return the sentence on a missing score; it ends with the reason and a full stop."""
+    """Return the sentence on a missing score, with its reason and a full stop."""
     return f"No score: {reason.rstrip('.')}."
 
 
@@ -51,5 +51,5 @@ def _why_no_score(row: Row) -> str:
 
 
 def beside_chance(may_be_chance: bool | None) -> str:
-    """Return `could be chance` or `beyond chance`; empty if it is not known whether chance could explain a score."""
+    """Return `could be chance` for True, `beyond chance` for False, an empty text for None."""
     return {None: "", True: "could be chance", False: "beyond chance"}[may_be_chance]

@@ -1,4 +1,4 @@
-"""Sentences on who leads a board, and how certain the lead is."""
+"""Sentences that say who leads a board, and how certain the lead is."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -10,16 +10,15 @@ from harness.board.scores import decimal
 from harness.text import p_value_equation
 from scoring import MINIMUM_TASKS
 
-#: Maximum number of rows that a sentence names; further rows are counted.
-NAMED = 3
+NAMED = 3  #: maximum number of rows that a sentence names; it counts further rows
 
 
 @dataclass(frozen=True)
 class Words:
-    """A part of a sentence. If it is the name of a row, `page` is the path of the row's page, for a link."""
+    """A part of a sentence."""
 
     text: str
-    page: str = ""
+    page: str = ""  #: path of a row's page, if the text is the name of this row; it becomes a link
 
 
 @dataclass(frozen=True)
@@ -32,7 +31,7 @@ class Verdict:
 
 
 def verdict(board: Board, pages: Sequence[str]) -> Verdict:
-    """Return the sentences on the lead of a board; `pages` has the path of each row's page."""
+    """Return sentences that say who leads a board; `pages` holds the path of each row's page."""
     ranked = [row for row in board.rows if row.rank is not None]
     if not ranked:
         return Verdict([Words(_nobody(board))])
@@ -56,7 +55,6 @@ def verdict(board: Board, pages: Sequence[str]) -> Verdict:
 
 
 def _interval(leaders: Sequence[Row]) -> list[Words]:
-    """Return the sentence on the interval of a single leader; empty for several leaders, whose intervals may differ."""
     standing = leaders[0].standing
     if standing is None or len(leaders) > 1:
         return []
@@ -73,7 +71,6 @@ def _nobody(board: Board) -> str:
 
 
 def _beside_chance(leaders: Sequence[Row], ranked: Sequence[Row]) -> list[Words]:
-    """Return the sentence on whether chance could explain the leading score; empty without a p-value."""
     if leaders[0].adjusted_p_value is None:
         return []
     compared = [row for row in ranked if row.adjusted_p_value is not None]
@@ -91,7 +88,6 @@ def _of_many(n_rows: int) -> str:
 
 
 def _certainty(ranked: Sequence[Row], leaders: Sequence[Row], linked: Sequence[Words]) -> list[Words]:
-    """Return the sentence on the rows that may be as good as the leaders."""
     first = ranked[0].standing
     if first is None:
         return [Words(f" {LUCK_WITHHELD}")]
@@ -109,7 +105,6 @@ def _certainty(ranked: Sequence[Row], leaders: Sequence[Row], linked: Sequence[W
 
 
 def _scope(board: Board) -> str:
-    """Return the sentence on the tasks to which the verdict applies; empty if no rows are compared."""
     if board.comparison is None:
         return ""
     few = len(board.comparison.tasks) < MINIMUM_TASKS
@@ -118,7 +113,7 @@ def _scope(board: Board) -> str:
 
 
 def _list(names: Sequence[Words]) -> list[Words]:
-    """Return names as a list in a sentence: A; A and B; A, B and C; A, B, C and 4 more."""
+    """Join names for a sentence: A; A and B; A, B and C; A, B, C and 4 more."""
     more = len(names) - NAMED
     shown = list(names) if more <= 0 else [*names[:NAMED], Words(f"{more} more")]
     found = [shown[0]]

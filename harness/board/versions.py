@@ -1,4 +1,4 @@
-"""Chooses the version and configuration of each submission that a board shows: the most recent request decides."""
+"""Chooses which version and configuration of each submission a board shows: the most recent request decides."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
@@ -19,12 +19,12 @@ def find_versions(
     everything: bool = False,
     counts: Callable[[Calls], bool] = lambda _: True,
 ) -> Collected:
-    """Return the shown and the left-out calls of a board of these tasks, without the records of the calls.
+    """Return the calls that a board shows and the calls that it leaves out, without their records.
 
-    A submission is shown in its most recently requested version, with a row for each of its settings. Of configurations
-    that differ only in versions of libraries and the harness, the most recently requested is shown. If some settings of
-    a version have records, only these have a row; a version without any record has a row, too, since its run may have
-    been interrupted. Recorded versions without a request count as the oldest.
+    Of each submission, the most recently requested version is shown, with a row for each of its settings. Settings
+    without records get a row only if the version has no records at all. If configurations differ only in the versions
+    of libraries and the harness, the most recently requested is shown. Versions that were never requested count as the
+    oldest.
 
     `everything` shows all versions and configurations. `counts` returns whether calls may be on the board at all.
     """
@@ -40,10 +40,11 @@ def find_versions(
 
 
 def by_age(requests: Iterable[Request]) -> list[Request]:
-    """Return the requests, oldest first; they are given in the order of their rows in the database.
+    """Sort requests, given in the order of the database, from oldest to newest.
 
-    Requests from merged databases precede this database's own requests, and so never displace them. Merged requests are
-    ordered by their time, or by the time of the merge if that is earlier: clocks differ. Own requests keep their order.
+    Requests that were merged from other databases come first, sorted by time, at the latest the time of the merge,
+    since clocks differ. The database's own requests follow in their order, and so are never replaced by merged
+    requests.
     """
     given = list(requests)
     merged = [request for request in given if request.merged_at is not None]
@@ -52,7 +53,7 @@ def by_age(requests: Iterable[Request]) -> list[Request]:
 
 
 def _last_requests(requests: Sequence[Request], tasks: Mapping[str, object]) -> dict[RowKey, Request]:
-    """Return row key -> its most recent request on these tasks, the oldest request first."""
+    """Return row key -> most recent request for this row on one of these tasks, oldest first."""
     last: dict[RowKey, Request] = {}
     for request in by_age(requests):
         if request.task in tasks:
@@ -63,11 +64,7 @@ def _last_requests(requests: Sequence[Request], tasks: Mapping[str, object]) -> 
 
 
 def _choose_shown(all_calls: Sequence[Calls], recorded: Collection[RowKey], *, everything: bool) -> Collected:
-    """Divide calls, given newest first, into shown calls, sorted by row key, and left-out calls.
-
-    The newest version of each submission is shown. Of its configurations (the `recorded` ones if there are any), the
-    newest with each combination of settings is shown. `everything` shows all calls.
-    """
+    """Divide calls, newest first, by the rule of `find_versions`; `recorded` holds the row keys that have records."""
     version: dict[str, str] = {}
     current = [calls for calls in all_calls if version.setdefault(calls.submission, calls.version) == calls.version]
     begun = {calls.submission for calls in current if calls.row_key in recorded}
@@ -90,7 +87,7 @@ def configuration_of(record: Record) -> Configuration:
 
 
 def is_of(references: Mapping[str, Reference], row: Record | RecordedCall) -> bool:
-    """Whether a record belongs to a model of these tasks."""
+    """Return whether a record belongs to a model of one of these tasks."""
     return row.task in references and row.model in references[row.task].gaps
 
 

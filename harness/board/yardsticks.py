@@ -1,4 +1,4 @@
-"""Yardsticks, such as the noisy oracle: scores beside a board that belong to no submission, for comparison by eye."""
+"""Yardsticks: reference scores beside a board that belong to no submission, such as the noisy oracle's."""
 
 import math
 import statistics
@@ -15,33 +15,32 @@ from scoring import ORACLE_DRAWS, ORACLE_NOISE, ScoreUndefined, oracle_scores, r
 
 @dataclass(frozen=True)
 class ScoreSpread:
-    """An official score, 0 to 100, or the mean of the scores of several random draws with their standard deviation."""
+    """An official score, 0 to 100; or mean and standard deviation of the scores of several random draws."""
 
     mean: float
     deviation: float | None = None
 
     def text(self) -> str:
-        """Return mean and standard deviation for readers, such as `20.7 ± 6.9`."""
+        """Return mean and standard deviation as text, such as `20.7 ± 6.9`."""
         text = decimal(self.mean, 1)
         return text if self.deviation is None else f"{text} ± {decimal(self.deviation, 1)}"
 
 
 @dataclass(frozen=True)
 class Yardstick:
-    """Scores that belong to no row: they have no rank, and are not compared with rows."""
+    """Reference scores on the tasks of a board, without a rank."""
 
     tasks: Mapping[str, ScoreSpread | None]  #: task -> score; None if the task has no official score, or is hidden
-    score: ScoreSpread | None  #: mean of the scores; None if no task has a score, or if a task is hidden
+    score: ScoreSpread | None  #: mean score over tasks; None if no task has a score, or if a task is hidden
 
     @classmethod
     def of(cls, tasks: Mapping[str, ScoreSpread | None], withheld: Collection[str] = ()) -> Self:
-        """Return the yardstick of these scores. Tasks `withheld` get no score; if there are any, there is no mean."""
+        """Return the yardstick with these scores; if tasks are hidden (`withheld`), without their scores and a mean."""
         shown = {name: None if name in withheld else found for name, found in tasks.items()}
         return cls(shown, None if withheld else _mean([found for found in shown.values() if found is not None]))
 
 
 def _mean(found: list[ScoreSpread]) -> ScoreSpread | None:
-    """Return the mean over tasks. The draws of different tasks are independent, so variances add up."""
     if not found:
         return None
     deviations = [one.deviation for one in found if one.deviation is not None]
@@ -50,7 +49,7 @@ def _mean(found: list[ScoreSpread]) -> ScoreSpread | None:
 
 
 class Oracle(Yardstick):
-    """The scores of the gaps themselves with a little noise, over `ORACLE_DRAWS` draws of the noise."""
+    """The scores of a measure that returns the gap itself plus random noise."""
 
     @property
     def note(self) -> str:
@@ -58,27 +57,27 @@ class Oracle(Yardstick):
         if self.score is None:
             return "noisy oracle: none, because no submission can have an official score on these tasks."
         return (
-            f"noisy oracle: {self.score.text()}, mean and standard deviation of {ORACLE_DRAWS} draws: the score of the "
-            f"gaps themselves with normal noise of {ORACLE_NOISE} added. It shows the scale; it is no submission, has "
-            "no rank, and a good measure may score higher."
+            f"noisy oracle: {self.score.text()}, mean and standard deviation of up to {ORACLE_DRAWS} draws: the score "
+            f"of the gaps themselves with normal noise of {ORACLE_NOISE} added. It shows the scale; it is no "
+            "submission, has no rank, and a good measure may score higher."
         )
 
     @property
     def content(self) -> dict[str, Any]:
-        """Noise, number of draws, final score and scores by task, for JSON."""
+        """Noise, largest number of draws on a task, final score and scores by task, for JSON."""
         tasks = {name: None if spread is None else asdict(spread) for name, spread in self.tasks.items()}
         score = None if self.score is None else asdict(self.score)
         return {"noise": ORACLE_NOISE, "draws": ORACLE_DRAWS, "score": score, "tasks": tasks}
 
 
 def score_oracle(references: Mapping[str, Reference], withheld: Collection[str] = ()) -> Oracle:
-    """Return the scores of the noisy oracle, from reference data alone; the tasks `withheld` have no score."""
+    """Compute the scores of the noisy oracle on all tasks; the hidden tasks `withheld` get no score."""
     tasks = {name: None if name in withheld else _on_task(name, known) for name, known in references.items()}
     return Oracle.of(tasks, withheld)
 
 
 def is_scored(references: Mapping[str, Reference]) -> bool:
-    """Whether any task can have an official score: it needs a complete grid in which three hyperparameters vary."""
+    """Return whether any task has a complete grid in which three hyperparameters vary, as official scores require."""
     for reference in references.values():
         with suppress(ScoreUndefined):
             require_official(reference.grid)

@@ -60,7 +60,7 @@ class Github:
         return body
 
     def page(self) -> str:
-        """Return the address of the repository's published page; an empty text without a page."""
+        """Return the address of the repository's published page; empty if it has none."""
         try:
             return str(parse_json(self.call("GET", "pages"))["html_url"])
         except PostError as error:

@@ -58,7 +58,7 @@ class Terminal(Progress):
         self._withheld = withheld
 
     def started(self, plan: Plan, records: str) -> None:
-        """Print the number of recorded calls, and show the bars of the missing calls."""
+        """Print how many calls are recorded already, and show progress bars for the others."""
         self._step.end()
         if plan.recorded:
             self.console.print(f"{len(plan.recorded)} of {len(plan.calls)} calls are recorded already in {records}")

@@ -1,4 +1,4 @@
-"""Competitions on Codabench: the bundle, the two programs that the platform runs, and the results that come back."""
+"""Competitions on the platform Codabench: the bundle to upload, the two programs that it runs, and the results."""
 
-#: Modules for other rooms.
+#: Modules that may be imported from outside this package.
 MODULES = ("bundle", "competition", "downloads", "ingestion", "organising", "scoring_program")

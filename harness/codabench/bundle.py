@@ -1,7 +1,4 @@
-"""Writes the bundle of a competition, a zip that an organiser uploads, with the starting kit for participants.
-
-The contents of a bundle are public: on the platform, everybody can download them.
-"""
+"""Writes the bundle of a competition: a public zip archive that an organiser uploads to Codabench."""
 
 import os
 import shutil
@@ -23,13 +20,12 @@ from harness.task import DEFAULT_DIRECTORY
 from harness.task.layout import TaskDirectory
 from harness.worker.runtimes import DEFAULT
 
-#: Maximum size of a page or logo in bytes.
-MAX_FILE = 64 * 1024**2
+MAX_FILE = 64 * 1024**2  #: maximum size of a page or logo in bytes
 
 #: Time and mode of all files in archives: the earliest time that a zip can hold, and readable by everybody.
 NO_TIME, _MODE = (1980, 1, 1, 0, 0, 0), 0o100644 << 16
 
-#: Program -> the command that the platform runs, with the directories that the platform mounts.
+#: Program -> the command that the platform runs in its container.
 COMMANDS = {
     INGESTION: "pgdl codabench ingest /app/program /app/input_data /app/ingested_program /app/output",
     SCORING: "pgdl codabench score /app/program /app/input/ref /app/input/res /app/output",
@@ -37,9 +33,9 @@ COMMANDS = {
 
 
 def write_bundle(source: Path, out: Path, step: Callable[[str], None] = lambda _: None) -> list[PlannedPhase]:
-    """Write the bundle of the competition in the TOML file `source` to `out`, and return the phases.
+    """Write the bundle of the competition that the TOML file `source` describes to `out`; return the phases.
 
-    The same files give the same bytes. `step` receives a line on each step of the work. Raise `UserError` if the
+    The same files give the same bytes. `step` receives a line before each step of the work. Raise `UserError` if the
     description, a file that it names, or a task is invalid, or if the platform would refuse the bundle.
     """
     competition = read_competition(source)
@@ -67,7 +63,7 @@ def write_bundle(source: Path, out: Path, step: Callable[[str], None] = lambda _
 
 
 def _require_public(competition: CodabenchCompetition, members: Mapping[str, Content], source: Path) -> None:
-    """Raise `UserError` if a member names a hidden task or is a file of one. The keys name members in messages."""
+    """Raise `UserError` if a member of the bundle names a hidden task, or is a file of a hidden task."""
     names = competition.hidden_tasks
     found = hidden_in(members, TaskDirectory(Path(competition.tasks)).runnable(names) if names else ())
     if problems := [f"{source}: {line}" for line in found]:
@@ -89,7 +85,7 @@ def _archives(phases: Sequence[PlannedPhase]) -> dict[str, Mapping[str, Content]
 
 
 def _pages(competition: CodabenchCompetition, source: Path) -> dict[str, tuple[str, bytes]]:
-    """Return path in the TOML file -> name in the bundle and content, for logo, terms and pages."""
+    """Return path in the TOML file -> (name in the bundle, content), for logo, terms and pages."""
     found: dict[str, tuple[str, bytes]] = {}
     for number, path in enumerate([competition.image, competition.terms, *(page.file for page in competition.pages)]):
         with located(source):
@@ -103,9 +99,9 @@ def _pages(competition: CodabenchCompetition, source: Path) -> dict[str, tuple[s
 
 
 def write_archive(path: Path, members: Mapping[str, Content], *, packed: bool = True) -> None:
-    """Write an archive of members in the order of their names. The same members give the same bytes.
+    """Write a zip archive of members (name -> content); raise `UserError` if this fails.
 
-    Raise `UserError` if a member cannot be read or the archive cannot be written.
+    The same members give the same bytes.
     """
     method = zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED
     with writing(path), zipfile.ZipFile(path, "w", method) as archive:
@@ -141,12 +137,12 @@ zip submission.zip complexity.py metadata
 
 
 def solution() -> Mapping[str, Content]:
-    """Return name -> content of the files of the sample submission."""
+    """Return name -> content, for the files of the sample submission."""
     return {name: text.encode() for name, text in template("template", DEFAULT).items()}
 
 
 def starting_kit(phases: Sequence[PlannedPhase]) -> Mapping[str, Content]:
-    """Return the members of the starting kit: the sample submission, and the public tasks of all phases."""
+    """Return name -> content, for the starting kit: the sample submission and the public tasks of all phases."""
     tasks = {task.name: task for one in phases for task in one.tasks}
     found = dict(solution())
     files = [*map(inputs_of, tasks.values()), references_of(list(tasks.values()))]

@@ -1,7 +1,7 @@
-"""Collects the results that the platform's machines computed, and proves them by making some calls again.
+"""Collects results that the platform's machines computed, and checks them by making some calls again.
 
-Everybody can download a result from the platform, and hand it in as their own. So records count only if they are of the
-files that the participant handed in, and if randomly drawn calls have the same values here.
+A participant could hand in another participant's result, or forge a result. So records are collected only if they
+belong to the participant's own files, and if randomly drawn calls give the same values here.
 """
 
 import math
@@ -31,35 +31,29 @@ from harness.records import EVALUATIONS, Evaluation, Records, Request
 from harness.submission import Submission, find_submission
 from pgdl import Execution, Progress
 
-#: The columns that form the key of a record.
-KEY_PARTS = tuple(signature(call_key).parameters)
+KEY_PARTS = tuple(signature(call_key).parameters)  #: the columns of a record from which its key is computed
 
-#: Maximum size in bytes of a database of records: the size without calls, and the addition for each call.
+#: Maximum size of a database of records in bytes: a constant, and an addition for each call.
 MAX_EMPTY, MAX_CALL = 1024**2, 128 * 1024
 
-#: Beginning of the description of a submission whose calls were not made again.
-UNPROVED = "Not run again by the organiser."
-
-#: Minimum number of calls of a submission that are made again.
-FEWEST = 8
-
-#: Largest relative difference between the values of a call on two classes of machines.
-TOLERANCE = 1e-6
+UNPROVED = "Not run again by the organiser."  #: begins the description of a submission whose calls were not made again
+FEWEST = 8  #: minimum number of calls of a submission that are made again
+TOLERANCE = 1e-6  #: largest relative difference between values of the same call on different classes of machines
 
 
 @dataclass(frozen=True)
 class CollectedResults:
-    """The outcome of collecting the results of a phase."""
+    """The numbers of collected submissions and calls of a phase."""
 
     phase: str  #: name of the phase
-    submissions: int  #: number of submissions whose records are in the database now
-    calls: int  #: number of added calls
+    submissions: int  #: number of submissions whose records are now in the database
+    calls: int  #: number of calls that were added to the database
     proved: int  #: number of calls that were made again
-    head: str | None = None  #: digest of all records of the phase's site, if a site was written
+    head: str | None = None  #: digest of all records of the site; None if no site was written
 
 
 def choose_phase(competition: CodabenchCompetition, name: str | None, source: Path) -> PlannedPhase:
-    """Return the phase `name`, or the only phase if `name` is None. Raise `UserError` for a hidden phase.
+    """Return the phase `name`, or the only phase if `name` is None; raise `UserError` if it is hidden or missing.
 
     `source` is the TOML file of the competition.
     """
@@ -75,12 +69,12 @@ def collect(
     settings: PhaseSettings, tasks_dir: Path, directory: Path, names: Sequence[str], results: Address, share: float,
     progress: Progress,
 ) -> CollectedResults:  # fmt: skip
-    """Add the records of the submissions `names` of a phase to the database `results`.
+    """Check the results of the submissions `names` of a phase, and add their records to the database `results`.
 
-    `directory` has the submissions NAME.zip, and the results results/NAME.zip. A `share` (0 to 1) of the calls of each
-    submission is made again, even if the calls are in the database already. A result that cannot be used or proved is
-    left out, with a warning. Raise `UserError` if no result can be used, no call can be made here, or the database
-    already has rows of a result that is left out.
+    `directory` holds the submissions NAME.zip, and their results results/NAME.zip. A `share` (0 to 1) of the calls of
+    each submission is made again. Results that cannot be used or are not confirmed are left out with a warning. Raise
+    `UserError` if no result can be used, no call can be made here, or the database already has records of such a
+    result.
     """
     if not names:
         raise UserError("no submissions", file=directory, expected=f"NAME.zip and {RESULTS}/NAME.zip")
@@ -121,9 +115,9 @@ def collect(
 def _prove(
     rows: Sequence[Evaluation], share: float, submission: Submission, run: Run, progress: Progress, refused: Path
 ) -> int:
-    """Make some calls again, and return their number. Raise `UserError` if a value differs from its record.
+    """Make some calls again, and return their number; raise `UserError` if a value differs from its record.
 
-    The failure is written to the file `refused`. While this file exists, the submission is refused without new calls.
+    The differences go into the file `refused`. While it exists, the submission is refused without new calls.
     """
     if refused.exists():
         raise UserError("was refused before", file=refused, remedy="remove this file to try again")
@@ -136,7 +130,6 @@ def _prove(
 
 
 def _found(directory: Path, name: str, owners: dict[str, str], notes: list[str]) -> Submission | None:
-    """Return the submission NAME.zip, and enter its digest in `owners`. If it cannot be used, add a note."""
     try:
         submission = find_submission(str(directory / f"{name}.zip"), name)
         if submission.problem is not None:
@@ -151,10 +144,9 @@ def _found(directory: Path, name: str, owners: dict[str, str], notes: list[str])
 def read_records(
     result: Path, submission: Submission, settings: PhaseSettings, owners: Mapping[str, str]
 ) -> tuple[list[Evaluation], list[Request]]:
-    """Return the records and requests in a result under the submission's name. The result may be forged.
+    """Return the records and requests of a result with the submission's name. The result may be forged.
 
-    Raise `UserError` unless all records are of the files of this submission. `owners` has digest of files -> name of a
-    submission, for messages.
+    Raise `UserError` unless all records belong to the submission's files. `owners` maps digests to names, for messages.
     """
     try:
         with _records_in(result, settings.planned) as records:
@@ -183,7 +175,7 @@ def read_records(
 
 @contextmanager
 def _records_in(result: Path, calls: int) -> Iterator[Records]:
-    """Yield the database in a result. No other file is unpacked, and no more bytes than `calls` calls need."""
+    """Unpack the database of a result, but no more bytes than `calls` calls need; yield it."""
     with tempfile.TemporaryDirectory() as temporary, open_archive(result) as archive:
         file = Path(temporary, RECORDS)
         with writing(file):
@@ -196,13 +188,13 @@ def _records_in(result: Path, calls: int) -> Iterator[Records]:
 
 
 def _renamed(row: Evaluation, name: str) -> Evaluation:
-    """Return a record with `name` as its submission, and with the key that `pgdl run` gives to this call."""
+    """Return a record with `name` as its submission, and with the key that belongs to this name."""
     renamed = replace(row, submission=name)
     return replace(renamed, key=call_key(**{part: getattr(renamed, part) for part in KEY_PARTS}))
 
 
 def draw(rows: Sequence[Evaluation], share: float) -> Sequence[Evaluation]:
-    """Return a random share of the calls with a value, at least `FEWEST` calls. A share of 0 draws no call."""
+    """Return a random share of the calls with a value, and at least `FEWEST` calls unless `share` is 0."""
     right = [row for row in rows if row.outcome == Outcome.OK]
     number = max(FEWEST, math.ceil(share * len(right))) if share else 0
     return secrets.SystemRandom().sample(right, min(number, len(right)))
@@ -211,7 +203,7 @@ def draw(rows: Sequence[Evaluation], share: float) -> Sequence[Evaluation]:
 def made_again(
     drawn: Sequence[Evaluation], submission: Submission, run: Run, progress: Progress
 ) -> dict[tuple[str, str], Evaluation]:
-    """Make the drawn calls of a submission again, on the tasks of a run. Return (task, model) -> new record."""
+    """Make the drawn calls of a submission again, on the tasks of a run; return (task, model) -> new record."""
     wanted = {(row.task, row.model) for row in drawn}
     tasks = [
         replace(task, models=tuple(model for model in task.models if (task.name, model.id) in wanted))
@@ -226,10 +218,10 @@ def made_again(
 def differences(
     rows: Sequence[Evaluation], drawn: Sequence[Evaluation], again: Mapping[tuple[str, str], Evaluation]
 ) -> list[str]:
-    """Return a line for each drawn call that its new record does not confirm. `again` has (task, model) -> new record.
+    """Return a line for each drawn call that `again`, (task, model) -> new record, does not confirm.
 
-    On the same class of machines, values must be equal. On different classes, values may differ by `TOLERANCE`, but
-    must have the same order as in `rows`: otherwise a nearly constant measure would confirm any values.
+    On machines of the same class, both values must be equal. Otherwise they may differ by `TOLERANCE`, but the new
+    value must have the same order among the values of `rows`: else a nearly constant measure would confirm any values.
     """
     return [line for row in drawn if (line := _difference(rows, row, again.get((row.task, row.model))))]
 

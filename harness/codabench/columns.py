@@ -1,7 +1,7 @@
-"""The columns of the platform's leaderboard, and the values of a submission in these columns.
+"""The columns of the platform's leaderboard.
 
-The platform sorts by the first column, then by the next, and puts empty cells first. So the first column separates
-complete submissions from incomplete submissions.
+The platform sorts by the first column, then by the next, and puts empty cells first. So the first column is the share
+of calls with a value.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -10,11 +10,10 @@ from typing import Any
 
 from harness.board.row import Row
 
-#: Maximum length of a title or key in characters (`src/apps/leaderboards/models.py:59`).
-LONGEST = 36
+LONGEST = 36  #: maximum length of a title or key in characters (`src/apps/leaderboards/models.py:59`)
 
-#: Key of the column with the final scores of hidden phases, and the value until an organiser publishes a final score:
-#: on the platform, organisers can change a score but not add a score.
+#: Key of the column with the final scores of hidden phases, and its value until an organiser publishes a score: on the
+#: platform, organisers can change but not add scores.
 FINAL, NOT_YET = "final", -1.0
 
 
@@ -51,14 +50,14 @@ COLUMNS = (
 
 
 def task_columns(tasks: Iterable[str]) -> dict[str, str]:
-    """Return task -> key of the task's column, numbered in the order of the tasks."""
+    """Return task -> key of the task's column, such as `task_0`."""
     return {task: f"task_{number}" for number, task in enumerate(dict.fromkeys(tasks))}
 
 
 def described(tasks: Mapping[str, str], *, has_final: bool) -> list[dict[str, Any]]:
-    """Return the columns as entries of competition.yaml. `tasks` maps public tasks to keys of columns.
+    """Return the columns as entries of competition.yaml; `tasks` maps public tasks to keys of columns.
 
-    With `has_final`, there is a column for the final scores of hidden phases.
+    `has_final` adds a column for the final scores of hidden phases.
     """
     final = [PlatformColumn(FINAL, f"final ({NOT_YET:g}: not yet)", precision=1)] if has_final else []
     found = [COMPLETE, *final, *COLUMNS[1:], *(PlatformColumn(key, task[:LONGEST]) for task, key in tasks.items())]
@@ -69,13 +68,13 @@ def described(tasks: Mapping[str, str], *, has_final: bool) -> list[dict[str, An
 
 
 def scores_of(row: Row, tasks: Mapping[str, str]) -> dict[str, float]:
-    """Return key of a column -> value of a submission, without missing values. `tasks` maps tasks to keys."""
+    """Return key of a column -> value of a row, without missing values; `tasks` maps tasks to keys of columns."""
     values = {one.key: one.value(row) for one in COLUMNS}
     values |= {tasks[name]: task.official for name, task in row.tasks.items()}
     return {key: value for key, value in values.items() if value is not None}
 
 
 def verdict_of(row: Row) -> dict[str, float]:
-    """Return key of a column -> value of a submission of a hidden phase: the platform only checks the submission."""
+    """Return key of a column -> value of a row in a hidden phase, which has no score on the platform yet."""
     values = {one.key: one.value(row) for one in (COMPLETE, SECONDS)} | {FINAL: NOT_YET}
     return {key: value for key, value in values.items() if value is not None}

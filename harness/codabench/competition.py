@@ -1,6 +1,6 @@
-"""The description of a competition, a TOML file whose keys are explained here, and the phases of the competition.
+"""The TOML file in which an organiser describes a competition, and the phases of the competition.
 
-A key that also exists in Codabench's own description of competitions has the same name there.
+Keys that also exist in Codabench's own description of competitions have the same names there.
 """
 
 import itertools
@@ -25,11 +25,8 @@ from harness.toml import Section, checked, read_toml, require
 #: Seconds that a submission may take on the platform's own machines (`src/apps/competitions/tasks.py:117`).
 DEFAULT_QUEUE_S = 600
 
-#: Largest value of a number of submissions in the platform's database.
-MOST_SUBMISSIONS = 2**31 - 1
-
-#: Minimum time of a container in seconds: to start, to import a framework, and to end before the platform kills it.
-SHORTEST_S = 60
+MOST_SUBMISSIONS = 2**31 - 1  #: largest number of submissions that the platform's database can hold
+SHORTEST_S = 60  #: minimum time of a container in seconds, to start, to import a framework and to end in time
 
 
 class Page(Section):
@@ -43,16 +40,16 @@ class Phase(Section):
     """`[[phases]]`: the tasks, limits and dates of a phase."""
 
     name: str = Field(min_length=1, max_length=256, description="Name of the phase.")
-    description: str = Field("", description="What it is for.")
+    description: str = Field("", description="Purpose of the phase.")
     start: datetime = Field(description="Date, or date and time; without an offset, in UTC.")
-    end: datetime | None = Field(None, description="The same; the last phase may have none.")
+    end: datetime | None = Field(None, description="As `start`; only the last phase may lack an end.")
     tasks: list[str] = Field(description="Names of its tasks.")
     hidden: bool = Field(
-        False, description="Whether its tasks stay at home, where its submissions are evaluated. The tasks of other "
-        "phases are public: the starting kit has them with their reference data."
+        False, description="Whether its tasks are never uploaded, so that the organiser evaluates its submissions. The "
+        "tasks of other phases are public: the starting kit has them with their reference data."
     )  # fmt: skip
     check_task: str | None = Field(
-        None, description="Of a hidden phase: a public task on which the platform checks its submissions."
+        None, description="For a hidden phase: a public task on which the platform checks its submissions."
     )
     time_limit: float = Field(300.0, gt=0, le=LONGEST_S, strict=False, description="Seconds for each call.")
     memory_gib: float = Field(4.0, gt=0, strict=False, description="Memory for each call.")
@@ -64,17 +61,17 @@ class Phase(Section):
         100, ge=1, le=MOST_SUBMISSIONS, description="For each participant, in the whole phase."
     )
     auto_migrate_to_this_phase: bool = Field(
-        False, description="Whether the submissions of the phase before are run again when this one begins."
+        False, description="Whether submissions of the previous phase are run again when this phase begins."
     )
 
     @property
     def public_tasks(self) -> list[str]:
-        """Names of the tasks that are uploaded to the platform: for a hidden phase, `check_task`."""
+        """Names of the tasks that are uploaded to the platform; for a hidden phase only `check_task`."""
         return self.tasks if self.check_task is None else [self.check_task]
 
     @property
     def ends(self) -> datetime | None:
-        """The end of the phase in UTC; None if it never ends."""
+        """The end of the phase in UTC; None for a phase without end."""
         return self.end.replace(tzinfo=UTC) if self.end else None
 
     @property
@@ -103,15 +100,15 @@ class Phase(Section):
 
 
 class CodabenchCompetition(Section):
-    """The description of a competition: the whole TOML file."""
+    """The content of the TOML file of a competition."""
 
     title: str = Field(min_length=1, max_length=256, description="Title of the competition.")
-    description: str = Field("", description="What it is about, in a sentence.")
+    description: str = Field("", description="The competition in a sentence.")
     image: str = Field(description="Logo: a PNG, JPEG or GIF file.")
     terms: str = Field(description="What participants agree to: a Markdown or HTML file.")
     docker_image: str = Field(min_length=1, max_length=128, description="The image that pgdl help codabench names.")
     queue: UUID | None = Field(
-        None, strict=False, description="Vhost of the queue of your own workers; default: the platform's."
+        None, strict=False, description="Vhost of the queue of your own workers; without it, the platform's are used."
     )
     contact_email: str | None = Field(
         None, max_length=256, pattern=r"^[\w.+-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$",
@@ -124,7 +121,7 @@ class CodabenchCompetition(Section):
 
     @property
     def hidden_tasks(self) -> list[str]:
-        """Names of the tasks of hidden phases, which are never uploaded."""
+        """Names of all tasks of hidden phases; they are never uploaded."""
         return [name for phase in self.phases if phase.hidden for name in phase.tasks]
 
     @model_validator(mode="after")
@@ -152,7 +149,7 @@ class CodabenchCompetition(Section):
 def position_of(name: str | None, names: Sequence[str], where: object) -> int:
     """Return the position in `names` of the phase `name`, or of the only phase if `name` is None.
 
-    Raise `UserError`, which begins with `where`, if there is no such phase.
+    Raise `UserError` if there is no such phase; its message begins with `where`.
     """
     found = [number for number, one in enumerate(names) if name in (None, one)]
     if len(found) != 1:
@@ -162,9 +159,9 @@ def position_of(name: str | None, names: Sequence[str], where: object) -> int:
 
 
 def read_competition(path: Path) -> CodabenchCompetition:
-    """Read and check the TOML file of a competition. Raise `UserError` with all problems of the file.
+    """Read and check the TOML file of a competition; raise `UserError` with all problems of the file.
 
-    The returned directory of tasks is relative to the current directory, not to the file.
+    In the result, the directory of tasks is relative to the current directory, not to the file.
     """
     content, _ = read_toml(path)
     found = checked(CodabenchCompetition, content, "", path)
@@ -173,15 +170,15 @@ def read_competition(path: Path) -> CodabenchCompetition:
 
 @dataclass(frozen=True)
 class PlannedPhase:
-    """A phase with the files of its public tasks, and the settings for the programs that the platform runs."""
+    """A phase with checked tasks."""
 
     phase: Phase
-    tasks: Sequence[TaskFiles]
-    settings: PhaseSettings
+    tasks: Sequence[TaskFiles]  #: files of the public tasks
+    settings: PhaseSettings  #: settings of the programs that the platform runs
 
     @property
     def shortage(self) -> str:
-        """A note if the container's time is too short for calls that all reach their time limit; otherwise empty."""
+        """A note if the container's time is too short for calls that all reach their time limit; else empty."""
         limit_s, left_s = self.phase.time_limit, self.settings.for_calls_s
         if (longest_s := limit_s * self.settings.planned) <= left_s:
             return ""
@@ -192,10 +189,10 @@ class PlannedPhase:
 
 
 def plan_phases(competition: CodabenchCompetition, where: Path) -> list[PlannedPhase]:
-    """Read and check the tasks of a competition, and return its phases. `where` is the TOML file, for messages.
+    """Check the tasks of a competition, and return its phases; `where` is the TOML file, for messages.
 
-    Raise `UserError` if a task is missing or invalid, lacks reference data, or if the description calls a task public
-    that is marked as hidden, or the reverse.
+    Raise `UserError` if a task is missing, invalid or without reference data. Raise it, too, if a task of a public
+    phase is marked as hidden, or a task of a hidden phase is not.
     """
     names = list(dict.fromkeys(name for phase in competition.phases for name in phase.public_tasks))
     found = TaskDirectory(Path(competition.tasks)).runnable([*names, *competition.hidden_tasks])

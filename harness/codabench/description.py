@@ -9,22 +9,21 @@ import yaml
 from harness.codabench.columns import described
 from harness.codabench.competition import CodabenchCompetition, PlannedPhase
 
-#: Name of the file, and version of its format.
-NAME, VERSION = "competition.yaml", 2
+NAME, VERSION = "competition.yaml", 2  #: name of the file, version of its format
 
-#: Kinds of archives of a phase, and names of archives of the whole competition.
+#: Kinds of archives that each phase has, and names of archives of the whole competition.
 INPUT, REFERENCE, INGESTION, SCORING = "input_data", "reference_data", "ingestion_program", "scoring_program"
 PARTS = (INGESTION, SCORING, REFERENCE, INPUT)
 STARTING_KIT, SOLUTION = "starting_kit.zip", "solution.zip"
 
 
 def archive_of(number: int, part: str) -> str:
-    """Return the name in the bundle of the archive with the `part` of the phase at position `number`."""
+    """Return the name of an archive in the bundle: of the kind `part`, for the phase at position `number`."""
     return f"phase_{number}_{part}.zip"
 
 
 def describe(competition: CodabenchCompetition, phases: Sequence[PlannedPhase], files: Mapping[str, str]) -> bytes:
-    """Return the content of competition.yaml. `files` maps paths of logo, terms and pages to names in the bundle.
+    """Return the content of competition.yaml; `files` maps paths of logo, terms and pages to names in the bundle.
 
     On the platform, each phase has a single task, which contains all public tasks of the phase.
     """
@@ -74,5 +73,5 @@ def _phase(number: int, one: PlannedPhase) -> dict[str, Any]:
 
 
 def _text(moment: datetime) -> str:
-    """Return a time as text, for a string in YAML: of a YAML timestamp, the platform would drop the hours."""
+    """Return a time as text, since the platform would drop the hours of a YAML timestamp."""
     return f"{moment:%Y-%m-%d %H:%M:%S}"

@@ -1,4 +1,4 @@
-"""Downloads, by the platform's API, each participant's submission that counts. Files are not downloaded twice.
+"""Downloads one submission of each participant from the platform.
 
 Addresses in the platform's storage are signed (utils/data.py:45), so the token is not sent there.
 """
@@ -26,23 +26,21 @@ from harness.reading import read_text
 from harness.submission.name import MAX_NAME, clean, taken
 from harness.text import not_a_formula, printable
 
-#: Name of the table of downloaded submissions, and of the folder of results; maximum sizes of files and of the table.
-TABLE, RESULTS = "submissions.csv", "results"
-MAX_OUTPUT, MAX_TABLE = 4 * 1024**3, 64 * 1024**2
+TABLE, RESULTS = "submissions.csv", "results"  #: name of the table of downloaded submissions, and folder of results
+MAX_OUTPUT, MAX_TABLE = 4 * 1024**3, 64 * 1024**2  #: maximum size of a downloaded file, and of the table, in bytes
 
-#: End of a name that `names_of` derives. A participant's own name with this end is never used unchanged.
+#: End of the names that `names_of` makes up; a participant's own name with such an end is replaced, too.
 _DERIVED = re.compile(r"_[0-9a-f]{8}$")
 
-#: Number of consecutive failed downloads after which the command gives up.
-MAX_FAILED = 20
+MAX_FAILED = 20  #: number of consecutive failed downloads after which the command gives up
 
 
 class Submitted(BaseModel):
-    """A downloaded submission: a row of the table."""
+    """A downloaded submission, a row of the table."""
 
     model_config = ConfigDict(frozen=True)
 
-    name: str  #: name of the submission here; the file is NAME.zip
+    name: str  #: name of the submission here; its file is NAME.zip
     participant: str
     submission: int  #: number of the submission on the platform
     written: datetime  #: time at which the file was written to the platform's storage (UTC)
@@ -58,12 +56,12 @@ class _Files(BaseModel):
 def download(
     opened: OpenedPhase, end: datetime | None, directory: Path, step: Callable[[str], None], *, with_results: bool
 ) -> tuple[list[Submitted], list[str]]:
-    """Download the one submission of each participant that counts, as NAME.zip, and write a table of all.
+    """Download a submission of each participant as NAME.zip; return the submissions, and lines on problems.
 
-    The submission on the platform's board counts, or else the last submission whose file was written before `end`, the
-    end of the phase in the organiser's description. `with_results`: only submissions with a score count, and
-    results/NAME.zip is downloaded, too. Return the downloaded submissions, and lines on submissions that are left out.
-    Raise `UserError` if the platform cannot be reached, refuses or fails.
+    It is the submission on the platform's board, or else the last submission whose file was written before `end`. A
+    table lists the files, and existing files are not downloaded again. `with_results` chooses only among submissions
+    with a score, and also downloads results/NAME.zip. Raise `UserError` if the platform cannot be reached, refuses or
+    fails.
     """
     listed, notes = by_participant(opened, FINISHED if with_results else None)
     with writing(directory):
@@ -96,14 +94,14 @@ def download(
                 kept[one.id] = found
                 break
             notes.append(f"{names[owner]}: submission {one.id} is left out: its file was written after the end")
-    for name in {*names.values()} - {one.name for one in kept.values()}:  # files that no longer count
+    for name in {*names.values()} - {one.name for one in kept.values()}:  # files of submissions that are left out now
         (directory / f"{name}.zip").unlink(missing_ok=True)
     _write_table(directory, kept.values())
     return list(kept.values()), notes
 
 
 def read_table(directory: Path) -> list[Submitted]:
-    """Return the rows of the table in a directory, or an empty list without a table. Raise `UserError` if damaged."""
+    """Return the rows of the table in a directory, empty without a table; raise `UserError` for a damaged table."""
     file = directory / TABLE
     if not file.exists():
         return []
@@ -117,7 +115,7 @@ def read_table(directory: Path) -> list[Submitted]:
 
 
 def names_of(owners: Iterable[str]) -> dict[str, str]:
-    """Return participant -> name of the submission. No name can be mistaken for another name or for a measure."""
+    """Return participant -> name for the submission, which cannot be mistaken for another name or for a measure."""
     seen = Counter(alike(clean(owner)) for owner in owners)
 
     def name_of(owner: str) -> str:
@@ -152,10 +150,7 @@ def _fetch(platform: Platform, one: Listed, name: str, directory: Path, *, with_
 
 
 def _fetch_file(platform: Platform, named: str | None, place: Path, asked: Address) -> datetime:
-    """Download the file at the address `named`, and return the time at which the storage received it.
-
-    `asked` is the address of the API that told `named`, for messages. Raise `UserError` if there is no such file.
-    """
+    """Download the zip archive at `named`; return the time at which the platform's storage received it."""
     if named is None:
         raise UserError("the platform has no such file", file=asked, expected=place.name)
     platform.require_encryption(named)

@@ -1,8 +1,7 @@
 """The ingestion program: it calls a submission on the tasks of a phase, inside the platform's container.
 
-The container runs as root without capabilities, and has a network and no memory limit. Landlock and the system-call
-filter isolate each call. The calls end well before the container's time is up, because the platform keeps no output of
-a container that it kills.
+In the container, Landlock and a system-call filter isolate each call. All calls end well before the container's time is
+up, because the platform keeps no output of a container that it kills.
 """
 
 import os
@@ -26,24 +25,22 @@ from harness.records import Records
 from harness.submission import find_submission
 from pgdl import Execution, Progress, run
 
-#: Name of the submission in the records. The organiser's machine, not the container, knows the participant.
-NAME = "submission"
-
-#: Seconds between intermediate results, which remain if the container is killed.
-SAVE_S = 30.0
+NAME = "submission"  #: name of the submission in the records, since the container does not know the participant
+SAVE_S = 30.0  #: seconds between two intermediate results
 
 #: Files in which the platform looks for a submission's own command, in this order, and their maximum size in bytes.
 COMMANDS, MAX_BYTES = ("metadata.yaml", "metadata"), 64 * 1024
 
 
 class OutOfTimeError(KeyboardInterrupt):
-    """The container's time is used up. The calls end as after Ctrl-C."""
+    """The container's time is used up; the calls end as after Ctrl-C."""
 
 
 def ingest(program: Path, input_data: Path, submission: Path, output: Path, progress: Progress) -> PhaseResult:
-    """Call a submission on all models of a phase; write and return the result. The platform mounts the directories.
+    """Call a submission on all models of a phase; write the result to `output`, and return it.
 
-    If no call can be made, note the reason in the result, and raise `UserError`.
+    `program` holds the settings of the phase, and `input_data` the tasks. If no call can be made, write the reason, and
+    raise `UserError`.
     """
     settings = PhaseSettings.read(program)
     execution = Execution(settings.time_limit_s, memory_bytes=settings.memory_bytes, sandbox=SANDBOX)
@@ -73,7 +70,7 @@ def ingest(program: Path, input_data: Path, submission: Path, output: Path, prog
 
 
 def _command(submission: Path) -> str:
-    """Return the reason for refusing a submission with a command of its own, or an empty text without a command."""
+    """Return why a submission with a command of its own is refused; empty for a submission without a command."""
     for name in COMMANDS:
         if os.path.lexists(submission / name):
             try:
@@ -87,7 +84,7 @@ def _command(submission: Path) -> str:
 
 @contextmanager
 def _until(ends_at: float) -> Iterator[None]:
-    """Raise `OutOfTimeError` in the context at the time `ends_at`, in seconds since the epoch."""
+    """Raise `OutOfTimeError` within the context at the time `ends_at`, in seconds since the epoch."""
 
     def end(*_: object) -> None:
         raise OutOfTimeError
@@ -102,15 +99,13 @@ def _until(ends_at: float) -> Iterator[None]:
 
 
 class _Saving:
-    """Writes the result of the calls that are recorded so far, again and again."""
-
     def __init__(self, database: Path, output: Path, notes: tuple[str, ...]) -> None:
         self._database, self._output, self._notes = database, output, notes
         self._copy = database.with_suffix(".copy")
         self._writing = threading.Lock()
 
     def save(self, ended: str, problem: str = "") -> PhaseResult:
-        """Write and return the result, even if there is no record yet. `ended` says how the calls ended."""
+        """Write and return the result; `ended` says how the calls ended."""
         with self._writing:
             files: Mapping[str, Path | bytes] = {}
             if self._database.exists():

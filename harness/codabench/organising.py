@@ -1,4 +1,4 @@
-"""The commands of an organiser for a phase on the platform: collect results, download submissions, publish scores."""
+"""An organiser's commands for a phase on the platform: collect results, download submissions, publish scores."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -23,11 +23,11 @@ from pgdl import board
 class Organiser:
     """An organiser's access to the platform."""
 
-    token_file: Path | None = None  #: file with the organiser's token; None: the variable CODABENCH_TOKEN
+    token_file: Path | None = None  #: file with the organiser's token; None for the variable CODABENCH_TOKEN
     readable: tuple[str, ...] = ()  #: hosts that may be reached without encryption
 
     def open(self, page: Address, phase: str | None, progress: Progress) -> OpenedPhase:
-        """Return a phase of the competition at `page`, and warn of hosts that are reached without encryption."""
+        """Open a phase of the competition at the address `page`, and warn of hosts without encryption."""
         site, number = split_page(page)
         for host in self.readable:
             why = "others may read the token and the files"
@@ -35,8 +35,7 @@ class Organiser:
         return open_phase(Platform(site, read_token(self.token_file), self.readable), number, phase)
 
 
-#: An organiser whose token is in the environment.
-USUAL = Organiser()
+USUAL = Organiser()  #: an organiser whose token is in the environment
 
 
 def collect_results(
@@ -53,10 +52,10 @@ def collect_results(
 ) -> CollectedResults:
     """Check the results of a public phase, and add them to the database `results`.
 
-    `competition` is the TOML file of the competition. `source` is the competition's page, or a directory with files of
-    the platform. Files are downloaded to a folder of `downloads` for each phase. A random `share` of the calls of each
-    submission is made again. With `html`, a site is written to that directory and verified. Raise `UserError` if a file
-    is invalid, the platform refuses, or no sandbox works here.
+    `competition` is the TOML file of the competition. `source` is the address of its page, or a directory with files of
+    the platform. Downloaded files go to a folder of `downloads`. A random `share` (0 to 1) of the calls of each
+    submission is made again. If `html` is a directory, a site is written there and verified. Raise `UserError` if a
+    file is invalid, the platform refuses, or no sandbox works here.
     """
     read = read_competition(competition)
     chosen, tasks_dir = choose_phase(read, phase, competition), Path(read.tasks)
@@ -93,9 +92,11 @@ def download_submissions(
     organiser: Organiser = USUAL,
     progress: Progress = SILENT,
 ) -> tuple[str, int]:
-    """Download each participant's submission that counts. Return the phase's name and the number of submissions.
+    """Download one submission of each participant to `output`; return the name of the phase and their number.
 
-    Raise `UserError` if a file is invalid, or if the platform refuses.
+    It is the submission on the platform's board, or else the last before the phase's end. `competition` is the TOML
+    file of the competition, and `page` the address of its page. Raise `UserError` if a file is invalid, or the platform
+    refuses.
     """
     phases = read_competition(competition).phases
     chosen = phases[position_of(phase, [one.name for one in phases], competition)]
@@ -117,11 +118,11 @@ def publish_scores(
     task_names: Sequence[str] = (),
     progress: Progress = SILENT,
 ) -> tuple[str, int]:
-    """Put the scores of our own board on the platform's board. Return the name of the phase and the number of scores.
+    """Put the scores of the database `results` on the platform's board; return name of the phase, number of scores.
 
-    `directory` was written by `download_submissions`. The platform lets organisers change only existing scores
-    (api/views/leaderboards.py:38), so the scoring program of a hidden phase writes a score for each submission. Raise
-    `UserError` if the platform refuses.
+    `page` is the address of the competition's page, and `directory` was written by `download_submissions`. Organisers
+    can change only existing scores (api/views/leaderboards.py:38), so the scoring program of a hidden phase has written
+    a placeholder for each submission. Raise `UserError` if the platform refuses.
     """
     rows = board(tasks_dir=tasks_dir, task_names=task_names, results=results).board.rows
     opened = organiser.open(page, phase, progress)

@@ -1,7 +1,4 @@
-"""The API of Codabench, used with an organiser's token, and the submissions of a phase on the platform.
-
-Comments name the files and lines of revision c7dbc756 of codalab/codabench, below src/.
-"""
+"""The API of Codabench. Comments name files and lines of revision c7dbc756 of codalab/codabench, below src/."""
 
 import os
 import re
@@ -27,31 +24,21 @@ from harness.validation import first_problem
 
 Answer = TypeVar("Answer")
 
-#: Environment variable with the token.
-VARIABLE = "CODABENCH_TOKEN"
-
-#: Maximum size in bytes of the file with the token, and of an answer.
-MAX_TOKEN, MAX_ANSWER = 64 * 1024, 256 * 1024**2
-
-#: Hosts that need no encryption, because requests do not leave the machine.
-LOCAL = ("localhost", "127.0.0.1", "::1")
-
-#: Remedy for a missing or refused token.
-HELP = "pgdl help codabench says how to get a token"
-
-#: Problem of an answer that Codabench would not give.
+VARIABLE = "CODABENCH_TOKEN"  #: environment variable with the token
+MAX_TOKEN, MAX_ANSWER = 64 * 1024, 256 * 1024**2  #: maximum size of the file with the token, and of an answer, in bytes
+LOCAL = ("localhost", "127.0.0.1", "::1")  #: hosts that need no encryption, since requests stay on this machine
+HELP = "pgdl help codabench says how to get a token"  #: remedy for a missing or refused token
 UNEXPECTED = "not an answer of Codabench's API"
 
-#: Form of the address of a competition's page, for messages, and pattern of such an address.
+#: Form of the address of a competition's page, for messages, and its pattern.
 PAGE = "https://www.codabench.org/competitions/ID/"
 _PAGE = re.compile(r"(https?://[^/?#@\s]+)/competitions/(\d{1,18})(?:[/?#].*)?")
 
-#: Status of a submission that has a score (apps/competitions/models.py:431).
-FINISHED = "Finished"
+FINISHED = "Finished"  #: status of a submission that has a score (apps/competitions/models.py:431)
 
 
 def read_token(file: Path | None) -> str:
-    """Return the token in a file, or in the environment. Raise `UserError` without showing the token."""
+    """Return the token in a file, or in the environment if `file` is None; raise `UserError` if there is none."""
     source = file or VARIABLE
     token = (os.environ.get(VARIABLE, "") if file is None else read_text(file, MAX_TOKEN)).strip()
     if not token:
@@ -63,7 +50,7 @@ def read_token(file: Path | None) -> str:
 
 
 class Platform:
-    """The API at an address, such as https://www.codabench.org. The token is sent to no other host."""
+    """The API of a Codabench site, such as https://www.codabench.org. The token is sent to no other host."""
 
     def __init__(self, address: str, token: str, readable: Collection[str] = ()) -> None:
         self._readable = {*LOCAL, *readable}
@@ -76,7 +63,7 @@ class Platform:
         self._session.auth = self._authorized  # a header would be replaced by an entry of ~/.netrc
 
     def get(self, path: str, kind: type[Answer]) -> Answer:
-        """Return the answer at a path below /api/ as a checked object of `kind`. Raise `UserError` on failure."""
+        """Return the answer at a path below /api/ as a checked object of `kind`; raise `UserError` on failure."""
         url = self.url_of(path)
         try:
             return TypeAdapter(kind).validate_python(self._ask("GET", url))
@@ -86,11 +73,11 @@ class Platform:
             raise UserError(what, file=url, expected=problem.expected, found=problem.found) from error
 
     def patch(self, path: str, content: Mapping[str, object]) -> None:
-        """Change the object at a path below /api/. Raise `UserError` on failure."""
+        """Change the object at a path below /api/; raise `UserError` on failure."""
         self._ask("PATCH", self.url_of(path), content)
 
     def require_encryption(self, address: str) -> None:
-        """Raise `UserError` for an address without encryption, unless the user has allowed its host."""
+        """Raise `UserError` for an unencrypted address, unless its host is `LOCAL` or the user has allowed it."""
         parts = urlsplit(address)
         if parts.scheme not in ("http", "https"):
             raise UserError("not an address on the web", file=origin(address), expected="https")
@@ -133,7 +120,6 @@ class Platform:
             return body
 
     def _refused(self, url: Address, response: requests.Response, body: bytes) -> UserError:
-        """Return the error for a refused request. Status 403 stands for an unknown token, and for missing rights."""
         found = printable(f"{response.status_code} {response.reason}")
         with suppress(ValueError, LookupError, TypeError):
             found += f": {printable(str(parse_json(body)['detail']))[:200]}"
@@ -180,9 +166,9 @@ class OpenedPhase:
 
 
 def split_page(page: Address) -> tuple[str, str]:
-    """Return the site's address and the competition's number from the address of a competition's page.
+    """Split the address of a competition's page into the site's address and the competition's number.
 
-    Raise `UserError` for any other address.
+    Raise `UserError` for another address.
     """
     match = _PAGE.fullmatch(page.reveal())
     if match is None:
@@ -191,10 +177,9 @@ def split_page(page: Address) -> tuple[str, str]:
 
 
 def open_phase(platform: Platform, number: str, name: str | None) -> OpenedPhase:
-    """Return the phase `name` of the competition `number`, or the only phase if `name` is None.
+    """Return the phase `name` of the competition `number`, or its only phase if `name` is None.
 
     Raise `UserError` if the platform cannot be reached, refuses or fails, or if there is no such competition or phase.
-    The platform sends all submissions in a single answer (api/views/submissions.py:28).
     """
     competition = platform.get(f"competitions/{number}/", _Competition)
     if "organised" not in competition.model_fields_set:
@@ -204,10 +189,10 @@ def open_phase(platform: Platform, number: str, name: str | None) -> OpenedPhase
 
 
 def by_participant(opened: OpenedPhase, status: str | None) -> tuple[dict[str, list[Listed]], list[str]]:
-    """Return participant -> submissions with `status`, and a list: empty, or with a line that counts all others.
+    """Return participant -> submissions with `status` (None: all), and a list with a line on the others, if any.
 
-    Without `status`, return all submissions. The submission on the board comes first, then the highest number. Times do
-    not count: participants choose the times on the platform (api/serializers/submissions.py:82).
+    The submission on the platform's board comes first, then the others by descending number: participants can choose
+    the times (api/serializers/submissions.py:82).
     """
     found: dict[str, list[Listed]] = {}
     for one in sorted(opened.submissions, key=lambda one: (not one.on_leaderboard, -one.id)):

@@ -1,7 +1,7 @@
-"""The output of the ingestion program, which the scoring program reads and an organiser downloads.
+"""The output of the ingestion program: a file that says how the calls ended, records, and `TASK.predict` files.
 
 The output may be forged, because the platform runs a submission's own command beside the ingestion program. So
-`harness.codabench.collection` makes some calls again before a result counts.
+`harness.codabench.collection` makes some calls again.
 """
 
 import os
@@ -16,37 +16,34 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from harness.errors import UserError, writing
 from harness.reading import read_regular
 
-#: Names of the file on how the calls ended, and of the records. Other files are `TASK.predict`.
-RESULT, RECORDS = "result.json", "records.db"
+RESULT, RECORDS = "result.json", "records.db"  #: names of the file that says how the calls ended, and of the records
+MAX_BYTES = 64 * 1024  #: maximum size of the file that says how the calls ended
 
-#: Maximum size in bytes of the file on how the calls ended.
-MAX_BYTES = 64 * 1024
-
-#: How the calls ended. Intermediate results say `KILLED`, which is true if no other result follows.
+#: How the calls ended. Intermediate results say `KILLED`; the final result replaces them.
 KILLED = "the container was killed"
 OUT_OF_TIME = "the container's time ran out"
 MADE = "the machine failed at some calls"
 
 
 class PhaseResult(BaseModel):
-    """The content of the file on how the calls ended."""
+    """The content of the file that says how the calls ended."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    problem: str = ""  #: reason for missing records; empty if there are records
-    ended: str = KILLED  #: how the calls ended
-    notes: tuple[str, ...] = ()  #: lines on how the submission was read
+    problem: str = ""  #: why no call could be made; empty if calls were made
+    ended: str = KILLED
+    notes: tuple[str, ...] = ()  #: notes on the submission's files
 
 
 def write_result(directory: Path, result: PhaseResult, files: Mapping[str, Path | bytes]) -> None:
-    """Write a result and its `files` (name -> content or file) to a directory, in place of anything of these names."""
+    """Write a result and further `files` (name -> content or path) to a directory; replace files of these names."""
     for name, content in files.items():
         _replace(directory / name, content if isinstance(content, bytes) else content.read_bytes())
     _replace(directory / RESULT, result.model_dump_json(indent=1).encode() + b"\n")
 
 
 def read_result(directory: Path) -> PhaseResult:
-    """Read the file on how the calls ended. Raise `UserError` if it is missing, or not of the ingestion program."""
+    """Read the file that says how the calls ended; raise `UserError` if it is missing or invalid."""
     file = directory / RESULT
     if not os.path.lexists(file):
         raise UserError("no result of the ingestion program", file=file, remedy="the submission may have removed it")
@@ -57,7 +54,7 @@ def read_result(directory: Path) -> PhaseResult:
 
 
 def copy_records(database: Path, target: Path) -> None:
-    """Copy a database that is in use to `target`, as a single file without a journal. Raise `UserError` on failure."""
+    """Copy a database that is in use to the single file `target`; raise `UserError` on failure."""
     with writing(target):
         target.unlink(missing_ok=True)
         try:
@@ -68,7 +65,7 @@ def copy_records(database: Path, target: Path) -> None:
 
 
 def _replace(path: Path, data: bytes) -> None:
-    """Write a file atomically, in place of a directory or link that a submission may have left at `path`."""
+    """Write a file atomically; it replaces a directory or link that a submission may have left at `path`."""
     with writing(path):
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)

@@ -19,11 +19,8 @@ from harness.task.layout import TaskFiles
 #: Formats of logos that the platform accepts, and the width of its icon (src/apps/competitions/models.py:205).
 LOGOS, ICON_WIDTH = ("PNG", "JPEG", "GIF"), 100
 
-#: A member of a bundle: its content, or the file with the content.
-Content = bytes | Path
-
-#: Maximum size in bytes of a file that is searched for names.
-MAX_TEXT = 4 * 1024**2
+Content = bytes | Path  #: content of a member of a bundle, or the file that holds it
+MAX_TEXT = 4 * 1024**2  #: maximum size of a file that is searched for names of hidden tasks, in bytes
 
 
 def is_logo(content: bytes) -> bool:
@@ -46,7 +43,7 @@ def is_page(content: bytes) -> bool:
 
 
 def hidden_in(members: Mapping[str, Content], tasks: Iterable[TaskFiles]) -> Iterator[str]:
-    """Yield a line for each member that names a hidden task, or equals its reference data or a model's weights."""
+    """Yield a line for each member that names a hidden task, or is its reference data or the weights of its model."""
     tasks = list(tasks)
     names = b"|".join(re.escape(task.name.encode()) for task in tasks)
     words = re.compile(rb"(?<![\w-])(" + names + rb")(?![\w-])", re.IGNORECASE)
@@ -62,7 +59,7 @@ def hidden_in(members: Mapping[str, Content], tasks: Iterable[TaskFiles]) -> Ite
 
 
 def _text(member: Content) -> bytes:
-    """Return the content of a member that is text, and no bytes for a member with a NUL, such as weights."""
+    """Return the content of a member; empty for a large member, and for a member that is no text."""
     if isinstance(member, Path):
         if member.stat().st_size > MAX_TEXT:
             return b""

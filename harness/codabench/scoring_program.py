@@ -1,4 +1,4 @@
-"""The scoring program: it computes the scores and the report of a submission from the ingestion program's output."""
+"""The scoring program: it computes a submission's scores and report from the output of the ingestion program."""
 
 import html
 import json
@@ -17,8 +17,7 @@ from harness.records import Records
 from harness.site import write_report
 from pgdl import report
 
-#: Names of the file with the scores, and of the page that the platform shows beside the scores.
-SCORES, REPORT = "scores.json", "detailed_results.html"
+SCORES, REPORT = "scores.json", "detailed_results.html"  #: files with the scores, and with the report
 
 _FAILED = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
@@ -28,10 +27,11 @@ _FAILED = """<!doctype html>
 
 
 def score_result(program: Path, reference: Path, result: Path, output: Path) -> str:
-    """Write the scores and the report of a submission, and return a summary. The platform mounts the four directories.
+    """Write the scores and the report of a submission to `output`, and return a summary in words.
 
-    If the result does not count, note the reason in the report, and raise `UserError`. The platform then lists the
-    submission as failed, and shows it on no leaderboard.
+    `program` holds the settings of the phase, `reference` the reference data, `result` the output of the ingestion
+    program. If the result is invalid or without calls, write the reason into the report, and raise `UserError`: the
+    platform then lists the submission as failed.
     """
     try:
         return _score(program, reference, result, output)
@@ -69,7 +69,7 @@ def _score(program: Path, reference: Path, place: Path, output: Path) -> str:
 
 
 def _verdict(settings: PhaseSettings, rows: Sequence[Any]) -> Iterator[str]:
-    """Yield sentences on the check of a submission, if the phase is hidden; nothing for other phases."""
+    """Yield sentences on the check of a submission if the phase is hidden; nothing for a public phase."""
     if settings.is_check:
         longest_s, limit_s = max(row.call_wall_s for row in rows), settings.time_limit_s
         yield f"Received. The scores of the phase {settings.name} are made by the organiser, on other tasks"

@@ -1,7 +1,6 @@
 """Random changes of images: of training batches, and of the test set if a recipe requests it.
 
-Batches are float32, (N, H, W, C) in [0, 1]; a fourth channel stays unchanged. This module imports TensorFlow, so only
-the trainer's process may import it.
+Batches are float32, (N, H, W, C) in [0, 1]; a fourth channel stays unchanged.
 """
 
 from collections.abc import Callable
@@ -31,14 +30,14 @@ def augment(
 ) -> Callable[[Any], Any]:
     """Return a function that changes a batch at random, for `tf.data` or a compiled training step.
 
-    The function's generator is seeded from TensorFlow's global seed now, and continues from call to call. Draws depend
-    on the order of the calls: a repeatable `map` must not be parallel.
+    `augment` seeds the function's generator from TensorFlow's global seed. Random numbers depend on the order of the
+    calls, so a repeatable `tf.data` map must not be parallel.
 
     Args:
-        name: crop_flip, cifar10_policy, or a perturbation in `PERTURBATIONS`, with magnitudes uniform over the range.
+        name: crop_flip, cifar10_policy, or a perturbation in `PERTURBATIONS`, whose magnitudes are drawn uniformly.
         share: probability that an image is changed.
-        level: factor of the magnitudes; only the perturbations have magnitudes.
-        perturbation_range: lowest and highest magnitude at level 1; only for the perturbations.
+        level: factor of the perturbations' magnitudes.
+        perturbation_range: lowest and highest magnitude at level 1, for perturbations.
     """
     with tf.device("CPU:0"):  # tf.data runs on the CPU
         generator = tf.random.Generator.from_seed(tf.random.uniform([], maxval=2**62, dtype=tf.int64))
@@ -56,7 +55,7 @@ def augment(
 def perturb(
     images: NDArray[np.float32], name: str, perturbation_range: tuple[float, float], seed: int
 ) -> NDArray[np.float32]:
-    """Return the images, each perturbed by a magnitude drawn uniformly from the range by `seed`."""
+    """Return the images, each perturbed by a magnitude that is drawn uniformly from the range."""
     magnitudes = stream("test perturbation", seed).uniform(*perturbation_range, len(images)).astype(np.float32)
     changed = images.copy()
     for start in range(0, len(images), BATCH):
@@ -68,7 +67,7 @@ def perturb(
 def _random_change(
     name: str, level: float, perturbation_range: tuple[float, float] | None
 ) -> Callable[[Any, Any], Any]:
-    """Return the change `name` as a function of a batch and a seed (2,)."""
+    """Return the change `name` (see `augment`) as a function of a batch and a seed (2,)."""
     if name == "crop_flip":
         return _crop_flip
     if name == "cifar10_policy":

@@ -1,8 +1,7 @@
 """The policy that AutoAugment found for CIFAR-10 (Cubuk et al. 2019, table 7 of the appendix).
 
-Magnitudes are those of Cubuk et al.'s code for CIFAR-10, where level 10 is the maximum. Pixels from outside an image
-are mid-grey. Their code also crops, mirrors and cuts out; these steps are no part of the policy. This module imports
-TensorFlow, so only the trainer's process may import it.
+Magnitudes are as in Cubuk et al.'s code for CIFAR-10, where level 10 is the maximum. Pixels from outside an image
+are mid-grey. Their code also crops, mirrors and cuts out; these steps are no part of the policy.
 """
 
 from collections.abc import Callable
@@ -65,7 +64,6 @@ def cifar10_policy(images: Any, seed: Any) -> Any:
 
 
 def _at(positions: Any, operation: Callable[..., Any], images: Any, levels: Any, signs: Any) -> Any:
-    """Return the images, changed by `operation` at `positions` only."""
     changed = operation(*(tf.gather(values, positions) for values in (images, levels, signs)))
     return tf.tensor_scatter_nd_update(images, positions[:, None], changed)
 
@@ -124,14 +122,13 @@ def _smooth(images: Any) -> Any:
 
 
 def _auto_contrast(images: Any) -> Any:
-    """Stretch the channels of images to [0, 1]. Constant channels stay unchanged."""
+    """Stretch all channels of the images to [0, 1]; constant channels stay unchanged."""
     low = tf.reduce_min(images, axis=[1, 2], keepdims=True)
     high = tf.reduce_max(images, axis=[1, 2], keepdims=True)
     return tf.where(high > low, tf.math.divide_no_nan(images - low, high - low), images)
 
 
 def _equalize(images: Any) -> Any:
-    """Equalize the histograms of the channels of images, in 256 levels."""
     shape = tf.shape(images)
     levels = tf.reshape(tf.transpose(_to_levels(images), [0, 3, 1, 2]), [-1, shape[1] * shape[2]])
     counts = tf.math.bincount(levels, minlength=256, maxlength=256, axis=-1)

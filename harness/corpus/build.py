@@ -28,13 +28,12 @@ from harness.task.layout import TaskFiles, require_no_flat_tasks
 from harness.worker.runtimes import RUNTIMES
 from scoring import Grid
 
-#: The program that trains models.
 PROGRAM = "harness.corpus.trainer"
 
 #: Directories of an unfinished task, and suffix of a directory that is being written.
 DATA, CELLS, RECORDS, UNFINISHED = "data", "cell_{}", "records", ".unfinished"
 
-#: Files of a finished or unfinished task with the recipe, and with the recipe's digest.
+#: Files of a finished or unfinished task: the recipe, and the recipe's digest.
 RECIPE, MARK = "recipe.toml", "recipe.sha256"
 
 #: File next to the reference data with the training records of a finished task's models.
@@ -51,9 +50,9 @@ class Event:
 
 
 class Build:
-    """The directories of a finished or unfinished task that is built from a recipe.
+    """The directories of a task that is or was built from a recipe.
 
-    Raises `UserError` if the directories exist and have finished models of another recipe.
+    The constructor raises `UserError` if the directories have finished models of another recipe.
     """
 
     def __init__(self, recipe: Recipe, out: Path) -> None:
@@ -70,11 +69,11 @@ class Build:
 
     @property
     def is_finished(self) -> bool:
-        """Whether the task is assembled."""
+        """Whether the task has been assembled from its models."""
         return self.task.exists()
 
     def locked(self) -> AbstractContextManager[None]:
-        """Return a context that holds the lock of the build. Raise `UserError` if another process builds the task."""
+        """Return a context that locks the build; entering it raises `UserError` if another process builds the task."""
         return locked_directory(self.building, self.building.with_name(f"{self.recipe.name}.lock"), "pgdl task build")
 
     def forget(self) -> None:
@@ -83,12 +82,12 @@ class Build:
         shutil.rmtree(self.reference, ignore_errors=True)
 
     def begin(self) -> None:
-        """Create the directory of the build, or continue in it. Raise `UserError` without TensorFlow.
+        """Create the directory of the build; keep an existing directory of the same recipe with its finished models.
 
-        A directory of another recipe without a finished model is replaced.
+        Raise `UserError` if TensorFlow is missing, or if the directory has finished models of another recipe.
         """
         require_runtime("tensorflow", "models are trained in TensorFlow")
-        if self._has_finished:  # another command has built models since this object was made
+        if self._has_finished:  # another command may have trained models since the constructor
             self._require_own(self.building)
         with self._writing():
             if not self._is_own(self.building):
@@ -99,7 +98,7 @@ class Build:
             (self.building / RECIPE_ARGUMENT).write_bytes(argument_of(self.recipe.file).encode())
 
     def records(self) -> dict[int, dict[str, Any]]:
-        """Return number of a cell -> training record, for the finished cells."""
+        """Return number of a cell of the grid -> training record, for the cells whose models are finished."""
         if (self.reference / TRAINING).exists():  # exists once all cells are finished
             return {record["cell"]: record for record in json.loads((self.reference / TRAINING).read_bytes())}
         numbers = [cell.number for cell in self.recipe.cells]
@@ -109,8 +108,8 @@ class Build:
     def train(self, numbers: list[int], workers: int) -> Generator[Event]:
         """Train the cells `numbers`, `workers` at a time, and yield events. Closing the iterator kills the trainers.
 
-        Raise `UserError` if training cannot continue, for instance without data or on a full disk. Finished cells are
-        kept; without a finished cell, the directory of the build is removed.
+        Raise `UserError` if training cannot continue, such as on a full disk. Finished cells stay; without any, the
+        directory of the build is removed.
         """
         with ExitStack() as stack:
             stack.enter_context(self._removed_if_empty())  # entered first, so left last: no trainer writes then
@@ -161,7 +160,7 @@ class Build:
         return Process(PROGRAM, RUNTIMES["tensorflow"], *arguments, threads=self.recipe.threads, gpu=gpu, own_data=True)
 
     def hide(self) -> None:
-        """Mark the task as hidden if the recipe says so. An existing mark always stays."""
+        """Mark the task as hidden if the recipe says so; never remove an existing mark."""
         if self.recipe.hidden:
             write_mark(self.reference)
 
@@ -207,7 +206,7 @@ class Build:
 
 
 def _names(number: int | str) -> tuple[str, str]:
-    """Return the names of a cell's directory, before and after the task is assembled; glob patterns for "*"."""
+    """Return the names of a cell's directory, before and after the task is assembled, or glob patterns for "*"."""
     return CELLS.format(number), model_name(str(number))
 
 
@@ -221,7 +220,7 @@ def _event(cell: int, reply: Reply) -> Event:
 
 
 def find_builds(out: Path) -> list[Build]:
-    """Return the unfinished builds in `out`, in natural order. Raise `UserError` for a build without its recipe."""
+    """Return the unfinished builds in `out`, task2 before task10. Raise `UserError` if a build lacks its recipe."""
     builds = []
     for directory in visible_directories(out / BUILDING):
         recipe = directory / RECIPE
@@ -245,5 +244,5 @@ def reference_of(build: Build) -> Reference | None:
 
 
 def count_tests(build: Build) -> int | None:
-    """Return the number of test examples; None if the test shards are not written yet."""
+    """Return the number of test examples of an unfinished task; None if the test shards are not written yet."""
     return count_test_samples(build.building / DATA / TEST.name) or count_test_samples(build.building / TEST)

@@ -18,9 +18,9 @@ def recipes() -> dict[str, Path]:
 
 
 def find_recipe(argument: str) -> Path:
-    """Return the file of a recipe. `argument` is a path, or the name of a recipe in the package.
+    """Return the file of a recipe: the path `argument`, or the recipe in the package with that name.
 
-    Raise `UserError` if there is neither a file nor a recipe of that name.
+    Raise `UserError` if there is neither.
     """
     path = Path(argument)
     if path.is_file():

@@ -1,4 +1,4 @@
-"""Turns a dataset into the arrays on which the models of a corpus are trained and tested."""
+"""Turns a dataset into the arrays on which the models of a task are trained and tested."""
 
 import hashlib
 from dataclasses import dataclass, field
@@ -27,7 +27,7 @@ Labels = NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Data:
-    """The training and test data of a corpus."""
+    """The training and test data of a task."""
 
     train_inputs: Inputs  #: (N, H, W, C) in [0, 1]
     train_labels: Labels  #: (N,), in 0..n_classes-1, without noise
@@ -73,7 +73,7 @@ def load_data(recipe: "DataRecipe", base: Path) -> Data:
 
 
 def with_label_noise(labels: Labels, n_classes: int, share: float, seed: int) -> Labels:
-    """Return the labels (N,) with a share of them replaced by another class, drawn uniformly.
+    """Return labels (N,) in which a share is replaced by other classes, drawn uniformly.
 
     With the same seed, a larger share includes the replacements of a smaller share.
     """
@@ -88,8 +88,8 @@ def with_label_noise(labels: Labels, n_classes: int, share: float, seed: int) ->
 def _first_classes(source: DistributedDataset, number: int, seed: int) -> DistributedDataset:
     """Return the first `number` classes of a dataset.
 
-    If the source has no test images, all classes are first divided into training and test images. So the part to which
-    an image belongs does not depend on `number`.
+    If the source has no test images, all classes are divided into training and test images before. So `number` does not
+    decide whether an image is a training image.
     """
     if number > source.n_classes:
         raise UserError("data.classes", expected=f"at most {source.n_classes}, as the source has", found=number)
@@ -181,7 +181,7 @@ def _resized(images: Inputs, side: int) -> Inputs:
 
 
 def not_in(known: Inputs, images: Inputs) -> NDArray[np.bool_]:
-    """Return for each image (N,) whether it differs from all images in `known`."""
+    """Return for each of N images whether it differs from all images in `known`, as an array (N,)."""
     seen = {_digest(image) for image in known}
     return np.array([_digest(image) not in seen for image in images], dtype=bool)
 

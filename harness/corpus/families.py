@@ -12,7 +12,7 @@ from pydantic import Field
 
 Layer = dict[str, Any]
 
-#: Types of a family's settings, against which recipes are checked: numbers of layers, at least 0 or 1, and widths.
+#: Types of a family's settings, against which recipes are checked: a number from 0, a number from 1, and a width.
 Count = Annotated[int, Field(ge=0, le=1000)]
 Some = Annotated[int, Field(ge=1, le=1000)]
 Positive = Annotated[int, Field(ge=1, le=10**9)]

@@ -1,4 +1,4 @@
-"""The program that writes a dataset of Keras as arrays; other processes read these without importing a framework.
+"""The program that writes a dataset of Keras as arrays, so that other processes need not import a framework.
 
 A question is `{"name": NAME, "file": FILE.npz}`, and the answer is empty.
 """
@@ -12,7 +12,7 @@ from harness.processes.models import Answer, Question, plain
 
 
 def answer(question: Question) -> Answer:
-    """Write x_train, y_train, x_test and y_test to the question's file."""
+    """Write x_train, y_train, x_test and y_test to the `.npz` file of the question."""
     source = read_keras(question["name"])
     assert source.test is not None
     arrays: dict[str, Any] = {}

@@ -1,7 +1,4 @@
-"""The Keras network of a cell, for training and for saving.
-
-This module imports TensorFlow, so only the trainer's process may import it.
-"""
+"""The Keras network of a cell of a recipe's grid, for training and for saving."""
 
 import json
 from collections.abc import Sequence
@@ -42,7 +39,7 @@ def saved_config(layers: Sequence[Layer], input_shape: Sequence[int]) -> dict[st
 
 
 def named_weights(model: Any) -> list[tuple[str, list[tuple[str, Any]]]]:
-    """Return (name of a layer, [(name, array) of each of its weights]) for layers with weights, in Keras' order."""
+    """Return (name, [(name of a weight, array), ...]) of each layer with weights, in Keras' order."""
     return [
         (layer.name, [(weight.name, array) for weight, array in zip(layer.weights, layer.get_weights(), strict=True)])
         for layer in model.layers
@@ -63,7 +60,7 @@ def _build(layers: Sequence[Layer], input_shape: Sequence[int]) -> Any:
 
 
 def _without_training(layers: Sequence[Layer]) -> list[Layer]:
-    """Return the layers without those that have no effect outside training; `inputs` skip the removed layers."""
+    """Return the layers that have an effect outside training; their `inputs` skip the removed layers."""
     kept: list[Layer] = []
     new_position = {-1: -1}
     for position, layer in enumerate(layers):

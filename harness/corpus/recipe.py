@@ -1,7 +1,4 @@
-"""Recipes: TOML files that describe the models to train. Every key is explained at its definition.
-
-An invalid file is refused with all its problems, each in one line.
-"""
+"""Recipes: TOML files that describe the models to train. Every key is explained at its definition."""
 
 import hashlib
 import inspect
@@ -24,7 +21,7 @@ from harness.validation import first_problem
 Parametric = Literal["rotation", "translate_x", "translate_y", "color_jitter"]
 PARAMETRIC = get_args(Parametric)
 
-#: Version of the builder: increased when the same recipe gives other models, so that a task never mixes versions.
+#: Version of this room, a part of a recipe's digest. It increases when the same recipe gives other models.
 BUILDER = 3
 
 #: Maximum number of models of a recipe.
@@ -38,7 +35,7 @@ _NOT_SETTINGS = {"n_classes", "dropout"}
 
 
 class DataRecipe(Section):
-    """`[data]`: the training and test data."""
+    """Section `[data]` of a recipe: the training and test data."""
 
     source: Literal[
         "digits", "mnist", "fashion_mnist", "cifar10", "cifar100", "svhn", "cinic10", "oxford_flowers102",
@@ -48,8 +45,8 @@ class DataRecipe(Section):
         None, description="File or directory of `npz`, `directory`, `cinic10`; relative to the recipe."
     )
     classes: int | None = Field(
-        None, ge=2, description="Only the first classes, this number of them; default: all. A source without test "
-        "images is divided before the others are left out."
+        None, ge=2, description="Number of classes: the first classes are used; default: all. A source without test "
+        "images is divided into training and test images before classes are left out."
     )  # fmt: skip
     n_train: int | None = Field(None, ge=1, description="Number of training images, sampled by class; default: all.")
     train_share: float | None = Field(None, gt=0, le=1, description="Share of training images, instead of `n_train`.")
@@ -80,7 +77,7 @@ class DataRecipe(Section):
 
 
 class Stop(Section):
-    """`training.stop`: the criterion that ends a training, evaluated on the whole training set in inference mode."""
+    """Key `training.stop` of a recipe: the criterion that ends a training, on the training set in inference mode."""
 
     cross_entropy: float | None = Field(None, gt=0, description="Maximum mean cross-entropy, in nats.")
     train_accuracy: float | None = Field(None, gt=0, le=1, description="Minimum accuracy.")
@@ -93,7 +90,7 @@ class Stop(Section):
 
 
 class Training(Section):
-    """`[training]`: the settings of the training."""
+    """Section `[training]` of a recipe: the settings of the training."""
 
     optimizer: Literal["sgd", "adam", "rmsprop"] = Field("sgd", description="Keras optimizer.")
     momentum: float = Field(0.0, ge=0, lt=1, description="Momentum of sgd and rmsprop.")
@@ -157,14 +154,12 @@ class Recipe:
 
 
 class _File(Section):
-    """The sections of the file, before the grid is checked against the family."""
-
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$", description="Name of the task: letters, digits, _ and -.")
     description: str = Field("", description="One line about the task.")
     hidden: bool = Field(False, description="Whether the task is marked as hidden.")
     threads: int = Field(
-        1, ge=1, description="Threads of a training on a processor. Another number rounds sums in another order, and "
-        "gives other weights."
+        1, ge=1, description="Threads of a training on a CPU. Another number adds in another order, and so gives other "
+        "weights."
     )  # fmt: skip
     data: DataRecipe
     architecture: dict[str, Any]
@@ -206,7 +201,7 @@ def _family_problems(file: _File) -> Iterator[UserError]:
 
 
 def _setting_problems(key: str, name: str, values: list[Any], family: str) -> Iterator[UserError]:
-    """Yield a problem if a family has no setting `name`, and for each value that does not fit the setting's type."""
+    """Yield a problem if a family has no setting `name`, and a problem for each value of the wrong type."""
     known = _settings(family)
     if name not in known:
         yield UserError(f"{key}: unknown key", remedy=did_you_mean(name, {*known, *Training.model_fields}))
@@ -272,6 +267,6 @@ def _impossible(file: _File, cell: Cell) -> Iterator[UserError]:
 
 
 def _raise(path: Path, problems: Iterable[UserError]) -> None:
-    """Raise the problems of the file at `path`, if any. A problem of several cells is named once."""
+    """Raise the problems of the file at `path`, if any; report a problem of several cells once."""
     if lines := dict.fromkeys(f"{path}: {problem}" for problem in problems):
         raise UserErrors(*lines)

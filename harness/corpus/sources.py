@@ -1,7 +1,4 @@
-"""Sources of images: libraries of datasets, a directory of images, or the user's own arrays.
-
-A source imports the library that it needs, TensorFlow included, so only the trainer's process may read sources.
-"""
+"""Sources of images: libraries of datasets, a directory of images, or the user's own arrays."""
 
 import gzip
 import math
@@ -30,10 +27,10 @@ if TYPE_CHECKING:
 #: Maximum size in bytes of an array in the format of MNIST; the images of Fashion-MNIST have 47 MB.
 MAX_ARRAY = 1024**3
 
-#: First bytes of an array in that format: the third says that numbers are bytes; the number of axes follows.
+#: First bytes of an array in the format of MNIST; the third says that numbers are bytes. The number of axes follows.
 _BYTES = b"\0\0\x08"
 
-#: Part of a dataset -> its name in the names of files of MNIST.
+#: Part of a dataset -> its name in MNIST's file names.
 PARTS = {"train": "train", "test": "t10k"}
 
 Array = NDArray[Any]
@@ -60,7 +57,6 @@ TENSORFLOW_DATASETS = {
     "oxford_iiit_pet": ("oxford_iiit_pet", 37),
 }
 
-#: Required arrays of an `.npz` file.
 _NPZ = ("x_train", "y_train", "x_test", "y_test")
 
 
@@ -98,11 +94,10 @@ class EncodedImages:
         return len(self._items)
 
     def at(self, positions: Sequence[int]) -> "EncodedImages":
-        """Return the images at `positions`, still encoded."""
+        """Return the images at `positions` without decoding them."""
         return EncodedImages([self._items[position] for position in positions])
 
     def __getitem__(self, position: int) -> Array:
-        """Return the decoded image at `position`. Raise `UserError` if the content is not an image."""
         import tensorflow as tf
 
         item = self._items[position]
@@ -234,7 +229,6 @@ def _directory(path: Path, seed: int) -> DistributedDataset:
 
 
 def _npz(path: Path) -> DistributedDataset:
-    """Read x_train, y_train, x_test and y_test from a file of `numpy.savez`. Raise `UserError` for other arrays."""
     with open_npz(path) as stored:
         if not all(name in stored for name in _NPZ):
             found = printable(", ".join(list(stored)[:10])) or "none"

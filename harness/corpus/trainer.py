@@ -48,10 +48,10 @@ def prepare(_runtime: str, recipe: str, directory: str) -> Program:
 
 
 class Trainer:
-    """Does the jobs of a build. The constructor loads the data of the recipe."""
+    """Does the jobs that questions name. The constructor loads the data of the recipe."""
 
     def __init__(self, recipe: Recipe, directory: Path) -> None:
-        for name, value in KERAS_DEFAULTS.items():  # Keras has read its user's settings
+        for name, value in KERAS_DEFAULTS.items():  # in place of the user's own settings, which Keras has read
             getattr(tf.keras.backend, f"set_{name}")(value)
         self.recipe, self.directory = recipe, directory
         self._threads = int(os.environ["TF_NUM_INTRAOP_THREADS"])
@@ -62,7 +62,7 @@ class Trainer:
         self.data = load_data(recipe.data, recipe.file.parent)
 
     def work(self, question: Question, say: Say) -> Answer:
-        """Do the job of a question, and return the answer."""
+        """Do the job of a question, and return the answer (see the module)."""
         if question["job"] == "look":
             require_large_images(self.recipe, *self.data.train_inputs.shape[1:3])
             return {"notes": list(self.data.notes)}
@@ -86,7 +86,7 @@ class Trainer:
         unfinished.rename(self.directory / DATA)
 
     def train(self, number: int, say: Say) -> dict[str, Any]:
-        """Train the model of a cell by the cell's own seed, write model and record, and return the record."""
+        """Train the model of cell `number` with a seed of its own, write model and record, and return the record."""
         cell, data = self.recipe.cells[number], self.data
         settings = cell.training
         tf.keras.utils.set_random_seed(stream_seed("training", settings.seed, number))
@@ -136,14 +136,14 @@ class Trainer:
 
 
 def _emptied(directory: Path) -> Path:
-    """Create an empty directory in place of the leftovers of an earlier process, and return its path."""
+    """Replace a directory, which an earlier process may have left, by an empty directory, and return its path."""
     shutil.rmtree(directory, ignore_errors=True)
     directory.mkdir(parents=True)
     return directory
 
 
 def require_large_images(recipe: Recipe, height: int, width: int) -> None:
-    """Raise `UserError` if images of `height` x `width` pixels are too small for any network of the recipe."""
+    """Raise `UserError` if images of `height` x `width` pixels are too small for at least one network of the recipe."""
     needed = [(smallest_side(FAMILIES[recipe.family](2, **cell.architecture)), cell) for cell in recipe.cells]
     too_small = [(side, cell) for side, cell in needed if side > min(height, width)]
     if too_small:

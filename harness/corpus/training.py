@@ -1,7 +1,4 @@
-"""Trains the network of a cell until the whole training set, in inference mode, meets the recipe's criterion.
-
-This module imports TensorFlow, so only the trainer's process may import it.
-"""
+"""Trains the network of a cell until the whole training set, in inference mode, meets the recipe's criterion."""
 
 import time
 from collections.abc import Callable
@@ -39,7 +36,7 @@ def train(
     perturbation_range: tuple[float, float] | None,
     report: Callable[[TrainingProgress], None],
 ) -> dict[str, Any]:
-    """Train a Keras network in place, and return what the model's record says about the training.
+    """Train a Keras network in place; return `reached` (the criterion), `epochs`, `cross_entropy` and `seconds`.
 
     The network ends in logits. Inputs are float32, (N, height, width, channels) in [0, 1], and labels (N,). Parametric
     augmentations draw their magnitudes from `perturbation_range`. `report` is called after each evaluation on the
@@ -106,7 +103,6 @@ class _Criterion(tf.keras.callbacks.Callback):  # type: ignore[misc]  # TensorFl
         self._evaluate = tf.function(self._sums)
 
     def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
-        """Evaluate the model every `check_every` epochs and after the last epoch; the loss in `logs` is not used."""
         done = epoch + 1
         if done % self._training.check_every and done < self._training.max_epochs:
             return

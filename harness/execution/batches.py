@@ -14,12 +14,12 @@ Batch = tuple[Order, ...]
 
 
 def make_batches(orders: Sequence[Order]) -> list[Batch]:
-    """Return batches of all orders, in the sequence of their first orders."""
+    """Group orders into batches that each need one sandbox, in the sequence of the first orders."""
     return [batch for group in grouped(orders, lambda order: order.sandbox) for batch in _without_repeats(group)]
 
 
 def grouped(items: Sequence[T], sandbox: Callable[[T], Hashable | None]) -> list[list[T]]:
-    """Group items with equal `sandbox(item)`, in the sequence of their first items; an item with None is a group."""
+    """Group items with equal `sandbox(item)`, in the sequence of first items. An item without a sandbox is alone."""
     groups: dict[Hashable, list[T]] = {}
     for position, item in enumerate(items):
         shared = sandbox(item)
@@ -35,10 +35,10 @@ def _without_repeats(group: list[Order]) -> list[Batch]:
 
 
 def modules(batch: Batch) -> dict[int, str]:
-    """Return number of an order -> name of its module, as `write_batch` writes it.
+    """Return number of an order -> name of its module in the directory of the batch.
 
-    A participant's module is called `complexity`, a baseline's module is not. From the name, the worker decides
-    whether the code may date from 2020 (`harness.worker.runtimes.keras2`).
+    A participant's module is called `complexity`, a baseline's module is not. From the name, the worker decides whether
+    the code may date from 2020 (`harness.worker.runtimes.keras2`).
     """
     return {
         order.number: f"baseline_{position}" if order.is_baseline else "complexity"
@@ -47,7 +47,7 @@ def modules(batch: Batch) -> dict[int, str]:
 
 
 def write_batch(batch: Batch, files: Callable[[str], Mapping[str, bytes]], directory: Path) -> None:
-    """Write the files of a batch's submissions into a directory; each complexity.py is named as in `modules`."""
+    """Write the submissions of a batch into a directory. Each complexity.py gets its name from `modules`."""
     together: dict[str, bytes] = {}
     names = modules(batch)
     for order in batch:

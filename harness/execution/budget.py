@@ -18,10 +18,7 @@ class TimeBudget(StrEnum):
 
 
 class Budget:
-    """The seconds that the calls of a submission on a task may take, as the planning process knows them.
-
-    The clocks run where the calls are made (`Clocks`).
-    """
+    """The time limit of a submission's calls on a task, as the planning process knows it; executors have `Clocks`."""
 
     def __init__(self, time_budget: TimeBudget, limit_s: float, models: int) -> None:
         self._spent_s = 0.0
@@ -34,24 +31,24 @@ class Budget:
 
     @property
     def allowance(self) -> Allowance:
-        """The budget in the form in which an order carries it to an executor."""
+        """The time budget in the form in which an `Order` carries it to an executor."""
         return Allowance(self._number, self._total_s, self._spent_s, self._meaning)
 
     def spend(self, seconds: float) -> None:
-        """Deduct the seconds of a call that the present executor does not make; negative seconds are given back."""
+        """Deduct the seconds of a call that an earlier or another run has made; negative seconds are given back."""
         if self._number is not None:
             self._spent_s += seconds
 
 
 class Clocks:
-    """The clocks of an executor's calls; calls of the same budget share a clock."""
+    """The clocks of an executor's calls. Calls that share a time budget share a clock."""
 
     def __init__(self) -> None:
         self._shared: dict[int, Clock] = {}
-        self._spent_s: dict[int, float] = {}  #: by budget: seconds outside this executor, as of the newest order
+        self._spent_s: dict[int, float] = {}  #: by budget: seconds outside this executor, according to the newest order
 
     def update(self, orders: Iterable[Order]) -> None:
-        """Deduct from the shared clocks the seconds that calls outside the executor took, as new orders state them."""
+        """Deduct from shared clocks the seconds of calls outside this executor, which new orders state."""
         for allowance in (order.allowance for order in orders):
             number = allowance.budget
             if number is None:
@@ -61,7 +58,7 @@ class Clocks:
             self._spent_s[number] = allowance.spent_s
 
     def of(self, order: Order) -> Clock:
-        """Return the clock of an order's call: a new clock, or the clock of the order's budget."""
+        """Return the clock of a call: the clock of its time budget, or a new clock if it shares no budget."""
         allowance = order.allowance
         if allowance.budget is None:
             return Clock(allowance.total_s, allowance.meaning)

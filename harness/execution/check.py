@@ -33,7 +33,7 @@ Seen = Callable[[FinishedCall[PlannedCall]], None]
 
 @dataclass(frozen=True)
 class Trial:
-    """The calls of a trial and their results."""
+    """The calls that `pgdl check` makes, and their results."""
 
     calls: tuple[PlannedCall, ...]  #: the calls of the full run
     #: the trial's calls, task by task from the smallest to the largest model; only the first call if it does not end
@@ -121,10 +121,7 @@ class _Made:
         self.stopped: dict[Place, float] = {}  #: seconds after which each stopped call was stopped
 
     def add_until(self, moment: float, calls: Sequence[PlannedCall]) -> None:
-        """Make calls, the first twice. No call starts after `moment`, or on a task with a stopped call.
-
-        If the first call was stopped, no further call starts.
-        """
+        """Make calls, the first twice. No call starts after `moment`, or on a task with a stopped call."""
         self.add([calls[0], calls[0]])
         if self.stopped:
             return
@@ -137,7 +134,6 @@ class _Made:
             self.add([call for call in some if call.task.name not in slow_tasks])
 
     def add(self, calls: Sequence[PlannedCall]) -> None:
-        """Make calls, and wait for the end of all."""
         with closing(make(self._executor, calls)) as ended:
             for done in ended:
                 place = place_of(done.call)

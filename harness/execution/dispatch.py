@@ -18,7 +18,7 @@ _numbers = itertools.count(1)
 
 
 class Dispatch:
-    """Gives planned calls to an executor as orders, and returns the planned calls with their results."""
+    """Gives planned calls to an executor, each as an `Order`, and returns the planned calls with their results."""
 
     def __init__(self, executor: Executor) -> None:
         self._executor, self._inputs = executor, _OnDisk()
@@ -66,19 +66,15 @@ class _OnDisk:
         self._data: dict[str, TrainingData] = {}
 
     def add(self, call: PlannedCall) -> None:
-        """Note the inputs of a call by their digests."""
         self._submissions[call.submission.digest] = call.submission
         self._models[call.model.digest] = call.model
         self._data[call.task.data.digest] = call.task.data
 
     def files(self, submission: str) -> Mapping[str, bytes]:
-        """Return path -> content of the files of a submission."""
         return self._submissions[submission].files
 
     def write_model(self, digest: str, directory: Path) -> None:
-        """Write the files of a model, after comparing the model with its digest."""
         self._models[digest].write_canonical(directory)
 
     def write_data(self, digest: str, directory: Path) -> None:
-        """Write the files of training data, as links where possible."""
         self._data[digest].write_canonical(directory)

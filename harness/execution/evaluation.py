@@ -11,7 +11,7 @@ from harness.worker.runtimes import RUNTIMES
 
 
 def to_evaluation(done: FinishedCall[PlannedCall]) -> Evaluation:
-    """Return the record of a call. A withheld record omits the call's message and output: submissions choose both."""
+    """Return the record of a call. If it is `withheld`, omit message and output, which the submission chooses."""
     planned, result = done.call, done.result
     given = {"names_of": "2020"} if planned.is_of_2020 and result.environment else {}  # from `harness.worker.legacy`
     return Evaluation(
@@ -52,10 +52,7 @@ def to_evaluation(done: FinishedCall[PlannedCall]) -> Evaluation:
 
 
 def unused_gpu(done: FinishedCall[PlannedCall]) -> str | None:
-    """Return a warning with a remedy if a call had a GPU, but its framework used the processor; otherwise None.
-
-    The device of a call that ended before its model was loaded is unknown, so the result is None.
-    """
+    """Return a warning with a remedy if a call had a GPU, but its framework used the processor; otherwise None."""
     gpu, device = done.machine.get("gpu"), done.result.environment.get("device")
     if gpu is None or device != "cpu":
         return None

@@ -22,7 +22,7 @@ WRITING_S = 0.1
 #: Seconds between two checks for calls that another run is making.
 POLL_S = 1.0
 
-TAKEN_OVER = "another run took over a call that this one had claimed; the other's record counts"
+TAKEN_OVER = "another run took over a call that this run had claimed; the record of the other run counts"
 
 
 def execute(
@@ -31,9 +31,11 @@ def execute(
     """Make the missing calls of a plan, and yield each once it is recorded.
 
     Several runs share the work, because a run claims calls only when its executor has room. In the end, this run waits
-    for claimed calls of other runs, and makes abandoned calls itself. `warn` receives a line about such a wait,
-    about each runtime whose calls do not use their GPU, and about each interrupted call. `step` receives the steps
-    before the first call ends. Raise `UserError` if the executor can make no further calls.
+    for claimed calls of other runs, and makes abandoned calls itself. Raise `UserError` if the executor can make no
+    further calls.
+
+    `warn` receives a line about such a wait, about each runtime whose calls do not use their GPU, and about each
+    interrupted call. `step` receives the steps before the first call ends.
     """
     missing = plan.missing
     if not missing:
@@ -68,7 +70,6 @@ class _Execution:
         self._queue(plan.missing)
 
     def rows(self) -> Generator[CallSummary]:
-        """Make the calls, and yield each when its record is written."""
         while True:
             yield from self._feed()
             yield from self._written()
@@ -88,7 +89,7 @@ class _Execution:
         self._waiting.extend(grouped(calls, lambda call: call.order().sandbox))
 
     def _feed(self) -> Generator[CallSummary]:
-        """Claim and order calls while the executor has room. Yield calls that another run has recorded meanwhile."""
+        """Claim calls for the executor while it has room. Yield calls that another run has recorded meanwhile."""
         while self._waiting and (wanted := self._executor.wanted):
             window = [call for _ in range(min(wanted, len(self._waiting))) for call in self._waiting.popleft()]
             mine = self._claim(window)
@@ -102,7 +103,7 @@ class _Execution:
                 self._waiting.clear()
 
     def _claim(self, calls: Sequence[PlannedCall]) -> set[str]:
-        """Claim calls, and return the keys of the claimed calls; a run with --force claims none and makes all."""
+        """Claim calls for this run, and return their keys. With --force, claim no call and return all keys."""
         keys = [call.key for call in calls]
         return set(keys) if self._claims is None else self._claims.take(keys)
 
@@ -113,7 +114,7 @@ class _Execution:
         return self._records.patiently(lambda: recorded(calls, self._records, self._retry_timeouts))
 
     def _makes_again(self, done: FinishedCall[PlannedCall]) -> bool:
-        """Order an interrupted call again, at most once, with a warning. Return whether it was ordered."""
+        """Make an interrupted call again, at most once, with a warning. Return whether it is made again."""
         planned = done.call
         if not done.result.interrupted or planned.key in self._made_again:
             return False
@@ -130,10 +131,7 @@ class _Execution:
         self._queue(left)
 
     def _written(self) -> Generator[CallSummary]:
-        """Yield the calls whose records have been written since the previous call of this method.
-
-        If another run has taken over a call, this run waits for the other record and gives the time back to the budget.
-        """
+        """Yield calls that were recorded meanwhile. If another run took a call over, wait for that run's record."""
         for row, is_written in self._writer.written():
             done = self._ended.pop(row.key)
             if not is_written:

@@ -12,7 +12,7 @@ from harness.sandbox import Limits, SandboxChoice
 
 
 class Executor(ABC):
-    """Makes the calls of orders; leaving its context kills running calls.
+    """Makes calls; leaving its context kills running calls.
 
     Subclasses in modules of `harness.execution.executors` are registered by their `name`. A single thread calls all
     methods. `harness.testing` has the tests that every executor must pass.
@@ -59,7 +59,7 @@ class Executor(ABC):
         """Return the versions of the libraries that calls in a runtime use. Raise `UserError` if they are missing."""
 
     def expect(self, runtimes: Collection[str]) -> None:  # noqa: B027 - optional
-        """Begin the slow part of `prepare` for these runtimes in the background. Only `prepare` raises its errors."""
+        """Begin the slow part of `prepare` for these runtimes in the background, and leave errors to `prepare`."""
 
     @abstractmethod
     def prepare(self, runtimes: Collection[str]) -> None:
@@ -67,7 +67,7 @@ class Executor(ABC):
 
     @abstractmethod
     def add(self, orders: Sequence[Order], inputs: Inputs) -> None:
-        """Queue orders and return at once. Their calls are made roughly in this sequence."""
+        """Queue calls and return at once. The calls are made roughly in the sequence of `orders`."""
 
     @abstractmethod
     def next(self, timeout_s: float) -> FinishedCall[int] | None:
@@ -79,7 +79,7 @@ class Executor(ABC):
     @property
     @abstractmethod
     def wanted(self) -> int:
-        """Number of further batches that keep all sandboxes busy; 0 if enough batches wait."""
+        """Number of further batches of calls that keep all sandboxes busy; 0 if enough batches wait."""
 
     def require_unseen(self, paths: Iterable[Path]) -> None:
         """Raise `UserError` if a path is in a directory of `shown`, where submissions could read it."""

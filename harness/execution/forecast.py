@@ -27,10 +27,10 @@ class Forecast:
 
 
 def forecast(trial: Trial, settings: RunSettings, workers: int) -> Forecast:
-    """Return the forecast: the times of calls are interpolated over the models' numbers of parameters, by task.
+    """Forecast a full run: within a task, call times are interpolated over the models' numbers of parameters.
 
-    The overhead of a call, estimated from the duration of the trial, includes other load on the machine. If calls were
-    made on parts of the data, the overhead is left out, because such a trial makes many more calls.
+    A call's overhead is estimated from the duration of the trial, and includes other load on the machine. It is left
+    out if the trial has calls on parts of the data, because such a trial makes many more calls.
     """
     seconds, least = _call_times(trial, 1), _call_times(trial, 0)
     made = [*trial.done, trial.again]

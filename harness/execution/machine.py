@@ -36,12 +36,9 @@ class Lanes:
 
     @property
     def sandboxes(self) -> int:
-        """Maximum number of sandboxes at the same time, including those that are started in advance.
-
-        At least one sandbox may be started in advance, because the cores of a killed sandbox are free before its end.
-        """
+        """Maximum number of sandboxes at the same time, including sandboxes that are started in advance."""
         spare = self.cores - self.workers * self.threads
-        return self.workers + max(min(self.workers, spare), 1)
+        return self.workers + max(min(self.workers, spare), 1)  # a killed sandbox frees its cores before its end
 
 
 class Cores:
@@ -66,10 +63,7 @@ class Cores:
 
 
 def memory_for(memory_bytes: int | None, warn: Warn = lambda _: None) -> int:
-    """Return the memory limit of a call: the requested limit or, for None, the default of this machine.
-
-    Raise `UserError` if the requested limit is too small for a framework, or exceeds the memory of the machine.
-    """
+    """Return the requested memory limit of a call, or this machine's default. Raise `UserError` if it does not fit."""
     if memory_bytes is None:
         return Limits.default_memory_bytes(len(find_gpus()), warn)
     memory = usable_memory()
@@ -80,9 +74,10 @@ def memory_for(memory_bytes: int | None, warn: Warn = lambda _: None) -> int:
 
 
 def plan_lanes(workers: int | None, memory_bytes: int) -> Lanes:
-    """Return the layout for `workers` concurrent calls; None: one per GPU, or without GPUs one per core.
+    """Return the cores and GPUs of `workers` concurrent calls. Raise `UserError` for too many workers.
 
-    Without GPUs, None gives fewer calls if memory is too small. Raise `UserError` if `workers` are too many.
+    For None, the number of calls is the number of GPUs; without GPUs, it is the number of cores, as far as memory
+    suffices.
     """
     cores, gpus = available_cores(), tuple(find_gpus())
     if workers is not None and not gpus and workers > PER_CORE * cores:
@@ -103,7 +98,7 @@ def machine_class() -> str:
 
 
 def describe_machine() -> dict[str, str]:
-    """Return the properties of this machine for the environment of records."""
+    """Return the properties of this machine that records store."""
     return {"kernel": platform.release(), "processor": _processor(), "machine_class": machine_class()}
 
 

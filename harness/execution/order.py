@@ -52,7 +52,7 @@ class Order:
         return self.model, self.data, self.runtime, self.repeat
 
 
-#: What identifies a finished call: the number of its order for an executor, a `PlannedCall` for the process that plans.
+#: The identity of a finished call: the number of its order for an executor, a `PlannedCall` for the process that plans.
 Named = TypeVar("Named")
 
 
@@ -68,7 +68,7 @@ class FinishedCall(Generic[Named]):
 
 
 class Inputs(Protocol):
-    """The files that orders name by digests. Several threads call its methods."""
+    """The files of submissions, models and data, by the digests in orders. Several threads call the methods."""
 
     def files(self, submission: str) -> Mapping[str, bytes]:
         """Return relative path -> content of the files of a submission."""

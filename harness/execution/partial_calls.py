@@ -28,7 +28,7 @@ BEGIN_S = 30.0
 #: Training examples of the first part, and the growth factor from part to part.
 FIRST, GROWTH = 32, 4
 
-#: Number of training examples below which a failure may be due to the size of the part, so that a larger one is tried.
+#: Number of training examples below which a failure may be due to the size of the part, so a larger part is tried.
 SMALL = 512
 
 #: Outcomes on a part that say nothing about a call on all data: the part or the time may have been too small.
@@ -92,8 +92,8 @@ def call_on_parts(
 ) -> tuple[dict[Place, CallsOnParts], FinishedCall[PlannedCall]]:  # fmt: skip
     """Call a submission on growing parts of the data. Return the calls, and a repetition of the first that succeeds.
 
-    The calls on parts replace `calls`, which are on all data. `stopped` has the seconds of those that were stopped.
-    If the first call on a part does not end in time, no further call is made.
+    The calls on parts replace `calls`, which are on all data. `stopped` has the seconds after which some of `calls`
+    were stopped. If the first call on a part does not end in time, no further call is made.
     """
     tasks = {call.task.name: call.task for call in calls}
     found: dict[Place, list[CallOnPart]] = {place_of(call): [] for call in calls}
@@ -126,7 +126,7 @@ def call_on_parts(
 
 
 def _with_part_named(done: FinishedCall[PlannedCall]) -> FinishedCall[PlannedCall]:
-    """Return a finished call. If the call failed, the message names the part of the data."""
+    """Return a finished call, with the part of the data in the message if the call failed."""
     data, result = done.call.task.data, done.result
     if result.outcome is Outcome.OK or not isinstance(data, PartOfData):
         return done

@@ -26,10 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PlannedCall:
-    """A call of a submission on a model of a task, with all its settings, as the planning process knows it.
-
-    Executors receive an `Order` instead.
-    """
+    """A call of a submission on a model of a task, with all its settings; executors receive an `Order` instead."""
 
     submission: Submission
     task: Task
@@ -58,7 +55,7 @@ class PlannedCall:
         return self.runtime == Keras2.name and not self.submission.is_baseline
 
     def order(self, number: int = 0) -> Order:
-        """Return the order of the call. An order that no executor gets has the number 0."""
+        """Return the call as an `Order`. The number 0 is for orders that no executor gets."""
         return Order(
             number=number,
             key=self.key,
@@ -93,7 +90,7 @@ def plan_calls(
         settings: limits, seed and runtime.
         executor: makes the calls; its isolation and versions are part of the configuration.
         repeats: number of repetitions of the calls on some models (`harness.execution.repeated_models`).
-        left_out: (name of a submission, name of a task) without calls.
+        left_out: pairs (name of a submission, name of a task) that get no calls.
     """
     calls = []
     for submission in submissions:

@@ -49,7 +49,7 @@ class Pool(Executor):
 
     @property
     def workers(self) -> int:
-        """Number of calls whose clocks run at the same time."""
+        """Maximum number of calls whose clocks run at the same time."""
         return self._lanes.workers
 
     def add(self, orders: Sequence[Order], inputs: Inputs) -> None:
@@ -83,7 +83,7 @@ class Pool(Executor):
 
     @property
     def wanted(self) -> int:
-        """Number of sandboxes for which no batch waits."""
+        """Number of further batches of calls, so that a batch waits for each sandbox."""
         return max(self._lanes.sandboxes - len(self._waiting), 0)
 
     @property
@@ -111,13 +111,12 @@ class Pool(Executor):
             self._returned.put(error)
 
     def _next(self) -> tuple[Batch, Inputs] | None:
-        """Wait for the next batch and return it; None once the pool stops."""
         with self._changed:
             self._changed.wait_for(lambda: self._stopping.is_set() or self._waiting)
             return None if self._stopping.is_set() else self._waiting.popleft()
 
     def _run(self, batch: Batch, inputs: Inputs, slot: int) -> None:
-        """Make the calls of a batch in a sandbox. If the sandbox ends early, queue the remaining calls as a batch."""
+        """Make the calls of a batch in one sandbox. If the sandbox ends early, queue the remaining calls again."""
         waiting = deque(order for order in batch if not self._refuse(order))
         if not waiting:
             return
@@ -155,7 +154,7 @@ class Pool(Executor):
                 self._end(order, result, started_at, gpu)
 
     def _refuse(self, order: Order) -> bool:
-        """Return whether an order's clock has no time left. If so, the call ends with `TIMEOUT`, without a start."""
+        """Return whether a call's time budget is used up. If so, the call ends with `TIMEOUT`, without a start."""
         clock = self._clocks.of(order)
         if clock.left() > 0:
             return False
@@ -172,7 +171,7 @@ class Pool(Executor):
             self._stop()
 
     def _job(self, batch: Batch, inputs: Inputs, gpu: Gpu | None, held: ExitStack) -> Job:
-        """Return the job of a batch, whose inputs are staged until the stack `held` is closed."""
+        """Return the sandbox inputs of a batch. The copied files exist at least until the stack `held` is closed."""
         model, data = batch[0].model, batch[0].data
         # A participant may hand in a copy of a baseline: the digests are equal, but the modules have different names.
         files = " ".join(f"{modules(batch)[order.number]} {order.submission}" for order in batch)

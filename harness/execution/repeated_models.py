@@ -1,7 +1,7 @@
 """The models that `pgdl run --repeat` calls again, with other seeds.
 
 The repetitions show how a score depends on a measure's random draws. The sample of repeated models has to cover every
-value of every hyperparameter, but must be drawn without reference data, because participants often have none. The
+value of every hyperparameter, but must be drawn without reference data, which participants often lack. The
 natural order of the models usually enumerates the grid of hyperparameters, so steps of constant size can cover it. One
 step for all tasks would not: every fourth model of a 2 x 2 x 2 x 2 x 2 grid has the same values of two hyperparameters.
 

@@ -45,7 +45,7 @@ class Plan:
 
     @property
     def missing(self) -> list[PlannedCall]:
-        """The calls without a record that counts."""
+        """The calls that have to be made: `recorded` has no summary of them."""
         done = {row.call.key for row in self.recorded}
         return [call for call in self.calls if call.key not in done]
 
@@ -64,8 +64,9 @@ def make_plan(
 ) -> Plan:
     """Return the plan of a run; `repeats` and `left_out` are as in `plan_calls`.
 
-    `force` ignores all records. Records with `INFRA_ERROR`, which say nothing about a submission, never count; with
-    `retry_timeouts`, neither do records of calls that are `is_starved`.
+    Calls with a record are not made again. Records with `INFRA_ERROR` do not count, because they say nothing about a
+    submission. With `retry_timeouts`, records of calls that are `is_starved` do not count either. `force` ignores all
+    records.
     """
     calls = plan_calls(submissions, tasks, settings, executor, repeats, left_out)
     rows = () if force else tuple(recorded(calls, records, retry_timeouts))
@@ -73,7 +74,7 @@ def make_plan(
 
 
 def requests_of(calls: Sequence[PlannedCall]) -> list[Request]:
-    """Return the requests for these calls: one for each submission and task."""
+    """Return the requests to record for these calls: a request per submission and task."""
     now = datetime.now(UTC)
     distinct = {(call.submission.name, call.task.name): call for call in calls}
     return [

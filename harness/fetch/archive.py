@@ -36,7 +36,7 @@ from harness.format.archive import DAMAGE, file_infos, open_info, open_zip, requ
 from harness.format.files import lasting_if_filled
 from harness.reading import open_regular, read_text
 
-#: Bytes read at once.
+#: Number of bytes per read.
 CHUNK = 1024**2
 
 SCHEMES = ("https", "http", "file")
@@ -44,7 +44,7 @@ SCHEMES = ("https", "http", "file")
 #: Name of the file, in the unpacked directory, with the digest of the archive.
 MARK = ".archive-sha256"
 
-#: Maximum size of that file in bytes.
+#: Maximum size of the file `MARK` in bytes.
 MAX_MARK = 1024
 
 #: First bytes of a compressed tar -> the function that opens it.
@@ -89,7 +89,7 @@ def fetch_tasks(url: Address, sha256: str, directory: Path) -> bool:
 
 
 def require_digest(sha256: str) -> None:
-    """Raise `UserError` unless the text is a SHA-256."""
+    """Raise `UserError` unless the text is a SHA-256 in hexadecimal."""
     if not re.fullmatch(r"[0-9a-f]{64}", sha256):
         raise UserError("--sha256", expected="64 hexadecimal digits in lower case", found=repr(sha256))
 
@@ -104,10 +104,7 @@ def _require_same(directory: Path, sha256: str) -> bool:
 
 
 def download(url: Address, target: Path) -> str:
-    """Write the content of an address (`SCHEMES`) to a file, and return its SHA-256 (hex).
-
-    Raises `UserError` if the content cannot be fetched, is cut off or too large, or the disk is full.
-    """
+    """Write the content of an address to a file, and return its SHA-256 (hex); raises `UserError` if that fails."""
     scheme = url.reveal().partition(":")[0].lower()
     if scheme not in SCHEMES:
         expected = ", ".join(SCHEMES)
@@ -124,7 +121,6 @@ def download(url: Address, target: Path) -> str:
 
 
 def _unpack(archive: Path, target: Path) -> None:
-    """Write the files of an archive below `target`; raises `BadArchiveError` for a damaged or too large archive."""
     written, size = 0, archive.stat().st_size
     try:
         for number, (name, stream) in enumerate(_members(archive), start=1):
@@ -148,7 +144,7 @@ def _unpack(archive: Path, target: Path) -> None:
 
 
 def _members(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
-    """Yield name and content of each file in a zip or tar; raises `BadArchiveError` for links and devices."""
+    """Yield (name, content) of each file in a zip or tar; raises `BadArchiveError` for links and devices."""
     if zipfile.is_zipfile(archive):
         with open_regular(archive, links=True) as packed, open_zip(packed, MAX_LIST) as members:
             for entry in members.infolist():
@@ -179,14 +175,13 @@ class _Tar:
         self._stream, self._seen, self.allowed = stream, 0, MAX_BESIDE
 
     def read(self, size: int) -> bytes:
-        """Return up to `size` bytes; raises `BadArchiveError` for damaged bytes, and beyond the limit."""
         try:
             part = self._stream.read(size)
         except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
             raise BadArchiveError(f"expected a readable tar or zip: {error}") from error
         self._seen += len(part)
         if self._seen > self.allowed:
-            raise BadArchiveError("names and headers take too much of it")
+            raise BadArchiveError("its names and headers are too large")
         return part
 
 

@@ -22,7 +22,7 @@ from harness.toml import Section, checked, read_toml
 _NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
 _DIGEST = r"^[0-9a-f]{64}$"
 
-#: Words for a field that the catalogue does not have.
+#: Text in place of a value that the catalogue does not have.
 UNKNOWN = "not yet known"
 
 
@@ -80,14 +80,10 @@ class WantedTasks:
 
 
 def corpora(catalogue: Address | None = None, sha256: str | None = None) -> dict[str, Corpus]:
-    """Return the corpora that `fetch_corpus` can download: name -> corpus.
+    """Return name -> corpus, for the corpora that `fetch_corpus` can download.
 
-    Args:
-        catalogue: a file or URL that describes a corpus; None: the package's own catalogues.
-        sha256: digest of a catalogue that is a URL, in hexadecimal.
-
-    Raises:
-        UserError: the catalogue cannot be read, or its digest is not `sha256`.
+    `catalogue` is a file or URL that describes a corpus; None means the package's own catalogues. `sha256` is the
+    digest of a catalogue that is a URL. Raises `UserError` if the catalogue cannot be read or has another digest.
     """
     if catalogue is not None and catalogue.is_url:
         corpus = _download(catalogue, sha256)
@@ -123,7 +119,7 @@ def read_corpus(file: Path) -> Corpus:
 
 
 def find_wanted(text: str, known: dict[str, Corpus]) -> list[WantedTasks]:
-    """Return the tasks that `CORPUS`, `CORPUS/TASK` or `CORPUS/PHASE` names: a `WantedTasks` for each archive.
+    """Return a `WantedTasks` for each archive with requested tasks; `text` is CORPUS, CORPUS/TASK or CORPUS/PHASE.
 
     Raises `UserError` for an unknown name.
     """
@@ -155,7 +151,7 @@ class KnownHere:
 
 
 def known_here(known: Iterable[Corpus], root: Path) -> Iterator[KnownHere]:
-    """Yield all tasks of corpora with their state in `root`; raises `UserError` for an invalid record of a fetch."""
+    """Yield each task of corpora with its state in the directory `root`; raises `UserError` for an invalid record."""
     half = half_fetched(root)
     for corpus in known:
         for archive, task in corpus.entries():

@@ -1,4 +1,4 @@
-"""Fetches tasks of a known corpus: downloads only the files that are requested and not here yet."""
+"""Downloads tasks of a known corpus, without the files that are in the directory of tasks already."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,6 +45,8 @@ def fetch_corpus(
 ) -> list[FetchedTask]:
     """Download the tasks that `name` requests, and return them. The same call continues an interrupted download.
 
+    Raises `UserError` if there is no such corpus or task, or a task cannot be fetched; finished files are kept.
+
     Args:
         name: CORPUS, CORPUS/TASK or CORPUS/PHASE.
         tasks_dir: directory of the tasks.
@@ -53,9 +55,6 @@ def fetch_corpus(
         sha256: as for `corpora`.
         whole: whether to download whole archives, from servers that send no parts.
         watcher: receives the progress.
-
-    Raises:
-        UserError: there is no such corpus or task, or a task cannot be fetched; finished files are kept.
     """
     wanted, root = find_wanted(name, corpora(catalogue, sha256)), Path(tasks_dir)
     request = FetchRequest(wanted[0].corpus.name, models, whole, catalogue is not None)
@@ -72,7 +71,6 @@ def fetch_corpus(
             return [_known(task, root) for one in wanted for task in one.tasks]
 
         def begin() -> None:
-            """Mark the tasks of all archives as half-fetched before the first download."""
             for task in lacking:
                 _begin(StagedTask(root, task.name), request)
 
@@ -113,7 +111,6 @@ def _begin(staging: StagedTask, request: FetchRequest) -> None:
 
 
 def _fetch(source: ArchiveSource, task: KnownTask, plan: TaskPlan, watcher: Watcher) -> FetchedTask:
-    """Fetch the missing files of a task, and move the complete task to its place."""
     staging = plan.staging
     if not plan.is_done:
         with writing(staging.inputs, remedy=_KEPT):
@@ -131,7 +128,7 @@ def _fetch(source: ArchiveSource, task: KnownTask, plan: TaskPlan, watcher: Watc
         if record.part is None and task.sha256 is None:
             watcher.note(f"{task.name}: SHA-256 of all files {found} ({UNKNOWN} to the catalogue)")
         if kept := StagedTask(staging.root, task.name).kept:
-            watcher.note(f"{task.name}: {len(kept)} files of other models, fetched before, are kept for more --models")
+            watcher.note(f"{task.name}: {len(kept)} files of other models, fetched before, are kept for later")
     return _known(task, staging.root, is_new=not plan.is_done)
 
 

@@ -48,7 +48,7 @@ def checked_path(name: str) -> PurePosixPath:
 
 
 def require_regular(entry: ZipInfo) -> None:
-    """Raise `BadArchiveError` for a link or device; a file without a mode counts as regular."""
+    """Raise `BadArchiveError` for a link or device; a member without a Unix file mode counts as a regular file."""
     if stat.S_IFMT(entry.external_attr >> 16) not in (0, stat.S_IFREG, stat.S_IFDIR):
         raise BadArchiveError(f"{printable_name(entry.filename)}: expected a regular file")
 
@@ -74,7 +74,7 @@ class ListedFile:
 
 @dataclass(frozen=True)
 class Listing:
-    """What the directory of a zip archive says about the archive's members."""
+    """The members of a zip archive, as the directory at its end lists them."""
 
     tasks: dict[str, dict[str, ListedFile]]  #: task -> path -> file; a task that is not wanted has an empty mapping
     sha256: str  #: digest of names, sizes and checksums of all members
@@ -107,7 +107,7 @@ class Listing:
 
 
 def read_listing(file: IO[bytes], tasks: Iterable[str], url: Address) -> Listing:
-    """Return the files of `tasks` in an archive; raises `UserError` for a damaged archive, links or too large files."""
+    """Return the files of `tasks` in a zip; raises `UserError` for a damaged archive, a link, or too large files."""
     wanted = set(tasks)
     try:
         with zipfile.ZipFile(file) as archive:
@@ -135,7 +135,6 @@ def read_listing(file: IO[bytes], tasks: Iterable[str], url: Address) -> Listing
 
 
 def _add(members: dict[str, ListedFile], entry: ZipInfo, part: str, path: str) -> None:
-    """Add a file of a task to `members`, and ignore other files; raises `BadArchiveError` for links and devices."""
     checked_path(entry.filename)
     require_regular(entry)
     if not (path == REFERENCE if part == REFERENCES else _FILE.fullmatch(path)):

@@ -39,26 +39,24 @@ class RemoteFile:
     url: Address
     length: int  #: size in bytes
     etag: str | None  #: the server's tag of this version; None if the server sends no tag
-    tail: bytes  #: the last bytes
-    boundaries: Sequence[int] = ()  #: positions, ascending; a request ends at a boundary, so it asks for no surplus
+    tail: bytes
+    boundaries: Sequence[int] = ()  #: ascending positions at which members begin; a request ends at one of them
 
     def within(self, boundaries: Sequence[int]) -> "RemoteFile":
-        """Return the file with these boundaries, and with a tail that contains all bytes from the last boundary on."""
+        """Return the file with these boundaries; its `tail` then has all bytes from the last boundary on."""
         with self.open() as reader:
             reader.seek(min(boundaries[-1], self.length - len(self.tail)))
             return replace(self, boundaries=boundaries, tail=reader.read())
 
     def open(self, seen: Callable[[int], None] = lambda _: None) -> "RangeReader":
-        """Return a reader with its own connection; it calls `seen` with the number of bytes that have just arrived."""
+        """Return a reader with its own connection; `seen` receives the size in bytes of each arriving piece."""
         return RangeReader(self, seen)
 
 
 def find_remote(url: Address) -> RemoteFile:
-    """Return a file on a server, after reading its last bytes.
+    """Ask a server for the size and the last bytes of a file, and return the file.
 
-    Raises:
-        NoRangesError: the server sends whole files only.
-        UserError: the server cannot be reached, or has no such file.
+    Raises `NoRangesError` if the server sends whole files only, and `UserError` if it has no such file or is silent.
     """
     with Session() as session:
         length, etag = persistently(lambda: _ask(session, url), url, LostConnectionError)
@@ -68,7 +66,7 @@ def find_remote(url: Address) -> RemoteFile:
 
 
 def _ask(session: Session, url: Address) -> tuple[int, str | None]:
-    """Return the size of a file, and the server's tag of this version."""
+    """Return the size of a file, and the server's tag of its version (ETag)."""
     response = get_part(session, url, "bytes=-1")
     response.close()
     return content_range(response)[1], version_of(response)
@@ -77,7 +75,8 @@ def _ask(session: Session, url: Address) -> tuple[int, str | None]:
 class RangeReader(io.RawIOBase):
     """Reads a file on a server; after a lost connection, a new connection continues at the same position.
 
-    Reading raises `UserError` if a new connection does not help, or if the file has changed.
+    Reading raises `UserError` if a new connection does not help, or if the file has changed. It raises
+    `BadArchiveError` for a request of more than `MAX_LIST` bytes.
     """
 
     def __init__(self, file: RemoteFile, seen: Callable[[int], None]) -> None:
@@ -118,7 +117,6 @@ class RangeReader(io.RawIOBase):
         super().close()
 
     def _read_some(self, size: int) -> bytes:
-        """Return 1 to `size` bytes from the position."""
         inside = self._position - (self._file.length - len(self._file.tail))
         if inside >= 0:
             return self._file.tail[inside : inside + size]
@@ -138,7 +136,6 @@ class RangeReader(io.RawIOBase):
         return part
 
     def _request(self) -> None:
-        """Request the bytes from the position to the next boundary; raises `UserError` if the file has changed."""
         ends = [*self._file.boundaries, self._file.length - len(self._file.tail)]
         end = ends[min(bisect_right(ends, self._position), len(ends) - 1)]
         response = get_part(self._session, self._file.url, f"bytes={self._position}-{end - 1}")
@@ -148,7 +145,7 @@ class RangeReader(io.RawIOBase):
             found = f"{length} bytes (ETag {etag})"
             expected = f"{self._file.length} bytes (ETag {self._file.etag}) as before"
             raise UserError("the archive has changed", file=self._file.url, expected=expected, found=found,
-                            remedy="the same command begins with the new one")  # fmt: skip
+                            remedy="the same command fetches the new archive")  # fmt: skip
         if start != self._position:
             raise UserError("cannot be fetched", file=self._file.url, expected=f"bytes from {self._position}",
                             found=f"from {start}")  # fmt: skip
@@ -157,7 +154,7 @@ class RangeReader(io.RawIOBase):
 
 
 class Version(NamedTuple):
-    """The ETag of a file on a server, and the time when the file was written; None for what the server does not say."""
+    """The ETag of a file on a server, and the time when the file was written; None if the server does not send it."""
 
     etag: str | None
     written: datetime | None
@@ -169,6 +166,8 @@ def fetch_file(
 ) -> Version:  # fmt: skip
     """Download the content of an address, and return its version on the server.
 
+    Raises `UserError` if the content cannot be fetched, is cut off or too large, or the disk is full.
+
     Args:
         url: the address.
         target: the file to write; it appears only when it is complete.
@@ -176,9 +175,6 @@ def fetch_file(
         moved: the remedy in the error if the server has no such file.
         begin: receives the size in bytes before the download, 0 if the server does not send it.
         seen: receives the size of each arriving piece in bytes.
-
-    Raises:
-        UserError: the content cannot be fetched, is cut off or too large, or the disk is full.
     """
     partial = target.with_name(f"{target.name}.partial")
 

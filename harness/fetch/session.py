@@ -1,4 +1,4 @@
-"""Sends requests to servers, checks redirections and headers, repeats failed requests, and words their errors."""
+"""Sends requests to servers, checks redirections and headers, repeats failed requests, and makes error messages."""
 
 import os
 import re
@@ -21,13 +21,13 @@ CONTINUE, ADDRESS = "the same command continues", "check the address"
 #: Time limits in seconds: for a connection, and between two bytes.
 TIMEOUTS_S = (20, 60)
 
-#: Pauses in seconds before a failed request is repeated; arriving bytes restart the series.
+#: Pauses in seconds before the repetitions of a failed request.
 PAUSES_S = (1, 3, 10, 30)
 
 #: Remedy for an archive that is not at the address of the catalogue.
 MOVED = "the archive has moved: --catalogue names a catalogue with the new address"
 
-#: Statuses of temporary failures; permanent errors whose base class, in the library requests, is in `PASSING`.
+#: HTTP statuses of temporary failures; permanent errors that are subclasses of an error in `PASSING`.
 _PASSING = (408, 425, 429, 500, 502, 503, 504)
 _LASTING = (requests.exceptions.SSLError, requests.exceptions.ProxyError)
 
@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 
 def origin(url: str) -> str:
-    """Return scheme and host of an address for messages, since its other parts may give access to a file."""
+    """Return scheme and host of an address for messages, since its other parts may be secret."""
     try:
         address = urlsplit(url)
     except ValueError:
@@ -44,7 +44,7 @@ def origin(url: str) -> str:
 
 
 def proxies_of(url: Address) -> dict[str, Address]:
-    """Return scheme -> proxy for an address, from environment variables; raises `UserError` for an ambiguous proxy."""
+    """Return scheme -> proxy for an address, from environment variables; raises `UserError` for an invalid proxy."""
     found = requests.utils.get_environ_proxies(url.reveal(), no_proxy=os.environ.get("NO_PROXY"))
     return {
         scheme: Address(proxy if "://" in proxy else f"http://{proxy}", f"{scheme.upper()}_PROXY")
@@ -54,7 +54,7 @@ def proxies_of(url: Address) -> dict[str, Address]:
 
 
 def connection_error(url: Address, error: Exception) -> UserError:
-    """Return the `UserError` about a request that was not answered."""
+    """Return the error about a request that the server did not answer."""
     cause = url.scrub(_cause(error))
     if isinstance(error, requests.exceptions.InvalidURL):
         return UserError("not an address to download from", file=url, found=cause, remedy=ADDRESS)
@@ -76,7 +76,7 @@ def connection_error(url: Address, error: Exception) -> UserError:
 
 
 def response_error(url: Address, response: requests.Response, expected: str, moved: str) -> UserError:
-    """Return the error about an answer with an unexpected status; `moved` is the remedy if there is no such file."""
+    """Return the error about an answer with an unexpected status; `moved` is the remedy for a missing file."""
     found = printable(f"{response.status_code} {response.reason}")
     remedies = {404: moved, 410: moved, 407: "name user and password of the proxy in HTTPS_PROXY"}
     remedies |= dict.fromkeys((401, 403), f"the server refuses access: {ADDRESS}, and who may read the file")
@@ -85,7 +85,7 @@ def response_error(url: Address, response: requests.Response, expected: str, mov
 
 
 def _cause(error: BaseException) -> str:
-    """Return the innermost reason of an error of requests, in one line."""
+    """Return the innermost reason of an error of the library requests, in one line."""
     cause: object = error
     while isinstance(cause, BaseException):
         inner = getattr(cause, "reason", None) or next((a for a in cause.args if isinstance(a, Exception)), None)
@@ -107,22 +107,21 @@ def _proxy(url: Address) -> str:
 
 
 class Session(requests.Session):  # type: ignore[misc]  # requests has no types
-    """A session of the library requests that follows no redirection: `ask` checks and follows redirections.
+    """A session of the library `requests` that follows no redirection: `ask` checks and follows redirections.
 
     The library would read a redirecting answer of any length, and follow any address.
     """
 
     def resolve_redirects(self, *_: Any, **__: Any) -> Iterator[Any]:
-        """Return an empty iterator, which keeps the library from following redirections."""
+        """Return an empty iterator, so that the library follows no redirection."""
         return iter(())
 
 
 def ask(session: Session, url: Address, **headers: str) -> requests.Response:
     """Return the answer to a request after all redirections; its content has not been read.
 
-    Raises:
-        UserError: a redirection leads to an invalid address, or from an encrypted to an unencrypted address.
-        requests.RequestException: the server does not answer, or there are too many redirections.
+    Raises `UserError` if a redirection leads to an invalid address, or from https to http. Raises
+    `requests.RequestException` if the server does not answer or redirects too often.
     """
     headers, address = {"Accept-Encoding": "identity"} | headers, url.reveal()
     for _ in range(session.max_redirects + 1):
@@ -152,7 +151,7 @@ def _next_address(response: requests.Response) -> str:
 
 
 def content_length(response: requests.Response) -> int:
-    """Return the size in bytes that an answer declares, 0 if it declares none; raises `UserError` for other text."""
+    """Return the size in bytes that an answer declares, 0 if it declares no size; raises `UserError` for other text."""
     text = response.headers.get("Content-Length", "0")
     if not re.fullmatch(r"[0-9]{1,18}", text):
         raise _malformed(response, "Content-Length", "a number of bytes", text)
@@ -160,7 +159,7 @@ def content_length(response: requests.Response) -> int:
 
 
 def content_range(response: requests.Response) -> tuple[int, int]:
-    """Return the position of a part in the file and the size of the file; raises `UserError` for a malformed header."""
+    """Return (position of a part in the file, size of the file); raises `UserError` for a malformed header."""
     text = response.headers.get("Content-Range", "")
     match = re.fullmatch(r"bytes ([0-9]{1,18})-[0-9]{1,18}/([0-9]{1,18})", text.strip())
     if match is None:
@@ -199,7 +198,7 @@ PASSING = (LostConnectionError, requests.ConnectionError, requests.exceptions.Ch
 
 
 def persistently(attempt: Callable[[], T], url: Address, *passing: type[Exception]) -> T:
-    """Return the result of `attempt`; repeat it after errors of the types `passing`. Raises `UserError` if all fail."""
+    """Return the result of `attempt`; repeat it after errors of the types `passing`; raises `UserError` in the end."""
     proxies_of(url)  # raises an error for a proxy whose password could be taken for a host
     problem: Exception = LostConnectionError()
     for pause_s in (0, *PAUSES_S):
@@ -214,7 +213,10 @@ def persistently(attempt: Callable[[], T], url: Address, *passing: type[Exceptio
 
 
 def get_part(session: Session, url: Address, wanted: str) -> requests.Response:
-    """Return the answer with a part of a file: `wanted`, such as `bytes=0-99`. Raises `UserError` without a part."""
+    """Return the answer with the part `wanted` of a file, such as `bytes=0-99`.
+
+    Raises `NoRangesError` if the server sends whole files only, and `UserError` for any other answer.
+    """
     response = ask(session, url, Range=wanted)
     require_ready(response)
     if response.status_code == requests.codes.ok:

@@ -1,4 +1,4 @@
-"""An archive of tasks. It is read in parts from its server, or downloaded as a whole."""
+"""An archive of tasks, which is read in parts from its server or downloaded as a whole."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class Watcher:
     """Receives the progress of a download; subclasses show it."""
 
     def begin(self, what: str, total: int) -> None:
-        """Receive the number of bytes to download; 0 if it is not known."""
+        """Receive a name for the download, and the number of its bytes; 0 if the number is not known."""
 
     def seen(self, number: int) -> None:
         """Receive the number of bytes that have arrived since the last call; any thread may call this."""
@@ -46,7 +46,7 @@ class ArchiveSource:
     is_pinned: bool  #: whether the catalogue has the digest of the archive's directory
 
     def open(self, seen: Callable[[int], None]) -> IO[bytes]:
-        """Return a reader of the archive for one thread; it calls `seen` with the number of bytes that just arrived."""
+        """Return a reader of the archive for one thread; `seen` receives the size in bytes of each arriving piece."""
         if isinstance(self.file, Path):
             return Pieces(open_regular(self.file, links=True), MAX_LIST)
         return cast(IO[bytes], self.file.open(seen))
@@ -56,7 +56,7 @@ class ArchiveSource:
         return 0 if isinstance(self.file, Path) else sum(map(self.listing.span, members))
 
     def discard(self) -> None:
-        """Remove the copy of an archive that was downloaded as a whole, if there is a copy."""
+        """Remove the downloaded copy, if there is a copy."""
         if isinstance(self.file, Path):
             self.file.unlink()
             _etag_file(self.file).unlink(missing_ok=True)

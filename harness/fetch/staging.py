@@ -1,7 +1,4 @@
-"""A task while it is fetched: plans the missing files, keeps the finished files, and moves the complete task.
-
-After an interruption, the same command continues with the finished files.
-"""
+"""A task during its download: plans missing files, keeps finished files for the next command, and moves the task."""
 
 import json
 import os
@@ -29,7 +26,7 @@ FILES, JOURNAL, CHOSEN = "files", "journal", "chosen_" + REFERENCE
 
 
 class StagedTask:
-    """A task during its fetch and afterwards. `name` is the task's name, and `source` is CORPUS/TASK.
+    """A task during its download and afterwards. `name` is the task's name, and `source` is CORPUS/TASK.
 
     The task's place is in input_data/ and reference_data/ below `root`; its staging directory is in `FETCHING`.
     """
@@ -42,11 +39,11 @@ class StagedTask:
 
     @property
     def record(self) -> Fetched | None:
-        """The record of the task at its place; None if it was not fetched; raises `UserError` for an invalid record."""
+        """The task's `fetched.json`; None if the task was not downloaded; raises `UserError` for an invalid record."""
         return read_fetched(self.references / RECORD)
 
     def present(self, record: Fetched) -> dict[str, FetchedFile]:
-        """Return the files of a record that are at their places, in full size."""
+        """Return path -> file, for the files of a record that are at the task's place in full size."""
         return {path: file for path, file in record.files.items() if _has_size(self.inputs / path, file.size)}
 
     @property
@@ -60,11 +57,11 @@ class StagedTask:
 
     @property
     def kept(self) -> list[str]:
-        """The finished files in the staging directory, except the reference data."""
+        """Paths of the finished files in the staging directory, except the reference data."""
         return [path for path in self.finished if path != REFERENCE and self.staged_path(path).is_file()]
 
     def begin(self, request: FetchRequest) -> None:
-        """Create the staging directory with the request: from now on the task is half-fetched."""
+        """Create the staging directory and write the request into it, which marks the task as half-fetched."""
         (self._directory / FILES).mkdir(parents=True, exist_ok=True)
         request.write(self._directory)
 
@@ -79,13 +76,13 @@ class StagedTask:
         return same and _has_size(place, member.entry.file_size)
 
     def add(self, path: str, file: FetchedFile) -> None:
-        """Add a file to the list of finished files."""
+        """Add the file at `path` to the journal, the list of finished files."""
         self.finished[path] = file
         with (self._directory / JOURNAL).open("a", encoding="utf-8") as journal:
             journal.write(json.dumps({"path": path, **asdict(file)}) + "\n")
 
     def choose(self, models: Collection[str]) -> str:
-        """Write the reference data of the given models to the file `CHOSEN`, and return the file's SHA-256."""
+        """Write the reference data of `models` to the file `CHOSEN`, and return the file's SHA-256."""
         source, chosen = self.staged_path(REFERENCE), self._directory / CHOSEN
         content = read_json(source)
         some = {model: entry for model, entry in content.items() if model_name(model) in models}
@@ -110,7 +107,7 @@ class StagedTask:
         record = read_fetched(self._directory / RECORD)
         assert record is not None
         self.references.mkdir(parents=True, exist_ok=True)
-        for path in record.files:  # other fetched files, perhaps of an earlier archive, do not belong to the task
+        for path in record.files:  # other downloaded files, perhaps of an earlier archive, do not belong to the task
             if self.staged_path(path).is_file():
                 (self.inputs / path).parent.mkdir(parents=True, exist_ok=True)
                 self.staged_path(path).replace(self.inputs / path)
@@ -156,14 +153,14 @@ def require_space(root: Path, needed: int) -> None:
 
 @dataclass(frozen=True)
 class TaskPlan:
-    """The plan to fetch a task."""
+    """The files that a complete task will have, and the files to download for it."""
 
     staging: StagedTask
     chosen: Sequence[str]  #: ids of the models of the complete task
     models_in_archive: int  #: number of the task's models in the archive
     members: Sequence[ListedFile]  #: all files of the complete task
     present: Mapping[str, FetchedFile]  #: path -> file that is at the task's place already
-    missing: Sequence[ListedFile]  #: files to fetch
+    missing: Sequence[ListedFile]  #: files to download
     is_done: bool  #: whether the task is at its place with all wanted models
 
     @property
@@ -173,10 +170,10 @@ class TaskPlan:
 
 
 def plan_task(members: Mapping[str, ListedFile], staging: StagedTask, wanted: ModelSelection, url: Address) -> TaskPlan:
-    """Return the plan to fetch a task; `members` are its files in the archive, by path.
+    """Return the plan to download a task; `members` are its files in the archive, by path.
 
-    Raises:
-        UserError: a model is unknown, or files at the task's place have another origin or differ from the archive.
+    Raises `UserError` if a model is unknown, or if files at the task's place have another origin or differ from the
+    archive.
     """
     record = staging.record
     if record is None and staging.inputs.exists():
@@ -211,11 +208,10 @@ def _choose(
 
 
 def _require_same(record: Fetched | None, members: Mapping[str, ListedFile], url: Address) -> None:
-    """Raise `UserError` if a file of the record differs from the file in the archive."""
     for path, file in record.files.items() if record else ():
         entry = members[path].entry if path in members else None
         if entry is None or (entry.file_size, entry.CRC) != (file.size, file.crc32):
             found = f"{entry.file_size} bytes, CRC-32 {entry.CRC:08x}" if entry else "no such member"
             expected = f"{file.size} bytes, CRC-32 {file.crc32:08x} as fetched before"
-            remedy = "compare both with what the corpus' owner announced"
+            remedy = "compare both with the sizes that the corpus' owner announced"
             raise UserError(f"another {path}", file=url, expected=expected, found=found, remedy=remedy)

@@ -1,4 +1,4 @@
-"""Fetches members of an archive over several connections; a file appears only when it is complete and checked."""
+"""Downloads members of an archive over several connections; a file appears only when it is complete and checked."""
 
 import hashlib
 import os
@@ -34,11 +34,9 @@ _Outcome = tuple[ListedFile, FetchedFile] | Exception
 def transfer(
     open_archive: Callable[[], IO[bytes]], members: Sequence[ListedFile], staging: StagedTask, url: Address
 ) -> None:
-    """Fetch members into a staging directory; finished members are kept even if another member fails.
+    """Download members into a staging directory; finished members stay there even if another member fails.
 
-    Raises:
-        DamagedError: a member does not match the directory of the archive.
-        UserError: the server fails, or the disk is full.
+    Raises `DamagedError` if a member does not match the archive's directory, or `UserError` if server or disk fail.
     """
     waiting: SimpleQueue[ListedFile] = SimpleQueue()
     for member in sorted(members, key=lambda member: -member.entry.compress_size):  # largest first
@@ -47,7 +45,6 @@ def transfer(
     stop = threading.Event()
 
     def work() -> None:
-        """Fetch members until the queue is empty, and report the outcome of each."""
         try:
             with open_archive() as file, zipfile.ZipFile(file) as archive:
                 while not stop.is_set():
@@ -69,7 +66,7 @@ def transfer(
         stop.set()
         for thread in threads:
             thread.join(END_S)
-        with suppress(Empty, UserError):  # members that have been finished since then
+        with suppress(Empty, UserError):  # members that threads finished after the failure
             while True:
                 _take(outcomes.get_nowait(), staging, url)
 
@@ -105,7 +102,6 @@ def _extract(archive: zipfile.ZipFile, member: ListedFile, staging: StagedTask, 
 
 
 def _as_user_error(error: Exception, staging: StagedTask, url: Address) -> Exception:
-    """Return the `UserError` for damage or an error of the system; any other exception unchanged."""
     if isinstance(error, (BadArchiveError, *DAMAGE)):
         remedy = "the same command fetches this file again; if that does not help, the archive is damaged"
         return DamagedError("damaged", file=url, found=printable(str(error))[:200], remedy=remedy)

@@ -1,7 +1,8 @@
 """Reads a model's config.json into the canonical form from which a worker builds the model, and writes config.json.
 
 Keras 2 and Keras 3 build the same model from the canonical form. It has the settings that decide the computation of a
-trained layer, but not names, initializers, regularizers and dropout rates: they would reveal the training. Its forms:
+trained layer, but not names, initializers, regularizers and dropout rates: they would reveal the training. There are
+two canonical forms:
 
 * `{"format": "layers", "input_shape": [...], "layers": [{"class_name", "config"}, ...]}` is a Sequential model;
 * `{"format": "graph", "input_shape": [...], "layers": [{"class_name", "config", "inputs"}, ...]}` is a functional
@@ -39,8 +40,8 @@ MAX_CONFIG_BYTES = 16 * 1024**2
 class Architecture:
     """The architecture of a model, without its weights."""
 
-    file: Path  #: the file with the architecture
-    canonical: dict[str, Any]  #: the canonical form; the order of its layers, without further calls, numbers them
+    file: Path
+    canonical: dict[str, Any]  #: the canonical form; its order numbers the layers, without further calls
     names: tuple[str | None, ...]  #: number of a layer -> its name in the file; None for a layer without a name
     file_order: tuple[int, ...]  #: numbers of layers in the order of the file; weight files have the same order
     groups: tuple[str, ...] = ()  #: number of a layer -> the group of its weights in a weight file of Keras 3
@@ -54,7 +55,7 @@ class Architecture:
 
     @cached_property
     def output(self) -> Output:
-        """The kind of the network's outputs."""
+        """The kind of the network's outputs, such as logits."""
         return output_of(self.canonical)
 
     @cached_property
@@ -85,15 +86,12 @@ class ModelShapes:
 
 
 def read_architecture(model: Path) -> Architecture:
-    """Return the architecture in a model's config.json: the competition's list of layers, or Keras' own JSON.
-
-    Raises `UserError` if the file is missing or malformed, or a layer is not supported.
-    """
+    """Read a model's config.json; raises `UserError` if it is missing or malformed, or if a layer is not supported."""
     return parse_architecture(read_json(model / CONFIG), model / CONFIG)
 
 
 def parse_architecture(content: Mapping[str, Any], file: Path) -> Architecture:
-    """Return the architecture in the JSON object of a `file`; raises errors as `read_architecture`."""
+    """Return the architecture in a JSON object that was read from `file`; raises the errors of `read_architecture`."""
     with located(file):
         try:
             if "model_config" in content:
@@ -132,7 +130,7 @@ def _from_layer_list(file: Path, content: Mapping[str, Any]) -> Architecture:
 
 
 def _canonical_layers(layer: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the layers that replace a layer with the channels first; for any other layer, a list of itself."""
+    """Return the layers that replace a layer with the channels first; `[layer]` for any other layer."""
     spatial = channels_last(layer)
     if spatial is None:
         return [layer]
@@ -140,7 +138,6 @@ def _canonical_layers(layer: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _from_keras(file: Path, content: Mapping[str, Any]) -> Architecture:
-    """Return the architecture in the output of Keras' to_json()."""
     writer = writer_of(content)
     flat = flatten(content, writer)
     if flat.output == INPUT:
@@ -203,7 +200,6 @@ def _shape_of_input(content: Mapping[str, Any]) -> Any:
 
 
 def _batch_shape(layer: Mapping[str, Any]) -> Any:
-    """Return the shape of the layer's input with the batch axis; None if the file does not have it."""
     config = settings_of(layer)
     return config.get("batch_shape") or config.get("batch_input_shape")
 

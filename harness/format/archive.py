@@ -23,7 +23,7 @@ MAX_MEMBERS, MAX_LIST = 1000, 1024**2
 SUSPECT_BYTES = 64 * 1024**2
 MAX_RATIO = 100
 
-#: Errors of `zipfile`, and of NumPy's reading of archives, for damaged archives.
+#: Exceptions that `zipfile` and NumPy raise for damaged archives.
 DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError)
 
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
@@ -31,7 +31,7 @@ _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 @contextmanager
 def open_archive(path: Path, most: int = MAX_MEMBERS) -> Iterator[zipfile.ZipFile]:
-    """Open a zip archive with at most `most` members; damage raises `UserError` now or later in the context."""
+    """Open a zip archive with at most `most` members; damage raises `UserError`, on opening or later in the context."""
     try:
         with open_regular(path, links=True) as stream, located(path), _opened(stream, most) as archive:
             if len(archive.infolist()) > most:
@@ -53,7 +53,7 @@ def _opened(stream: BufferedReader, most: int) -> zipfile.ZipFile:
 class Pieces(BufferedReader):
     """A file that returns at most `most` bytes per read.
 
-    `zipfile` reads an archive's directory at once, in a size that the archive declares; a larger directory is cut off.
+    `zipfile` reads the list of members in one read, of a size that the archive declares; a longer list is cut off.
     """
 
     def __init__(self, content: Any, most: int) -> None:
@@ -61,14 +61,14 @@ class Pieces(BufferedReader):
         self._most = most
 
     def read(self, size: int | None = -1, /) -> bytes:
-        """Return up to `size` bytes; up to the end of the file for None or a negative size."""
+        """Return up to `size` bytes, but at most `most`; None or a negative size means `most`."""
         return super().read(self._most if size is None or size < 0 else min(size, self._most))
 
 
 def open_zip(stream: IO[bytes], most: int) -> zipfile.ZipFile:
     """Open an archive whose list of members has at most `most` bytes.
 
-    Raises an error of `DAMAGE`, or `UserError` if all members together are compressed too much.
+    Raises an exception of `DAMAGE` for damage, or `UserError` as `require_proportion` does.
     """
     try:
         archive = zipfile.ZipFile(Pieces(stream, most))
@@ -79,19 +79,19 @@ def open_zip(stream: IO[bytes], most: int) -> zipfile.ZipFile:
 
 
 def require_proportion(size: int, unpacked: int) -> None:
-    """Raise `UserError` if an archive of `size` bytes is compressed too much to have `unpacked` bytes of content."""
+    """Raise `UserError` if an archive of `size` bytes is suspiciously small for its `unpacked` bytes of content."""
     if unpacked > SUSPECT_BYTES and unpacked > MAX_RATIO * size:
         found = f"{size} bytes that unpack to {unpacked}"
         raise UserError("members together", expected=f"at most {MAX_RATIO} times the archive's size", found=found)
 
 
 def names(archive: zipfile.ZipFile) -> list[str]:
-    """Return the names of the members that are files. If the archive is damaged, raise an exception of `DAMAGE`."""
+    """Return the names of the members that are files; raises an exception of `DAMAGE` if a member has no name."""
     return [info.filename for info in file_infos(archive)]
 
 
 def file_infos(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
-    """Return the members that are files; raises an error of `DAMAGE` if a member has no name."""
+    """Return the members that are files; raises an exception of `DAMAGE` if a member has no name."""
     if not all(info.filename for info in archive.infolist()):
         raise zipfile.BadZipFile("a member without a name")
     return [info for info in archive.infolist() if not info.is_dir()]
@@ -101,7 +101,7 @@ def file_infos(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
 def open_member(archive: zipfile.ZipFile, name: str) -> Iterator[tuple[IO[bytes], int]]:
     """Open the member `name`; yield a stream of its content, and the size of the content in bytes.
 
-    Raises `UserError` if there is not exactly one such member, or if it is encrypted or compressed too much.
+    Raises `UserError` if not exactly one member has the name, or as `require_plain` does.
     """
     found = [info for info in archive.infolist() if info.filename == name]
     if len(found) != 1:
@@ -112,7 +112,7 @@ def open_member(archive: zipfile.ZipFile, name: str) -> Iterator[tuple[IO[bytes]
 
 
 def open_info(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> IO[bytes]:
-    """Open a member; raises `UserError` as `require_plain`, and an error of `DAMAGE` if the content is missing."""
+    """Open a member; raises `UserError` as `require_plain` does, or an exception of `DAMAGE` for missing content."""
     require_plain(info)
     try:
         return archive.open(info)

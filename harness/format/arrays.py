@@ -31,7 +31,7 @@ class StoredArray:
     _archive: ZipFile
 
     def read(self) -> NDArray[Any]:
-        """Return the array; raises `UserError` if it has no numbers, or is larger than the free memory."""
+        """Return the array; raises `UserError` if its elements are no numbers, or it is larger than the free memory."""
         require_numbers(self.name, self.dtype)
         _require_memory(self.name, math.prod(self.shape) * self.dtype.itemsize)
         with open_member(self._archive, f"{self.name}.npy") as (stream, _):
@@ -42,10 +42,7 @@ class StoredArray:
 
 @contextmanager
 def open_npz(path: Path) -> Iterator[Mapping[str, StoredArray]]:
-    """Open an `.npz` file, and yield name -> array.
-
-    Raises `UserError` if the file is damaged, or has other members than whole arrays.
-    """
+    """Open an `.npz` file, and yield name -> array; raises `UserError` if a member is damaged or no array."""
     with open_archive(path) as archive:
         arrays = {}
         for member in names(archive):
@@ -64,7 +61,7 @@ def open_npz(path: Path) -> Iterator[Mapping[str, StoredArray]]:
 
 
 def read_npy(path: Path) -> NDArray[Any]:
-    """Return the array in an `.npy` file, memory-mapped; raises `UserError` as `open_npz` does."""
+    """Return the memory-mapped array in an `.npy` file; raises `UserError` if it is damaged or has no numbers."""
     try:
         with open_regular(path, links=True) as stream, located(path):
             shape, is_fortran, dtype = _read_header(stream)
@@ -93,7 +90,7 @@ def require_numbers(name: str, dtype: np.dtype[Any]) -> None:
 
 
 def _read_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    """Return shape, whether the order is Fortran's, and type; raises `UserError`, or `ValueError` for damage."""
+    """Return (shape, whether in Fortran order, type); raises `UserError` for another kind, `ValueError` for damage."""
     start = stream.read(START)
     stream.seek(0)
     if not start.startswith(npy.MAGIC_PREFIX):

@@ -1,8 +1,7 @@
 """Replaces operations, and layers with the channels first, by equivalent layers.
 
 Keras 3 writes operations such as `x + y` among the layers of a functional model. A layer with the channels first
-becomes a layer with the channels last between two permutations, because Keras 2 computes channels first only on a GPU,
-and so that measures see one form.
+becomes a layer with the channels last between two permutations, because Keras 2 computes channels first only on a GPU.
 """
 
 import re
@@ -33,9 +32,9 @@ _ACTIVATIONS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 def is_operation(layer: Mapping[str, Any]) -> bool:
-    """Whether an entry of a model's layers is an operation.
+    """Whether an entry of a model's layers is an operation, such as `x + y` or `keras.ops.relu(x)`.
 
-    An entry without a module, as in HDF5 files, is an operation if its settings lack the key `trainable`.
+    Entries in HDF5 files have no module. There, a known activation is an operation if its settings lack `trainable`.
     """
     module = layer.get("module")
     if module is None:
@@ -44,7 +43,7 @@ def is_operation(layer: Mapping[str, Any]) -> bool:
 
 
 def as_layer(layer: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the entry of the layer that is equivalent to an operation; other entries are returned unchanged."""
+    """Return the entry of the layer that is equivalent to an operation; return any other entry unchanged."""
     name, config = layer["class_name"], layer["config"]
     if not is_operation(layer) or (name in MERGES and layer["module"] != _OF_ARRAYS):
         return layer

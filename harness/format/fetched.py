@@ -1,7 +1,7 @@
-"""Reads and writes the origin of a fetched task: `fetched.json` beside its reference data.
+"""Reads and writes `fetched.json`: the record of the archive from which a task was downloaded.
 
-While a task is fetched, its files are in `.fetching/TASK` below the directory of the tasks. When all files are there,
-the record is written beside them, and the files move to their places.
+During the download, the task's files are in `.fetching/TASK` below the directory of the tasks. Then the record is
+written beside the reference data, and the files move to their places.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ from harness.text import printable
 #: Name of the record beside a task's reference data.
 RECORD = "fetched.json"
 
-#: Name of the directory of tasks that are being fetched.
+#: Name of the directory of tasks that are being downloaded.
 FETCHING = ".fetching"
 
 
@@ -43,28 +43,28 @@ class FetchedFile:
 
 @dataclass(frozen=True)
 class Fetched:
-    """The origin of a task."""
+    """The archive from which a task was downloaded, and the downloaded files."""
 
     source: str  #: the requested task, e.g. `pgdl2020/task8`
-    url: str  #: address of the archive
+    url: str
     length: int  #: size of the archive in bytes
     etag: str | None  #: the server's tag of the archive's version; None if the server sent no tag
     directory_sha256: str  #: digest of the archive's list of members
-    models: int  #: number of fetched models
+    models: int  #: number of downloaded models
     models_in_archive: int  #: number of the task's models in the archive
     reference_sha256: str  #: digest of the written model_configs.json
     files: Mapping[str, FetchedFile]  #: path in the task's directory -> the file
 
     @property
     def part(self) -> str | None:
-        """A note on a task that was fetched in part; None for a whole task."""
+        """A note on how many models were downloaded; None if all were."""
         if self.models == self.models_in_archive:
             return None
         return f"a part of {self.source}: {self.models} of {self.models_in_archive} models"
 
 
 def read_fetched(file: Path) -> Fetched | None:
-    """Return the record of a task's origin; None without a file; raises `UserError` for an invalid record."""
+    """Return the record in a `fetched.json`; None if the file is missing; raises `UserError` for an invalid record."""
     if not file.exists():
         return None
     content = read_json(file)

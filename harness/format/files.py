@@ -1,7 +1,6 @@
-"""Helpers for reading untrusted files, and for naming the kind of a file by its first bytes.
+"""Reads untrusted files, and recognizes a file of the wrong kind, such as a gzip file, by its first bytes.
 
-Users often name a file of another kind than expected; the kind decides the remedy. Such a file may be private, so
-messages quote nothing of it.
+The error message then names the kind and a remedy. It does not quote the file, which may be private.
 """
 
 import json
@@ -24,10 +23,10 @@ MAX_JSON = 32 * 1024**2
 #: Number of first bytes that identify the kind of a file.
 START = 64
 
-#: The code that exports a network of PyTorch; without `clone`, the file would contain all images.
+#: The Python code, for messages, that exports a network of PyTorch. Without `clone`, the file would contain all images.
 EXPORT = "torch.export.save(torch.export.export(module.eval(), (images[:2].clone(),)), 'model.pt2')"
 
-#: Name of a member by which a zip archive is known as a pickle of PyTorch; kind of such a file, and remedy.
+#: A zip archive with a member of this name is a pickle of PyTorch.
 TORCH = "data.pkl"
 _TORCH = ("a pickle of PyTorch (weights, a module or TorchScript), which is never loaded", f"{EXPORT} writes a network")
 
@@ -52,7 +51,10 @@ def natural(name: str) -> list[tuple[int, str]]:
 
 
 def visible_directories(directory: Path) -> list[Path]:
-    """Return subdirectories in natural order, except hidden ones and leftovers; empty if `directory` is missing."""
+    """Return the subdirectories, model_2 before model_10; empty if `directory` is missing.
+
+    Leaves out names that begin with a dot, and directories that tools leave behind, such as `__pycache__`.
+    """
     if not directory.is_dir():
         return []
     found = [path for path in directory.iterdir() if path.is_dir()]
@@ -62,7 +64,7 @@ def visible_directories(directory: Path) -> list[Path]:
 
 @contextmanager
 def located(where: Path | str) -> Iterator[None]:
-    """Put a file or position before the message of a `UserError` that is raised within the context."""
+    """Put `where`, a file or a position in it, before the message of a `UserError` that is raised in the context."""
     try:
         yield
     except UserError as error:
@@ -70,7 +72,7 @@ def located(where: Path | str) -> Iterator[None]:
 
 
 def make_directory(directory: Path) -> Path:
-    """Create a directory for results, and return it; raises `UserError` if that fails. Call it before long work."""
+    """Create a directory and return it; raises `UserError` if that fails."""
     with writing(directory, problem="cannot be created"):
         directory.mkdir(parents=True, exist_ok=True)
     return directory
@@ -98,7 +100,10 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def parse_json(text: str | bytes, path: Path) -> dict[str, Any]:
-    """Return the object in a JSON text from the file at `path`; raises errors as `read_json`."""
+    """Return the object in a JSON text from the file at `path`.
+
+    Raises `UserError` if the text is no JSON, no object, or repeats a key.
+    """
     try:
         content = parsing.parse_json(text, object_pairs_hook=_distinct_keys, parse_int=_number)
     except _RepeatedKeyError as error:
@@ -128,7 +133,7 @@ def kind(value: object) -> str:
 
 
 def _number(text: str) -> float:
-    """Return an integer; infinity for more digits than Python converts to an integer."""
+    """Return the integer in `text`; infinity if it has more digits than Python converts."""
     try:
         return int(text)
     except ValueError:
@@ -148,26 +153,26 @@ def _distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def kind_of(start: bytes) -> tuple[str, str] | None:
-    """Return the kind of a file with these first bytes, and the remedy; None for an unknown kind."""
+    """Return (kind, remedy) if a file's first bytes `start` show a wrong kind, such as a web page; otherwise None."""
     begins = start.removeprefix(BOM_UTF8).lstrip().lower()
     return next((said for beginning, said in _KINDS.items() if begins.startswith(beginning.lower())), None)
 
 
 def require_own_kind(what: str, start: bytes, *, file: Path | None, expected: str) -> None:
-    """Raise `UserError` if the first bytes show that a file is of a known kind other than the expected kind."""
+    """Raise `UserError` if a file's first bytes `start` are those of a wrong kind of file that `kind_of` knows."""
     if kind_of(start):
         raise other_kind(what, start, file=file, expected=expected)
 
 
 def other_kind(what: str, start: bytes, *, file: Path | None, expected: str, remedy: str | None = None) -> UserError:
-    """Return the error for a file with unexpected first bytes; `remedy` is for unknown kinds."""
+    """Return the error for a file whose first bytes `start` are wrong; `remedy` is used if `kind_of` knows no kind."""
     otherwise = ("a file that starts otherwise" if start else "an empty file", remedy)
     found, to_do = kind_of(start) or otherwise
     return UserError(what, file=file, expected=expected, found=found, remedy=to_do)
 
 
 def refuse_torch(names: list[str]) -> None:
-    """Raise `UserError` if a zip archive has the members of a file of PyTorch."""
+    """Raise `UserError` if the members `names` of a zip archive show a pickle of PyTorch."""
     if any(name.rpartition("/")[2] == TORCH for name in names):
         found, remedy = _TORCH
         raise UserError(

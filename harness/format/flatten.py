@@ -1,7 +1,4 @@
-"""Flattens a model in Keras' own JSON to a single graph of calls, without nested models.
-
-Every call of a nested model becomes calls of its layers. A layer that is called several times stays one layer.
-"""
+"""Turns a model in Keras' own JSON, which may contain nested models, into a single graph of layer calls."""
 
 import re
 from collections import Counter
@@ -18,7 +15,7 @@ from harness.format.layers import neutral_layer, require_built_in, require_float
 from harness.format.writer import Writer
 from harness.text import printable
 
-#: Maximum number of calls of layers, and of nested levels: a few lines of JSON can request any number of calls.
+#: Maximum number of calls of layers, and of levels of nested models: a few lines of JSON can request any number.
 MAX_CALLS = 20_000
 MAX_NESTING = 16
 
@@ -30,7 +27,7 @@ _GRAPHS = ("Functional", "Model")
 class FlatLayer:
     """A layer of a model or of a nested model."""
 
-    name: str  #: names of the nested models around the layer and of the layer, joined by dots
+    name: str  #: names of the nested models around the layer, then the layer's own name, joined by dots
     group: str  #: the layer's group in a weight file of Keras 3: `layers/sequential/layers/dense_1`
     definition: dict[str, Any]  #: class and settings in canonical form
     model: str | None  #: name of the outermost nested model around the layer; None without a nested model
@@ -42,18 +39,18 @@ class Flat:
     """A model without nested models."""
 
     layers: Sequence[FlatLayer]  #: in the order of the JSON
-    calls: Sequence[LayerCall]  #: every call after the calls whose outputs it takes; layers are positions in `layers`
+    calls: Sequence[LayerCall]  #: calls of layers (positions in `layers`), each after the calls that feed it
     output: int  #: number of the call that computes the output of the model; `INPUT` without calls
     is_chain: bool  #: whether the model is a Sequential model without nested models
 
 
 def is_model(class_name: Any) -> bool:
-    """Whether a name is that of a class of models in Keras' own JSON."""
+    """Whether a class in Keras' own JSON is a class of models, not of layers."""
     return class_name == _CHAIN or class_name in _GRAPHS
 
 
 def settings_of(model: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the configuration of a model; for a Sequential model, Keras 2.0 to 2.2 writes only the list of layers."""
+    """Return the settings of a model or layer; Keras 2.0 to 2.2 wrote a Sequential model as a bare list of layers."""
     config: Any = model["config"]
     return {"layers": config} if isinstance(config, list) else config
 
@@ -69,7 +66,8 @@ def flatten(content: Mapping[str, Any], writer: Writer) -> Flat:
     return flattener.flat(model)
 
 
-#: Calls a layer or nested model: (numbers of its inputs' calls, keywords) -> numbers of its outputs' calls.
+#: Calls a layer or nested model: (numbers of the calls that compute its inputs, keywords) -> numbers of the calls that
+#: compute its outputs.
 _Member = Callable[[Sequence[int], Mapping[str, int | bool]], list[int]]
 
 
@@ -89,7 +87,7 @@ class _Flattener:
         self.layers: list[FlatLayer] = []
         self.calls: list[LayerCall] = []
         self.has_models = False
-        # (number of a call that permutes to channels first, number of axes) -> number of the call that is its input.
+        # (number of a call that permutes to channels first, number of axes) -> number of the call whose output it takes
         self._undone: dict[tuple[int, int], int] = {}
 
     def flat(self, model: _Model) -> Flat:
@@ -105,8 +103,8 @@ class _Flattener:
     def read(self, content: Mapping[str, Any], path: tuple[str, ...], group: str, *, is_trained: bool) -> _Model:
         """Read a model and its layers.
 
-        `path` has the names of the nested models around the layers, and `group` is the group of the model's weights.
-        `is_trained` is False if the model, or a model around it, was frozen.
+        `path` has the names of the nested models around the layers, `group` is the group of the model's weights, and
+        `is_trained` is False if the model or a model around it was frozen.
         """
         if len(path) > MAX_NESTING:
             raise UserError("nested models", expected=f"at most {MAX_NESTING} levels", found="more")
@@ -171,7 +169,7 @@ class _Flattener:
         return [len(self.calls) - 1]
 
     def _call_between(self, to_last: int, layer: int, to_first: int | None, inputs: Sequence[int]) -> list[int]:
-        """Call a layer between two permutations. Where the first would undo an earlier permutation, skip both."""
+        """Call a layer between two permutations. If the first only undoes an earlier permutation, skip these two."""
         n_axes = len(self.layers[to_last].definition["config"]["dims"])
         undone = self._undone.get((inputs[0], n_axes))
         last = [undone] if undone is not None else self._call(LayerCall(to_last, tuple(inputs)))
@@ -183,7 +181,7 @@ class _Flattener:
         return first
 
     def _call_idle(self, layer: int, source: int) -> list[int]:
-        """Call a layer that has no effect outside training. If a permutation is before it, exchange the two.
+        """Call a layer without effect outside training; swap it with a permutation to channels first before it.
 
         Otherwise the layer would separate two permutations that undo each other, and neither would be skipped.
         """
@@ -198,7 +196,7 @@ class _Flattener:
         return permuted
 
     def _run(self, model: _Model, inputs: Sequence[int]) -> list[int]:
-        """Call the members of a model that lead to its outputs, and return the numbers of the outputs' calls."""
+        """Call the members that lead to a model's outputs; return the numbers of the calls that compute the outputs."""
         if model.calls is None:
             if len(inputs) != 1:
                 raise UserError("call of a Sequential model", expected="1 input", found=len(inputs))
@@ -258,10 +256,10 @@ def _take(known: Mapping[tuple[str, int], Sequence[int]], output: LayerOutput) -
 def _numbered_calls(
     calls: Mapping[str, Sequence[Inbound]], outputs: Sequence[LayerOutput]
 ) -> dict[tuple[str, int], Inbound]:
-    """Return (layer, number) -> call. The number is that by which other calls refer to a call of the layer.
+    """Return (layer, number of the call) -> arguments of the call; references in the JSON use these numbers.
 
-    The numbers of a layer start at the smallest number in a reference, which need not be 0 for a nested model. Raises
-    `UserError` if no reference names one of several calls: Keras 3.2 wrote the number 0 for every call.
+    The numbers of a layer's calls start at the smallest number in any reference; in a nested model it can exceed 0.
+    Raises `UserError` if a layer has several calls and nothing refers to one of them: Keras 3.2 wrote 0 for each call.
     """
     references = [*outputs, *(one for nodes in calls.values() for node in nodes for one in node.outputs)]
     first: dict[str, int] = {}
@@ -278,7 +276,7 @@ def _numbered_calls(
 
 
 def group_names(class_names: Iterable[str]) -> list[str]:
-    """Return the group name of each layer: its class in snake case, numbered from the second on: dense, dense_1, ..."""
+    """Return each layer's group in a weight file of Keras 3: dense, dense_1 and max_pooling2d, for example."""
     counts: Counter[str] = Counter()
     names = []
     for class_name in class_names:

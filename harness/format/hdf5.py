@@ -3,10 +3,9 @@
 HDF5 can store data in other files, follow links, or unpack data with code that it loads, and a few bytes can declare
 any number of elements. Keras uses no such features, and the harness refuses them.
 
-HDF5 stores texts of variable length in global heaps, which the harness checks before the library h5py reads them. A
-heap consists of `GCOL`, a version, its size, and objects with number, references, size and bytes. The library never
-stops reading if free space (number 0) has the size 0, or if a size is so large that the next position is before the
-object.
+HDF5 stores texts of variable length in global heaps. A heap is `GCOL`, a version, its size, and objects, each with
+number, count of references, size and bytes. The HDF5 library would read forever if free space (number 0) has the size
+0, or if a size is so large that the next position is before the object. So the harness checks all heaps first.
 """
 
 import errno
@@ -31,7 +30,7 @@ MAX_NAMES = 10_000
 
 _UNPACK = "h5repack -l CONTI -f NONE rewrites it"
 
-#: Beginning of a heap; size in bytes of the header of a heap, and of the header of each object in a heap.
+#: First bytes of a heap; size in bytes of a heap's header, and of the header of each object in it.
 _MARK, _HEADER = b"GCOL\x01", 16
 
 #: Number of bytes per read, and maximum number of objects in all heaps of a file; Keras writes a few per layer.
@@ -40,7 +39,7 @@ _BLOCK, MAX_OBJECTS = 1024**2, 1_000_000
 
 @contextmanager
 def open_hdf5(content: IO[bytes], path: Path) -> Iterator[Any]:
-    """Open the content of the HDF5 file at `path`; damage raises `UserError` now or later in the context."""
+    """Open the content of the HDF5 file at `path`; damage raises `UserError`, on opening or later in the context."""
     try:
         require_readable(content)
         with h5py.File(content, "r") as file:
@@ -57,7 +56,7 @@ def open_hdf5(content: IO[bytes], path: Path) -> Iterator[Any]:
 
 
 def member(group: Any, name: str, path: Path) -> Any:
-    """Return the object `name` in `group`; None if it does not exist; raises `UserError` if it is behind a link."""
+    """Return the object `name` in `group`; None if it does not exist; raises `UserError` if a link leads to it."""
     for part in name.split("/"):
         link = group.get(part, getlink=True) if part and isinstance(group, h5py.Group) else None
         if link is None:
@@ -75,7 +74,10 @@ def has_member(group: Any, name: str) -> bool:
 
 
 def names(group: Any, attribute: str, size: int) -> list[str]:
-    """Return the names in an attribute of a group; raises `UserError` for other content. The file has `size` bytes."""
+    """Return the list of texts in an attribute of a group; raises `UserError` for any other content.
+
+    A list that is larger than the file's `size` in bytes is refused before memory is allocated for it.
+    """
     stored = group.attrs.get_id(attribute)
     count = 0 if stored.shape is None else math.prod(stored.shape)
     if count > MAX_NAMES or count * stored.dtype.itemsize > size:
@@ -116,14 +118,14 @@ def timeless_file(image: io.BytesIO) -> h5py.File:
 
 
 def timeless_group(parent: h5py.Group, name: str) -> h5py.Group:
-    """Return a new group `name` without timestamps."""
+    """Return a new group `name` in `parent`, without timestamps."""
     creation = h5py.h5p.create(h5py.h5p.GROUP_CREATE)
     creation.set_obj_track_times(False)
     return h5py.Group(h5py.h5g.create(parent.id, name.encode(), gcpl=creation))
 
 
 def require_readable(content: IO[bytes]) -> None:
-    """Raise `ValueError` unless every heap in a file has an end; bytes that only look like a heap count as a heap."""
+    """Raise `ValueError` if the HDF5 library might read a heap forever; any bytes that look like a heap are checked."""
     size = content.seek(0, io.SEEK_END)
     left = MAX_OBJECTS
     for start in _places(content, size):
@@ -131,7 +133,6 @@ def require_readable(content: IO[bytes]) -> None:
 
 
 def _places(content: IO[bytes], size: int) -> Iterator[int]:
-    """Yield the positions of heaps in a file of `size` bytes."""
     position = _next_data(content, 0, size)
     while position < size:
         content.seek(position)
@@ -152,10 +153,7 @@ def _next_data(content: IO[bytes], position: int, size: int) -> int:
 
 
 def _objects(content: IO[bytes], start: int, size: int, most: int) -> int:
-    """Return the number of objects in the heap at `start`; 0 if it exceeds the file: the library refuses such a heap.
-
-    Raises `ValueError` for a heap without end, or with more than `most` objects.
-    """
+    """Return the number of objects in the heap at `start`; 0 if it exceeds the file; `ValueError` if it has no end."""
     content.seek(start + 8)
     end = start + int.from_bytes(content.read(8), "little")
     place, n = start + _HEADER, 0

@@ -1,4 +1,4 @@
-"""Reads images in a directory for each class, `CLASS/NAME.png`; classes are numbered in the order of their names."""
+"""Reads images from a directory per class, `CLASS/NAME.png`, and numbers the classes in the order of their names."""
 
 import io
 import warnings
@@ -26,7 +26,10 @@ _MODES = {1: "L", 3: "RGB", 4: "RGBA"}
 
 
 def find_images(directory: Path) -> list[tuple[Path, int]]:
-    """Return (image, label) in the order of classes and names; raises `UserError` for a class without images."""
+    """Return (path, label) of each image, sorted by class and name.
+
+    Raises `UserError` if there is no class, or if a class has no images.
+    """
     found = []
     classes = visible_directories(directory)
     for label, folder in enumerate(sorted(classes, key=lambda path: path.name)):
@@ -46,9 +49,10 @@ def images_in(folder: Path) -> list[Path]:
 
 
 def read_images(images: list[tuple[Path, int]], shape: tuple[int, ...]) -> Iterator[NDArray[np.uint8]]:
-    """Yield the images with values 0 to 255, converted to the number of channels in `shape` (height, width, channels).
+    """Yield the images as arrays of `shape` (height, width, channels) with values 0 to 255.
 
-    Raises `UserError` if a file is damaged, of another format or of another size.
+    Each image is converted to that number of channels. Raises `UserError` if a file is damaged, is no PNG, JPEG or BMP,
+    or has another height or width.
     """
     mode = _MODES.get(shape[2]) if len(shape) == 3 else None
     if mode is None:
@@ -72,5 +76,5 @@ def read_images(images: list[tuple[Path, int]], shape: tuple[int, ...]) -> Itera
 
 
 def _of_8_bits(image: Image.Image) -> Image.Image:
-    """Return the high bytes of a 16-bit image, as TensorFlow does, since Pillow turns values above 255 to white."""
+    """Return the high bytes of a 16-bit image, as TensorFlow does; Pillow would turn values above 255 to white."""
     return Image.fromarray((np.asarray(image) >> 8).astype(np.uint8)) if image.mode.startswith("I") else image

@@ -1,4 +1,4 @@
-"""Reads the calls of layers in a functional model in Keras' own JSON, and finds Keras' order of the layers."""
+"""Reads the calls of layers from the JSON of a functional Keras model, and finds Keras' order of the layers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,13 +7,13 @@ from typing import Any
 from harness.errors import UserError
 from harness.format.equivalent_layers import MERGES
 
-#: The number of a call that stands for the model's input.
+#: The model's input, in place of the number of a call.
 INPUT = -1
 
-#: Class of layers that take several named inputs in place of a list -> names of the inputs in Keras' order.
+#: Class of a layer that takes several named inputs instead of a list -> names of the inputs in Keras' order.
 NAMED_INPUTS = {"MultiHeadAttention": ("query", "value", "key")}
 
-#: Class of such layers -> names of further arguments; their values are true or false.
+#: Class of a layer with named inputs -> names of its further arguments, whose values are true or false.
 SWITCHES = {"MultiHeadAttention": ("use_causal_mask",)}
 
 _EXPECTED = "other layers' outputs only"
@@ -23,7 +23,7 @@ _EXPECTED = "other layers' outputs only"
 class LayerCall:
     """A call of a layer; a shared layer has several calls."""
 
-    layer: int  #: number of the layer
+    layer: int
     inputs: tuple[int, ...]  #: numbers of the calls whose outputs are the inputs, or `INPUT`
     keywords: Mapping[str, int | bool] = field(default_factory=dict)  #: further arguments: number of a call, or bool
 
@@ -37,11 +37,10 @@ class LayerCall:
 def keras_order(calls: Sequence[LayerCall], output: int) -> list[int]:
     """Return the numbers of the calls that lead to call number `output`, in the order in which Keras lists layers.
 
-    Calls with the longest path to the output come first; all calls of a shared layer count as far as its farthest call.
-    Among equally far calls, the first is that whose layer a depth-first walk from the output visits first. A shared
-    layer is listed at its first call; so the layers are in the order of `get_weights()`.
-
-    Each of the `calls` follows the calls whose outputs it takes.
+    In `calls`, each call follows the calls whose outputs it takes. The result begins with the calls that have the
+    longest path to the output; all calls of a shared layer get the longest path of any of them. Among equal paths, the
+    layer that a depth-first walk from the output visits first comes first. If a shared layer is listed at its first
+    call, the layers are in the order of `get_weights()`.
     """
     visited: dict[int, int] = {}  # layer -> number, in the order of the walk
     upstream_first: list[int] = []
@@ -69,7 +68,7 @@ def keras_order(calls: Sequence[LayerCall], output: int) -> list[int]:
 
 @dataclass(frozen=True)
 class LayerOutput:
-    """The output number `tensor` of call number `call` of a layer, in Keras' numbering."""
+    """Output number `tensor` of call number `call` of a layer, in Keras' numbering."""
 
     layer: str
     call: int
@@ -90,16 +89,17 @@ class Inbound:
 
 
 def inbound(layer: Mapping[str, Any]) -> list[Inbound]:
-    """Return the arguments of each call of a layer; empty for an input.
+    """Return the arguments of each call of a layer; empty for an `InputLayer`.
 
-    Arguments without effect are left out. Raises `UserError` for other arguments that are not outputs of layers.
+    Arguments without effect, such as `training=False`, are left out. Raises `UserError` for any other argument that is
+    neither a layer's output nor a switch such as `use_causal_mask`.
     """
     return [_keras_3(layer, node) if isinstance(node, dict) else _keras_2(layer, node)
             for node in layer.get("inbound_nodes", [])]  # fmt: skip
 
 
 def ends(reference: Any) -> list[LayerOutput]:
-    """Return the outputs that `input_layers` or `output_layers` lists, as nested lists or objects of references."""
+    """Return the layers' outputs to which the entry `input_layers` or `output_layers` of a model's JSON refers."""
     if isinstance(reference, list) and reference and isinstance(reference[0], str):
         return [_reference(reference)]
     return [end for one in _members(reference) for end in ends(one)]
@@ -170,7 +170,6 @@ def _flatten(arguments: list[Any]) -> list[Any]:
 
 
 def _output(argument: Any) -> LayerOutput:
-    """Return the output of a layer to which an argument refers; raises `UserError` for other arguments."""
     if isinstance(argument, LayerOutput):
         return argument
     if not isinstance(argument, dict) or argument.get("class_name") != "__keras_tensor__":
@@ -186,7 +185,7 @@ def _reference(entry: Any) -> LayerOutput:
 
 
 def _members(value: Any) -> list[Any]:
-    """Return the members of a list, or of an object in the order of their names, like Keras."""
+    """Return the members of a list, or of an object sorted by key, as Keras does."""
     return [value[name] for name in sorted(value)] if isinstance(value, dict) else _listed(value)
 
 

@@ -1,12 +1,11 @@
-"""The supported layers, and their settings that a measure sees.
+"""The layers that a model may have, and the settings of each layer that a measure sees.
 
-A measure sees the settings that decide the computation of a trained layer. The worker sets all other settings to Keras'
-defaults, since they would reveal the training.
+A measure sees the settings that decide the computation of a trained layer. All other settings have Keras' defaults in
+the worker, since they would reveal the training.
 """
 
 from typing import Any
 
-#: Settings of convolutions.
 _CONVOLUTION = (
     "activation", "data_format", "dilation_rate", "filters", "kernel_size", "padding", "strides", "use_bias",
 )  # fmt: skip
@@ -70,7 +69,7 @@ SUPPORTED: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 #: Layers without effect outside training -> fixed settings that replace the model's own, which may be hyperparameters.
-#: With these settings a layer has no effect in training either; the worker disables layers that augment images.
+#: With them, a layer has no effect in training either, except layers that augment images: the worker disables these.
 TRAINING_ONLY: dict[str, dict[str, Any]] = {
     "ActivityRegularization": {},
     "AlphaDropout": {"rate": 0},
@@ -88,7 +87,8 @@ TRAINING_ONLY: dict[str, dict[str, Any]] = {
     "SpatialDropout3D": {"rate": 0},
 }
 
-#: Hidden settings of all layers: names, settings of training, copies of the input's shape; `dtype` must be float32.
+#: Settings of any layer that measures do not see: names, settings of training, copies of the input's shape, and the
+#: type, which must be float32.
 _LEFT_OUT = {
     "autocast", "batch_input_shape", "batch_size", "build_config", "dtype", "dynamic", "input_dim", "input_shape",
     "name", "trainable",
@@ -98,7 +98,7 @@ _LEFT_OUT_ENDINGS = ("_initializer", "_regularizer", "_constraint")
 #: Rank and scale of a low-rank update (LoRA); a `.keras` file stores the kernel with the update added.
 _LORA = {"lora_alpha", "lora_rank"}
 
-#: Class of layers -> its further hidden settings: of training, of initial weights and of speed, and shapes of inputs.
+#: Class of a layer -> its further settings that measures do not see: training, initial weights, speed, shapes.
 LEFT_OUT_OF: dict[str, set[str]] = {
     "BatchNormalization": {"momentum", "renorm_clipping", "renorm_momentum", "synchronized"},
     "Dense": _LORA,

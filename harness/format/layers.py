@@ -1,7 +1,4 @@
-"""Converts a layer to canonical form, `{"class_name": NAME, "config": {SETTING: VALUE}}`.
-
-Keras 2 and Keras 3 build the same layer from this form. The form reveals nothing about the training of the model.
-"""
+"""Converts a layer to canonical form, `{"class_name": NAME, "config": {SETTING: VALUE}}`, for Keras 2 and Keras 3."""
 
 import json
 import math
@@ -28,15 +25,15 @@ _INSIDE = tuple(
     for part in ("engine", "layers", "models")
 )
 
-#: Smallest similarity of a name to a supported layer that counts as a misspelling; Normalization, another layer of
-#: Keras, has the similarity 0.87 to UnitNormalization.
+#: A name this similar to a supported layer counts as its misspelling. Normalization, another layer of Keras, has the
+#: similarity 0.87 to UnitNormalization.
 _MISSPELLING = 0.88
 
 _NO_CODE = "code in a model is never run; use built-in layers instead"
 
 
 def require_built_in(class_name: Any, module: Any, registered_name: Any) -> None:
-    """Raise `UserError` unless the class of an entry in Keras' own JSON is a layer or model of Keras."""
+    """Raise `UserError` unless a class in a model's JSON is a layer or model of Keras itself, not a custom class."""
     found = None
     if module is not None and module not in _MODULES and not str(module).startswith(_INSIDE):
         found = f"{class_name!r} of module {printable(str(module))}"
@@ -51,10 +48,9 @@ def neutral_layer(
 ) -> dict[str, Any]:
     """Return a layer in canonical form.
 
-    `module` and `registered_name` are those of an entry in Keras' own JSON; `writer` is the Keras that wrote the entry.
-
-    Raises `UserError`, without file and position, if the layer is not supported, contains code, or has an impossible
-    setting.
+    `module` and `registered_name` come from the layer's entry in Keras' own JSON; `writer` is the version of Keras that
+    wrote the entry. Raises `UserError`, which names no file, if the layer is not supported, contains code, or has an
+    impossible setting.
     """
     require_built_in(class_name, module, registered_name)
     if class_name not in SUPPORTED and class_name not in TRAINING_ONLY:
@@ -108,9 +104,9 @@ def _unified(class_name: str, settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def _without_virtual_batches(config: dict[str, Any]) -> dict[str, Any]:
-    """Return a batch normalization's settings without `virtual_batch_size`: it has no effect after training.
+    """Return a batch normalization's settings without virtual batches, which have no effect after training.
 
-    With virtual batches, Keras 2 stores axes that are too large by 1. This is undone.
+    Keras 2 stores the axes of a layer with virtual batches 1 too large; this is corrected.
     """
     if config.get("virtual_batch_size") is None:
         return config
@@ -145,10 +141,7 @@ def _plain(name: str, value: Any) -> Any:
 
 
 def require_float32(dtype: Any) -> None:
-    """Raise `UserError` for a type other than float32.
-
-    `dtype` is the name of a type, or a policy of Keras; a policy without a name belongs to a quantized layer.
-    """
+    """Raise `UserError` unless `dtype`, the name of a type or a dtype policy of Keras, is float32 or None."""
     name = dtype.get("config", {}).get("name", dtype.get("class_name", "")) if isinstance(dtype, dict) else dtype
     if name not in (None, "float32"):
         raise UserError("dtype", expected="float32", found=repr(name))

@@ -5,40 +5,38 @@ from pathlib import Path
 from harness.errors import UserError
 from harness.format.files import natural
 
-#: Two directories of the full layout: for the tasks' models and data, and for the tasks' reference data.
+#: Directories with a subdirectory per task: the first for models and data, the second for reference data.
 INPUTS, REFERENCES = "input_data", "reference_data"
 
-#: Directory of unfinished tasks: their models are still being trained.
+#: Directory of the tasks whose models are still being trained.
 BUILDING = "building"
 
-#: Directories of a task's training and test data.
 TRAIN, TEST = Path("dataset_1", "train"), Path("dataset_1", "test")
 
-#: The files of a model's directory.
 CONFIG, WEIGHTS, INITIAL_WEIGHTS = "config.json", "weights.hdf5", "weights_init.hdf5"
 
-#: The files of a model, in the order in which they are digested.
+#: The files of a model, in the order in which the model's digest covers them.
 MODEL_FILES = (CONFIG, WEIGHTS, INITIAL_WEIGHTS)
 
 #: The file with hyperparameters and accuracies of a task's models.
 REFERENCE = "model_configs.json"
 
-#: The file beside the reference data with digests of the task's models and data, for use without the models.
+#: The file beside the reference data with digests of models and data: records can then be scored without the models.
 CONTENTS = "contents.json"
 
-#: Names of the file that marks a task as hidden; a file with any of the names counts.
+#: Possible names of the file beside the reference data that says whether the task is hidden.
 MARKS = ("metadata", "metadata.yaml", "metadata.yml")
 
 _SHARDS = "shard_*.tfrecord"
 
 
 def model_name(model: str) -> str:
-    """Return the name of the directory of a model in the reference data: `model_3` for `3`."""
+    """Return the name of a model's directory from the model's key in the reference data: `model_3` for `3`."""
     return model if "model" in model else f"model_{model}"
 
 
 def shard_name(number: int) -> str:
-    """Return the file name of the shard with a number."""
+    """Return the file name of shard `number`."""
     return f"shard_{number}.tfrecord"
 
 
@@ -48,7 +46,7 @@ def has_shards(directory: Path) -> bool:
 
 
 def find_shards(directory: Path) -> list[Path]:
-    """Return the shards in a directory, shard_2 before shard_10; raises `UserError` without shards."""
+    """Return the shards in a directory, shard_2 before shard_10; raises `UserError` if the directory has no shard."""
     shards = sorted(directory.glob(_SHARDS), key=lambda path: natural(path.name))
     if not shards:
         found = "none" if directory.is_dir() else "no such directory"

@@ -1,4 +1,4 @@
-"""Reads and writes the mark of a hidden task: a file `metadata` beside the reference data."""
+"""Reads and writes marks: a file `metadata` beside the reference data, the mark, says whether a task is hidden."""
 
 import reprlib
 from collections.abc import Iterable
@@ -15,17 +15,17 @@ _EXPECTED = "one line, `hidden: true` or `hidden: false`"
 
 
 def find_marks(directories: Iterable[Path]) -> tuple[Path, ...]:
-    """Return the marks that exist in directories; broken links are included, so that `is_hidden` refuses them.
+    """Return the paths of the marks in directories; a mark is a file that says whether a task is hidden.
 
-    Raises `UserError` if a mark is inaccessible, since the task may be hidden.
+    Broken links, which `is_hidden` refuses, are included. Raises `UserError` if a mark is inaccessible.
     """
     return tuple(path for directory in directories for name in MARKS if _is_there(path := directory / name))
 
 
 def is_hidden(marks: Iterable[Path]) -> bool:
-    """Whether a mark says that the task is hidden; False without marks.
+    """Whether any of the marks says that the task is hidden; False without marks.
 
-    Raises `UserError` if a file contains anything other than `hidden: true` or `hidden: false`.
+    Raises `UserError` if a mark contains anything other than `hidden: true` or `hidden: false`.
     """
     values = [_read(path) for path in marks]  # read all: a mistake in any mark must not be ignored
     return True in values
@@ -50,7 +50,6 @@ def _is_there(path: Path) -> bool:
 
 
 def _read(path: Path) -> bool:
-    """Return whether a mark says that the task is hidden; raises `UserError` for any other content."""
     try:
         content = parse_yaml(read_regular(path, MAX_BYTES, links=True))
     except ValueError as error:  # the message does not quote the file, which may be private

@@ -1,8 +1,4 @@
-"""Determines the kind of a network's outputs (logits, probabilities, ...) and the shapes of layers' outputs.
-
-It works on canonical forms, without Keras. A test compares the kind with that of `baselines/network/output.py`, which
-works on models.
-"""
+"""Determines, without Keras, the kind of a network's outputs (logits, ...) and the shapes of all layers' outputs."""
 
 import math
 import re
@@ -53,7 +49,7 @@ class Output(StrEnum):
 
 
 def final_softmax(layers: Layers, input_shape: Sequence[int]) -> dict[str, int]:
-    """Return the entry `softmax` of a canonical form: the position of a final softmax over all outputs.
+    """Return {"softmax": position of the layer with the final softmax over all outputs}, a part of the canonical form.
 
     A log-softmax, and the sigmoid of a single output, count as a softmax. The result is empty if there is no final
     softmax, or if its layer is called twice.
@@ -66,7 +62,7 @@ def final_softmax(layers: Layers, input_shape: Sequence[int]) -> dict[str, int]:
 
 
 def output_of(architecture: Mapping[str, Any]) -> Output:
-    """Return the kind of the outputs of an architecture in canonical form."""
+    """Return the kind of a model's outputs, from the model's canonical form."""
     layers = architecture["layers"]
     if (end := architecture.get("softmax")) is not None:
         return Output.LOG_PROBABILITIES if _activation(layers, end) == "log_softmax" else Output.PROBABILITIES
@@ -74,7 +70,7 @@ def output_of(architecture: Mapping[str, Any]) -> Output:
 
 
 def _are_probabilities(layers: Layers) -> bool:
-    """Whether the outputs are probabilities, or computed only of probabilities by layers without weights."""
+    """Whether the outputs are probabilities, or layers without weights compute the outputs from probabilities."""
     found: dict[int, bool] = {-1: False}
     for position in range(len(layers)):
         parts, name = [found[source] for source in _inputs(layers, position)], _class_name(layers, position)
@@ -126,7 +122,7 @@ def _definition(layers: Layers, position: int) -> Mapping[str, Any]:
 
 
 def shapes_of(layers: Sequence[Mapping[str, Any]], input_shape: Sequence[int]) -> list[Shape | None]:
-    """Return the shape of each layer's output; None for a layer that Keras would refuse, and for layers after it."""
+    """Return the shape of each layer's output; None if Keras would refuse the layer or a layer that feeds it."""
     shapes: dict[int, Shape | None] = {-1: tuple(input_shape)}
     for position, entry in enumerate(layers):
         definition = layers[entry.get("layer", position)]
@@ -164,7 +160,7 @@ def _reshaped(config: Settings, shape: Shape) -> Shape:
 
 
 def _contracted(config: Settings, shape: Shape) -> Shape:
-    """Return the output shape of EinsumDense: leading axes for `...`, and the input's size for None in a setting."""
+    """Return the output shape of EinsumDense: `...` keeps leading axes, None in `output_shape` the input's size."""
     given = _list(config["output_shape"])
     inputs = config["equation"].split(",")[0]
     front = shape[: len(shape) - len(inputs.replace("...", ""))] if inputs.startswith("...") else ()
@@ -186,7 +182,7 @@ _CHANGING: dict[str, Callable[[Settings, Shape], Shape]] = {
 
 
 def _spatial(match: re.Match[str], config: Settings, shape: Shape) -> Shape:
-    """Return the output shape of a layer with spatial axes; `match` has parts of the class name: Conv, 2, Transpose."""
+    """Return the output shape of a layer with spatial axes; `match` splits its class name: Conv, 2, Transpose."""
     kind, places, channels = match[1], shape[:-1], shape[-1]
     if kind.startswith("Global"):
         return (*(1 for _ in places), channels) if config.get("keepdims") else (channels,)
@@ -204,7 +200,7 @@ def _spatial(match: re.Match[str], config: Settings, shape: Shape) -> Shape:
 
 
 def _windows(config: Settings, places: Shape) -> list[int]:
-    """Return the size of the output along each spatial axis, for a convolution or a pooling."""
+    """Return the output's size along each spatial axis, for a convolution or pooling that is not transposed."""
     size = config["kernel_size"] if "kernel_size" in config else config.get("pool_size", 2)
     strides = config.get("strides", size if "kernel_size" not in config else 1)
     each = [_each(value, places) for value in (size, strides, config.get("dilation_rate", 1))]
@@ -234,7 +230,6 @@ def _list(value: Any) -> list[Any]:
 
 
 def _each(value: Any, places: Shape) -> list[int]:
-    """Return a setting as a list with a number for each spatial axis."""
     return _list(value) * len(places) if len(_list(value)) == 1 else [*value]
 
 

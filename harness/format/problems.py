@@ -1,4 +1,4 @@
-"""Collects the problems of a task, so that all of them are reported together."""
+"""Collects the problems in a task's files, so that all of them are reported together."""
 
 from collections.abc import Callable, Sequence
 from typing import ParamSpec, TypeVar
@@ -23,17 +23,13 @@ class InvalidTaskError(UserErrors):
 
 
 class Problems:
-    """Collects the problems of files.
-
-    Attributes:
-        lines: the problems, a line for each.
-    """
+    """Collects the problems of files in `lines`, a line for each problem."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
 
     def attempt(self, read: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | None:
-        """Return the result of `read`; if it raises an error about a file, collect the error and return None."""
+        """Call `read` and return its result; if it raises an error about a file, collect this error and return None."""
         try:
             return read(*args, **kwargs)
         except InvalidTaskError as error:

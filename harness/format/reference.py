@@ -1,4 +1,4 @@
-"""Reads and writes a task's reference data, the hyperparameters and accuracies of its models."""
+"""Reads and writes a task's reference data: the hyperparameters and accuracies of its models."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ class Reference:
     grid: Grid  #: the hyperparameters, with one model per cell; models are in natural order
     train_accuracy: Mapping[str, float]  #: model id -> accuracy on the training set, in [0, 1]
     test_accuracy: Mapping[str, float]  #: model id -> accuracy on the test set, in [0, 1]
-    part: str | None = None  #: a note that only some models were fetched; None for a whole task
+    part: str | None = None  #: a note that only some models were downloaded; None for a whole task
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -44,7 +44,7 @@ def read_reference(path: Path | str) -> Reference:
 
 
 def parse_reference(content: dict[str, Any], path: Path) -> Reference:
-    """Return the reference data in the content of the model_configs.json at a path.
+    """Return the reference data in the content of the model_configs.json at `path`.
 
     Raises `UserError`, with all problems, if the content is malformed, the models do not form a grid, or an accuracy is
     not a number in [0, 1].
@@ -66,7 +66,7 @@ def parse_reference(content: dict[str, Any], path: Path) -> Reference:
 
 
 def _by_directory(content: dict[str, Any], path: Path) -> dict[str, Any]:
-    """Return model id -> entry, in natural order; raises `UserError` for two entries of a model."""
+    """Return model id -> entry, model_2 before model_10; raises `UserError` for two entries of a model."""
     entries: dict[str, Any] = {}
     for model, entry in content.items():
         name = model_name(model)
@@ -116,7 +116,6 @@ def _accuracy(path: Path, model: str, entry: Any, name: str) -> float:
 
 
 def _member(path: Path, where: str, container: Any, key: str, expected: type) -> Any:
-    """Return `container[key]`; raises `UserError` unless the value has the expected type."""
     if not isinstance(container, dict):
         raise UserError(where, file=path, expected="an object", found=kind(container))
     value = container.get(key)
@@ -133,7 +132,7 @@ def _without_none(values: Mapping[str, float | None]) -> dict[str, float]:
 
 
 def write_reference(path: Path, entries: Mapping[str, Mapping[str, Any]]) -> None:
-    """Write a model_configs.json with the entries of models; `3` and `model_3` are the same model."""
+    """Write a model_configs.json with the entries of models; the keys `3` and `model_3` mean the same model."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(json.dumps(entries, indent=2).encode())
 

@@ -45,7 +45,7 @@ _MAX_VERSION = 256
 
 
 def holds_variables(content: bytes, path: Path) -> bool:
-    """Whether a file is in the layout of Keras 3; raises `UserError` for a damaged HDF5 file."""
+    """Whether a weight file has the layout of Keras 3 (`.weights.h5`); raises `UserError` for a damaged HDF5 file."""
     if not content.startswith(SIGNATURE):
         return False
     with open_hdf5(io.BytesIO(content), path) as file:
@@ -54,10 +54,10 @@ def holds_variables(content: bytes, path: Path) -> bool:
 
 
 def read_variables(content: bytes, path: Path, architecture: Architecture, shapes: ModelShapes) -> list[Array]:
-    """Return the weights in the content of the file at `path`, in the order of `model.get_weights()`.
+    """Return the weights in a file in the layout of Keras 3, in the order of `model.get_weights()`.
 
     No weight is read before all shapes have been compared with the architecture. Raises `UserError` if the file is
-    damaged, in another layout or of another model, or a number is not finite.
+    damaged, in another layout or of another model, or if a number is not finite.
     """
     with open_hdf5(io.BytesIO(content), path) as file:
         stored: list[StoredWeight] = []
@@ -70,7 +70,7 @@ def read_variables(content: bytes, path: Path, architecture: Architecture, shape
 
 
 def _stored_group(file: Any, group: str, path: Path) -> str:
-    """Return the name of a layer's group in a file. In Keras 3, that name is `group`: `layers/model/layers/dense_1`."""
+    """Return the name of a layer's group in a file: `group` itself in Keras 3, another name in Keras 2.12 to 2.14."""
     if has_member(file, _LAYERS):
         return group
     found = ""
@@ -108,7 +108,7 @@ def is_keras_file(path: Path) -> bool:
 
 
 def read_keras_config(path: Path) -> dict[str, Any]:
-    """Return the architecture in a `.keras` file, in Keras' own JSON with the version of Keras if the file has it.
+    """Return the architecture in a `.keras` file: Keras' own JSON, with `keras_version` if the file states the version.
 
     Raises `UserError` if the file is damaged or no `.keras` file.
     """
@@ -141,7 +141,7 @@ def _require_plain(archive: ZipFile) -> None:
 
 
 def read_whole_model_config(path: Path) -> dict[str, Any]:
-    """Return the architecture in an HDF5 file, in Keras' own JSON with the version of Keras if the file has it.
+    """Return the architecture in an HDF5 file: Keras' own JSON, with `keras_version` if the file states the version.
 
     Raises `UserError` if the file has no architecture or is damaged.
     """
@@ -162,10 +162,7 @@ def read_whole_model_config(path: Path) -> dict[str, Any]:
 
 
 def read_listed_weights(path: Path, architecture: Architecture, shapes: ModelShapes) -> list[Array]:
-    """Return the weights in an `.npz` file in the order of `get_weights()` of the canonical form.
-
-    Raises `UserError` if the file is damaged or of another model, or if a number is not finite.
-    """
+    """Return the weights in an `.npz` file in the order of `get_weights()`; raises errors as `read_variables`."""
     places = [(i, k) for i in architecture.file_order for k in range(len(shapes.layers[i].weights))]
     with open_npz(path) as arrays:
         wanted = [f"arr_{number}" for number in range(len(places))]

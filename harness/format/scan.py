@@ -1,7 +1,7 @@
-"""Reads a shard once, for its digest, the checks of all samples, and their inputs and labels.
+"""Reads a shard in one pass: digests the file, checks every sample, and decodes inputs and labels.
 
-The records of a shard mostly differ only in the numbers of their inputs. Where the bytes around these numbers are known
-from an earlier record, the protocol buffer is not parsed again: the numbers are copied from the known position.
+Most records of a shard differ only in the numbers of their inputs. If the bytes around these numbers equal those of an
+earlier record, the protocol buffer is not parsed again: the numbers are copied from the same position.
 """
 
 import hashlib
@@ -25,19 +25,19 @@ MOST = 4096
 
 Inputs = NDArray[np.float32]
 
-#: Receives the number of the first of n samples, and the inputs (n, ...); the array is overwritten after the call.
+#: Receives the inputs (n, ...) of n samples, and the number of the first; the array is overwritten after the call.
 Sink = Callable[[int, Inputs], None]
 
 
 class Scanned(NamedTuple):
-    """The labels (n,) of a shard, and its digest."""
+    """The labels (n,) of a shard's samples, and the digest of the file."""
 
     labels: NDArray[np.int32]
     digest: str  #: SHA-256 of the file
 
 
 def scan_shard(shard: Path, shape: tuple[int, ...], sink: Sink = lambda _number, _inputs: None) -> Scanned:
-    """Check all samples of a shard, give their inputs to `sink` in order, and return their labels and the digest.
+    """Check all samples of a shard, pass their inputs to `sink` in order, and return the labels and the file's digest.
 
     Raises `UserError` if a record is damaged, or if inputs are not finite or have another `shape`.
     """
@@ -49,7 +49,7 @@ def scan_shard(shard: Path, shape: tuple[int, ...], sink: Sink = lambda _number,
 
 
 class _Scan:
-    """A pass over a shard: collects samples in a block, checks the inputs of a full block, and gives them to a sink."""
+    """A pass over a shard: collects samples in a block; when the block is full, checks it and passes it to the sink."""
 
     def __init__(self, data: mmap.mmap, shard: Path, shape: tuple[int, ...], sink: Sink) -> None:
         self._data, self._shard, self._sink = data, shard, sink
@@ -59,7 +59,6 @@ class _Scan:
         self._digest, self._n_digested, self._n_waiting = hashlib.sha256(), 0, 0
 
     def add(self, start: int, end: int) -> None:
-        """Read the record with the payload from `start` to `end`; raises `UserError` if the record is damaged."""
         payload, waiting = self._data[start:end], self._n_waiting
         try:
             require_checksum(payload, self._data[end : end + 4])
@@ -76,12 +75,11 @@ class _Scan:
             self._give(end + 4)
 
     def result(self) -> Scanned:
-        """Give the last samples to the sink, and return the labels of all samples and the digest of the file."""
         self._give(len(self._data))
         return Scanned(np.array(self._labels, np.int32), self._digest.hexdigest())
 
     def _give(self, end: int) -> None:
-        """Check the collected samples, give them to the sink, and digest the file up to `end` while it is in caches."""
+        """Check the collected samples, pass them to the sink, and digest their bytes while the CPU caches hold them."""
         self._require_finite()
         self._sink(len(self._labels) - self._n_waiting, self._block[: self._n_waiting])
         with memoryview(self._data) as view, view[self._n_digested : end] as part:
@@ -98,7 +96,7 @@ class _Scan:
 
 
 class _Parsed:
-    """Remembers the label of a sample, and the position of its inputs' numbers, by the bytes around these numbers."""
+    """A cache: bytes around the numbers of a sample's inputs -> position of these numbers, and label of the sample."""
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         self._shape, self._size = shape, 4 * math.prod(shape)
@@ -107,9 +105,9 @@ class _Parsed:
         self._probe = hashlib.shake_256(b"other numbers").digest(self._size)
 
     def place_of(self, payload: bytes, target: Inputs) -> tuple[int | None, int]:
-        """Return the position of the inputs' numbers in a payload, and the label.
+        """Return (position of the inputs' numbers in a payload, label).
 
-        If the bytes around the numbers are new, write the numbers to `target`, and return None as the position. Raises
+        If the bytes around the numbers are new, write the numbers to `target` and return None as position. Raises
         `UserError` if the payload is no sample, or if its input has another shape.
         """
         for place in self._places.get(len(payload), ()):
@@ -124,7 +122,7 @@ class _Parsed:
         return None, sample[1]
 
     def _learn(self, payload: bytes, numbers: bytes, label: int) -> None:
-        """Remember the bytes around `numbers`, if other numbers in their place are parsed correctly, too."""
+        """Remember the bytes around `numbers`, if a trial parses other numbers in the same place correctly."""
         place = payload.find(numbers)
         if place < 0 or payload.find(numbers, place + 1) >= 0 or len(self._labels) >= MOST:
             return
@@ -140,7 +138,6 @@ class _Parsed:
 
 
 def _decoded(payload: bytes) -> tuple[Inputs, int] | None:
-    """Return the sample of a payload; None if the payload is no sample."""
     try:
         return decode_sample(payload)
     except UserError:

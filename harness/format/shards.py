@@ -4,8 +4,8 @@ A record is its length (8 bytes), the length's checksum (4), the payload, and th
 little-endian, and a checksum is a masked CRC-32C. The payload is a `tf.train.Example` with the bytes features `inputs`
 (a serialized float32 tensor) and `output` (a serialized int32 scalar). Error messages count records from 0.
 
-This module declares the needed fields of TensorFlow's protocol buffers; other fields are skipped. The field numbers are
-those of core/example/{example,feature}.proto and core/framework/tensor{,_shape}.proto.
+This module declares the needed fields of TensorFlow's protocol buffers; other fields are skipped. The field numbers
+come from core/example/{example,feature}.proto and core/framework/tensor{,_shape}.proto.
 """
 
 import math
@@ -101,7 +101,10 @@ def count_samples(shard: Path) -> int:
 
 
 def expected_samples(shard: Path) -> int:
-    """Return the number of records; if the first record's size divides the shard's size, without reading the others."""
+    """Return the number of records in a shard, quickly if possible.
+
+    If the first record's size divides the shard's size, all records are assumed to have that size.
+    """
     with mapped(shard) as data:
         _, length = next(payloads(data, shard))
         number, rest = divmod(len(data), length + FRAMING)
@@ -129,7 +132,7 @@ def read_samples(shard: Path) -> Iterator[Sample]:
 
 @contextmanager
 def mapped(shard: Path) -> Iterator[mmap.mmap]:
-    """Map the bytes of a shard into memory; raises `UserError` if it is empty or of another kind."""
+    """Map the bytes of a shard into memory; raises `UserError` if the file is empty or of another kind."""
     with open_regular(shard, links=True) as stream:
         if os.fstat(stream.fileno()).st_size == 0:
             raise UserError("empty shard", file=shard, expected="at least 1 record", found="0 bytes")
@@ -144,7 +147,7 @@ def mapped(shard: Path) -> Iterator[mmap.mmap]:
 
 
 def payloads(data: mmap.mmap, shard: Path) -> Iterator[tuple[int, int]]:
-    """Yield start and length of each record's payload; raises `UserError` for damage outside of payloads."""
+    """Yield (start, length) of each record's payload in bytes; raises `UserError` for damage outside of payloads."""
     start, number = 0, 0
     while start < len(data):
         header = data[start : start + 12]
@@ -171,7 +174,6 @@ def require_checksum(content: bytes, stored: bytes) -> None:
 
 
 def _checksum(content: bytes) -> int:
-    """Return the masked CRC-32C."""
     crc = google_crc32c.value(content)
     return int(((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF)
 
@@ -231,7 +233,7 @@ def _require_plain(sample: Sample, shape: tuple[int, ...]) -> None:
 
 
 def write_shards(directory: Path, inputs: NDArray[Any], labels: NDArray[Any], n_shards: int = 2) -> None:
-    """Write inputs (n, ...) and labels (n,) as float32 and int32 to shards of consecutive samples."""
+    """Write inputs (n, ...) as float32 and labels (n,) as int32 to `n_shards` files of consecutive samples."""
     directory.mkdir(parents=True, exist_ok=True)
     inputs, labels = np.asarray(inputs, np.float32), np.asarray(labels, np.int32)
     for number, part in enumerate(np.array_split(np.arange(len(inputs)), n_shards)):

@@ -1,4 +1,4 @@
-"""Reads weights from HDF5 files in the layout of Keras 2, in the order of an architecture, and writes such files."""
+"""Reads weights from HDF5 files in the layout of Keras 2, in the order of the model's layers, and writes such files."""
 
 import io
 from collections.abc import Iterator, Sequence
@@ -35,7 +35,7 @@ NamedWeights = tuple[str, Sequence[tuple[str, NDArray[Any]]]]
 BYTES_PER_PARAMETER = 64
 SPARE_BYTES = 64 * 1024**2
 
-#: Names of weights that are not trained, although they change during training.
+#: Names of weights that Keras lists among the weights that are not trained, although training changes them.
 _NOT_TRAINED = ("moving_mean", "moving_variance")
 
 _REMEDY = "write it with model.save('weights.hdf5') of Keras 3 or model.save_weights('weights.hdf5') of Keras 2"
@@ -44,7 +44,7 @@ _MERGE = "add the low-rank update (LoRA) to the kernel, as Keras 3 does when it 
 
 @dataclass(frozen=True)
 class StoredWeight:
-    """An array of an open file; `read` reads its numbers."""
+    """An array of an open weight file, whose numbers are read by `read`."""
 
     name: str
     stored: Any  #: h5py.Dataset of floating-point numbers
@@ -94,11 +94,11 @@ def read_weight_file(path: Path, shapes: ModelShapes) -> bytes:
 
 
 def read_weights(content: bytes, path: Path, architecture: Architecture, shapes: ModelShapes) -> list[Array]:
-    """Return the weights in the content of the file at `path`, in the order of `model.get_weights()`.
+    """Return the weights in an HDF5 file in the layout of Keras 2, in the order of `model.get_weights()`.
 
-    The file has only weights, or a whole model. Its layout is that of Keras 2; Keras 3 can write it, too. No weight is
-    read before names and shapes have been compared with the architecture. Raises `UserError` if the file is damaged, in
-    another layout or of another model, or if a number is not finite.
+    The file has only weights, or a whole model. No weight is read before names and shapes have been compared with the
+    architecture. Raises `UserError` if the file is damaged, in another layout or of another model, or if a number is
+    not finite.
     """
     if not content.startswith(SIGNATURE):
         raise other_kind("not HDF5", content[:START], file=path, expected="an HDF5 file of weights", remedy=_REMEDY)
@@ -112,7 +112,7 @@ def read_weights(content: bytes, path: Path, architecture: Architecture, shapes:
 
 
 def _require_unflipped(root: Any, shapes: ModelShapes, path: Path, size: int) -> None:
-    """Raise `UserError` for kernels of convolutions that Keras on Theano wrote, because Theano flips kernels."""
+    """Raise `UserError` if Keras on Theano wrote the kernels of convolutions, because Theano flips kernels."""
     is_of_theano = "backend" in root.attrs and names(root, "backend", size) == ["theano"]
     if is_of_theano and any("Conv" in layer.class_name for layer in shapes.layers):
         remedy = "load the model in Keras 2.3 on TensorFlow, which turns them, and save it again"
@@ -161,9 +161,9 @@ def _arrange(
 ) -> list[StoredWeight]:
     """Return a file's weights in the order of `model.get_weights()`.
 
-    Layers are matched by name if the architecture and the file have the same names, otherwise by order. Keras stores
-    the weights of a nested model like those of a single layer. Raises `UserError` if numbers of layers, numbers of
-    weights or shapes differ.
+    Layers are matched by name if the architecture and the file have the same names, otherwise by order. A file may
+    store a nested model like a single layer. Raises `UserError` if numbers of layers, numbers of weights or shapes
+    differ.
     """
     positions = [i for i in architecture.file_order if shapes.layers[i].weights]
     alone = [(architecture.names[i], [i]) for i in positions]
@@ -193,7 +193,7 @@ def _arrange(
 
 
 def _nested(positions: Sequence[int], architecture: Architecture) -> list[tuple[str | None, list[int]]]:
-    """Return (name, numbers of its layers) of each layer outside of nested models, and of each nested model."""
+    """Return (name, numbers of layers) of each nested model, and of each layer that is in no nested model."""
     model_of = {i: name for name, numbers in architecture.models.items() for i in numbers}
     found: dict[str | int, tuple[str | None, list[int]]] = {}
     for i in positions:
@@ -205,7 +205,7 @@ def _nested(positions: Sequence[int], architecture: Architecture) -> list[tuple[
 def _divided(
     numbers: Sequence[int], stored: StoredLayer, architecture: Architecture, shapes: ModelShapes
 ) -> Iterator[tuple[int, StoredLayer]]:
-    """Yield number and weights of each layer of a nested model; in `stored`, all trained weights come first."""
+    """Yield (number, weights) of each layer of a nested model; in `stored`, all trained weights come first."""
     if len(numbers) == 1:
         yield numbers[0], stored
         return
@@ -227,7 +227,7 @@ def _count(arrays_per_layer: Sequence[int]) -> str:
 
 
 def check_layer(position: int, expected: LayerShapes, found: StoredLayer, path: Path) -> None:
-    """Raise `UserError` if number or shapes of a layer's weights in a file differ from the expected ones."""
+    """Raise `UserError` if number or shapes of a layer's weights in a file differ from `expected`."""
     where = f"layer {position} ({expected.class_name}), {found.name!r} in the file"
     if len(found.weights) != len(expected.weights):
         names = ", ".join(name for name, _ in expected.weights)
@@ -243,21 +243,18 @@ def check_layer(position: int, expected: LayerShapes, found: StoredLayer, path: 
 
 
 def _without_ones(shape: tuple[int, ...] | None) -> tuple[int, ...]:
-    """Return only the last axis of a shape such as (1, 1, 64), which Keras 2 has for virtual batches; otherwise ()."""
+    """Return (64,) for a shape such as (1, 1, 64), which Keras 2 writes for virtual batches; otherwise ()."""
     return () if shape is None or set(shape[:-1]) - {1} else shape[-1:]
 
 
 def write_worker_weights(path: Path, arrays: Sequence[Array]) -> None:
-    """Write weights for a worker: an uncompressed archive of w0, w1, ... in the order of `get_weights()`."""
+    """Write weights for a worker: an `.npz` file with the arrays w0, w1, ... in the order of `get_weights()`."""
     named: dict[str, Any] = {f"w{number}": array for number, array in enumerate(arrays)}
     np.savez(path, **named)
 
 
 def write_weights(path: Path, layers: Sequence[NamedWeights]) -> None:
-    """Write weights in the HDF5 layout of Keras 2.4. The competition used this layout, and Keras 3 can read it.
-
-    The file's bytes depend only on the weights and names.
-    """
+    """Write weights in the competition's HDF5 layout, of Keras 2.4; the bytes depend only on weights and names."""
     path.parent.mkdir(parents=True, exist_ok=True)
     image = io.BytesIO()  # written to disk in one step at the end: on a full disk HDF5 crashes while cleaning up
     with timeless_file(image) as file:

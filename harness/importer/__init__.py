@@ -1,4 +1,4 @@
-"""Makes a task of existing data, and of existing models that a table lists."""
+"""Makes a task from existing data, and from existing models that a table lists."""
 
 #: Modules for other rooms.
 MODULES = ("data", "run", "stated", "table")

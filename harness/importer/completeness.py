@@ -8,10 +8,10 @@ from itertools import islice, product
 from harness.text import counted
 from scoring import MINIMUM_HYPERPARAMETERS, Grid
 
-#: Up to this number of models, the values of a hyperparameter may all differ without a note.
+#: With at most this number of models, a hyperparameter with a different value in each model gets no note.
 FEW = 3
 
-#: A hyperparameter with at least this many values per model is suspicious; full grids have at most 0.5.
+#: A hyperparameter with at least this many values per model gets a note; full grids have at most 0.5.
 MANY = 0.75
 
 #: Maximum number of listed empty cells.
@@ -24,11 +24,11 @@ _OTHER_SCORES = "without them the task has Kendall's coefficients only, no offic
 
 
 def notes_on_grid(grid: Grid) -> list[str]:
-    """Return lines on suspicious or too few hyperparameters and on empty cells; empty without such problems."""
-    lines = [f"{name} has one value, {grid.values[name][0]!r}, in all models: it orders nothing"
+    """Return notes, a line each, about suspicious or too few hyperparameters and about empty cells."""
+    lines = [f"{name} has one value, {grid.values[name][0]!r}, in all models: it cannot order them"
              for name in grid.names if name not in grid.varying]  # fmt: skip
     if len(grid.varying) > 1 and len(grid.codes) > FEW:
-        lines += [f"{name} has {len(grid.values[name])} values in {len(grid.codes)} models, as results and numbers do: "
+        lines += [f"{name} has {len(grid.values[name])} values in {len(grid.codes)} models, like results or numbers: "
                   "is it a hyperparameter?"
                   for name in grid.varying if len(grid.values[name]) >= MANY * len(grid.codes)]  # fmt: skip
     if len(grid.varying) < MINIMUM_HYPERPARAMETERS:

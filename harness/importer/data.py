@@ -1,7 +1,4 @@
-"""Reads training and test data in common forms, and writes them as float32 inputs and int32 labels.
-
-The forms are arrays, shards, folders of images, and datasets of Keras.
-"""
+"""Reads data from arrays, shards, folders of images or datasets of Keras; writes float32 inputs and int32 labels."""
 
 import itertools
 import math
@@ -72,7 +69,7 @@ def with_channels_last(examples: Examples, input_shape: tuple[int, ...]) -> Exam
 def write_arrays(
     examples: Examples, directory: Path, input_shape: tuple[int, ...], n_outputs: int, divisor: float
 ) -> int:
-    """Write inputs.npy, divided by `divisor`, and labels.npy to a new directory, and return the number of examples.
+    """Write inputs.npy (inputs divided by `divisor`) and labels.npy to a new directory; return the number of examples.
 
     If the models have one channel, the inputs may lack the axis of channels. Raises `UserError` if shapes do not fit
     the models or each other, a number is not finite, or a label is out of range.
@@ -124,8 +121,9 @@ def _classes(examples: Examples) -> NDArray[Any]:
 def read_examples(source: str, part: str, input_shape: tuple[int, ...]) -> Examples:
     """Read examples from `source`, a path or the name of a dataset of Keras.
 
-    If the source has training and test data, `part` (`train` or `test`) decides. Images are converted to `input_shape`,
-    the shape of one input of the models. Raises `UserError` if the data are missing, damaged or of an unknown kind.
+    If the source has training and test data, `part` (`train` or `test`) decides. Images get the number of channels of
+    `input_shape`, the shape of one input of the models. Raises `UserError` if the data are missing, damaged or of an
+    unknown kind.
     """
     path = Path(source)
     if path.is_dir():
@@ -184,7 +182,6 @@ def _of_directory(path: Path, input_shape: tuple[int, ...]) -> Examples:
 
 
 def _stacked(inputs: Iterator[NDArray[Any]], shape: tuple[int, ...], path: Path, size: int) -> Iterator[NDArray[Any]]:
-    """Yield arrays of up to `size` inputs; raises `UserError` if an input has another shape."""
     while batch := list(itertools.islice(inputs, size)):
         for one in batch:
             if one.shape != shape:
@@ -193,7 +190,7 @@ def _stacked(inputs: Iterator[NDArray[Any]], shape: tuple[int, ...], path: Path,
 
 
 def _of_keras(name: str, part: str) -> Examples:
-    """Read a dataset of Keras; a process takes the dataset from Keras' cache, or downloads it."""
+    """Read a dataset of Keras in a process that may import Keras; it downloads a missing dataset."""
     runtime = installed_runtime(QUICKEST)
     with tempfile.TemporaryDirectory() as directory:
         file = Path(directory, f"{name}.npz")

@@ -1,4 +1,4 @@
-"""Translates the `.pt2` files (networks of PyTorch) of a table, in a process with bounded memory."""
+"""Translates the `.pt2` files (networks of PyTorch) that a table lists, in a process with bounded memory."""
 
 import os
 from collections.abc import Sequence
@@ -22,7 +22,10 @@ _ZIP = b"PK"
 
 
 def translated_rows(rows: Sequence[ImportedRow], place: Path) -> list[ImportedRow]:
-    """Translate `.pt2` files into `place`; return the rows with the new paths. Raises `UserError` with all problems."""
+    """Translate the rows' `.pt2` files into subdirectories of `place`, and return the rows with the new paths.
+
+    Raises `UserError` with all problems.
+    """
     problems = Problems()
     found = [problems.attempt(is_exported, row.file) for row in rows]
     if any(found):

@@ -31,16 +31,12 @@ _ZIP = b"PK"
 
 
 class StoredModel:
-    """The files of a model; the first bytes of a file, not its name, determine its kind.
+    """A model of a table; the constructor raises `UserError` for a missing or unsuitable file.
 
-    Attributes:
-        row: the model's row of the table.
-        config: the content for the task's config.json.
-        architecture: the model's layers.
+    The first bytes of a file, not its name, determine its kind. `config` is the content for the task's config.json.
     """
 
     def __init__(self, row: ImportedRow) -> None:
-        """Read the architecture of the model in a row; raises `UserError` for a missing or unsuitable file."""
         self.row = row
         content = _config(row.file)
         self.config = {name: content[name] for name in _PARTS if name in content} or content
@@ -58,7 +54,7 @@ class StoredModel:
         return self._read(self._weights, shapes)
 
     def initial_weights(self, shapes: ModelShapes) -> list[Array] | None:
-        """Return the weights before training, as `weights` does; None if the table names no file of them."""
+        """Return the weights before training, as `weights` does; None if the table names no file with them."""
         return None if self.row.initial is None else self._read(self.row.initial, shapes)
 
     def _read(self, path: Path, shapes: ModelShapes) -> list[Array]:
@@ -71,9 +67,11 @@ class StoredModel:
 
 
 def _start(path: Path) -> bytes:
-    """Return the first bytes of a file; raises `UserError` if there is no file. Messages must not quote the bytes."""
+    """Return the first bytes of a file, which no message may quote; raises `UserError` if the file is missing."""
     if not os.path.lexists(path):
-        raise UserError("missing", file=path, expected="a file", found="nothing", remedy="paths start at the table's")
+        raise UserError(
+            "missing", file=path, expected="a file", found="nothing", remedy="paths begin at the table's directory"
+        )
     with open_regular(path, links=True) as stream:
         return stream.read(START)
 

@@ -46,7 +46,7 @@ from harness.torch_import.check import EXAMPLES, OutputComparison, can_run_torch
 #: Approximate size of a shard in bytes, and minimum number of shards.
 SHARD_BYTES, SHARDS = 2**26, 3
 
-#: Names that can be a layer's name in an HDF5 file. A name such as `a/b` cannot: HDF5 would take it for a path.
+#: Names that a layer can have in an HDF5 file. HDF5 would take a name such as `a/b` for a path.
 _PLAIN = re.compile(r"[A-Za-z0-9_>-][A-Za-z0-9_.>-]*")
 
 Say = Callable[[str], None]
@@ -56,11 +56,11 @@ Say = Callable[[str], None]
 class ImportOrder:
     """The files to import, and the place of the new task."""
 
-    table: Path  #: the table of models
+    table: Path
     data: str | Examples  #: training data, see `read_examples`
-    test: str | Examples | None  #: test data, if there are any
-    out: Path  #: directory of tasks
-    name: str  #: name of the task
+    test: str | Examples | None  #: test data; None without test data
+    out: Path  #: directory of tasks, in which the new task is created
+    name: str
     divisor: float = 1.0  #: number by which all inputs are divided
 
     @property
@@ -75,16 +75,16 @@ class ImportOrder:
 
 
 def import_task(order: ImportOrder, warn: Say, say: Say) -> None:
-    """Import a task; `warn` receives notes on the table before other files are read, and `say` the progress.
+    """Import a task. `warn` receives notes on the table before other files are read; `say` receives the progress.
 
-    Raises `UserError` for an invalid file; then no file is left behind.
+    Raises `UserError` for an invalid file, and then leaves no file behind.
     """
     require_free(order)
     import_models(order, read_table(order.table), warn, say)
 
 
 def import_models(order: ImportOrder, table: Table, warn: Say, say: Say) -> None:
-    """Import the models of a table that has been read; for arguments and errors see `import_task`."""
+    """Import the models of a table that has been read; arguments and errors are as in `import_task`."""
     for row in table.rows:
         if row.test is None and order.test is None:
             remedy = "state it, or give test data"
@@ -168,7 +168,7 @@ def _workplace(order: ImportOrder) -> Iterator[Path]:
 def _write_data(
     order: ImportOrder, task: Path, place: Path, models: Sequence[StoredModel], n_outputs: int
 ) -> dict[str, Path]:
-    """Write shards and arrays of the data; return part (`train`, and `test` if there is one) -> directory of arrays."""
+    """Write shards and arrays of the data; return `train`, and `test` if there are test data -> directory of arrays."""
     arrays, shape = {}, models[0].architecture.input_shape
     are_exported = all(model.row.exported for model in models)
     for part, target, source in (("train", TRAIN, order.data), ("test", TEST, order.test)):
@@ -215,7 +215,8 @@ def _accuracies(
 ) -> Iterator[dict[str, float]]:  # fmt: skip
     """Yield `train_acc` and `test_acc` of each model, computed from the written files or stated in the table.
 
-    Raises `UserError` if a stated and a computed accuracy differ, or a translated model's outputs and PyTorch's.
+    Raises `UserError` if a stated accuracy differs from the computed accuracy, or if the outputs of a translated model
+    differ from PyTorch's outputs.
     """
     problems = Problems()
     parts = list(data)
@@ -252,7 +253,7 @@ def _accuracies(
 
 
 def _agreed(row: ImportedRow, part: str, stated: Stated | None, computed: float | None, sizes: dict[str, int]) -> float:
-    """Return the stated accuracy if the table states one, else the computed; raises `UserError` if the two differ."""
+    """Return the stated accuracy if there is one, else the computed accuracy; raises `UserError` if the two differ."""
     if stated is None:
         assert computed is not None
         return computed

@@ -9,10 +9,10 @@ from harness.errors import UserError
 #: Number of examples by which computed and stated accuracies may differ: the order of floating-point sums decides ties.
 EXAMPLES = 2
 
-#: Maximum number of decimals that count for the rounding of a column; a float has no more.
+#: Maximum number of decimals from which the rounding of a column is computed; a float has no more.
 DECIMALS = 17
 
-#: Largest rounding of a column, in accuracy, without a warning.
+#: Largest rounding of a column (`rounding_of`) without a warning.
 COARSE = 0.005
 
 #: Texts by which programs mark a missing number.
@@ -24,7 +24,7 @@ class Stated:
     """An accuracy as the table states it, in [0, 1]."""
 
     text: str  #: the cell
-    rounding: float  #: the rounding of its column, in accuracy
+    rounding: float  #: the rounding of its column (`rounding_of`)
 
     @property
     def value(self) -> float:
@@ -32,13 +32,13 @@ class Stated:
         return float(self.text)
 
     def agrees(self, computed: float, n_examples: int) -> bool:
-        """Whether an accuracy computed on `n_examples` equals the stated accuracy, up to rounding and `EXAMPLES`."""
+        """Whether an accuracy computed on `n_examples` equals this accuracy, up to rounding and a few examples."""
         examples = EXAMPLES if self.rounding else 1  # 0 and 1 are not rounded
         return abs(computed - self.value) <= self.rounding + examples / n_examples + 1e-9
 
 
 def rounding_of(cells: Iterable[str]) -> float:
-    """Return the rounding of a column: half a unit of the last digit of its longest number.
+    """Return the rounding of a column of accuracies: half a unit of the last digit of its longest number.
 
     A single number does not show its rounding, since programs write 0.9000 as `0.9`. A column of only 0 and 1 is exact.
     """
@@ -50,7 +50,7 @@ def rounding_of(cells: Iterable[str]) -> float:
 
 
 def notes_on_rounding(name: str, stated: Sequence[Stated]) -> list[str]:
-    """Return a warning if the column `name` of accuracies is rounded too coarsely; otherwise an empty list."""
+    """Return [warning] if the column `name` of accuracies is rounded too coarsely, and otherwise an empty list."""
     if not stated or stated[0].rounding <= COARSE:
         return []
     remedy = "give more digits, or leave the column out to have it computed"

@@ -51,7 +51,8 @@ MAX_BYTES = 16 * 1024**2
 def require_header(path: Path, header: Sequence[str]) -> None:
     """Raise `UserError` unless the columns have distinct names, and one column has the name `FILE`.
 
-    If no column has a name in `OWN`, the file may be private: then the message quotes only a misspelling of `FILE`.
+    If no column has a name in `OWN`, the file may be private. Then the message quotes at most a repeated name and a
+    misspelling of `FILE`.
     """
     repeated = [name for name in header if header.count(name) > 1]
     if FILE in header and not repeated and "" not in header:
@@ -100,7 +101,7 @@ def _is_number(cell: str) -> bool:
 
 @dataclass(frozen=True)
 class ImportedRow:
-    """The row of a model; None stands for an empty cell."""
+    """The row of a model; None means an empty cell."""
 
     where: str  #: table and line, for messages
     file: Path  #: file of the model, or of its architecture
@@ -109,22 +110,22 @@ class ImportedRow:
     train: Stated | None  #: stated accuracy on the training data
     test: Stated | None  #: stated accuracy on the test data
     initial: Path | None = None  #: file of the weights before training
-    exported: Path | None = None  #: the `.pt2` file that `file` and `weights` were translated from
-    outputs: NDArray[np.float32] | None = None  #: outputs (n, classes) of that file for the first training examples
+    exported: Path | None = None  #: the `.pt2` file from which `file` and `weights` were translated
+    outputs: NDArray[np.float32] | None = None  #: PyTorch's outputs (n, classes) for the first training examples
 
     @property
     def name(self) -> str:
-        """The file by which messages name the model."""
+        """The file name by which messages refer to the model."""
         return str(self.exported or self.weights or self.file)
 
 
 @dataclass(frozen=True)
 class Table:
-    """The models to import."""
+    """The table of models to import."""
 
-    rows: tuple[ImportedRow, ...]  #: in the order of the table
+    rows: tuple[ImportedRow, ...]
     grid: Grid  #: the grid of hyperparameters that the models form
-    text: str  #: text of the table
+    text: str
 
     @property
     def notes(self) -> list[str]:
@@ -136,9 +137,8 @@ class Table:
 def read_table(path: Path) -> Table:
     """Read the table of models; relative paths in it start at the table's directory.
 
-    Raises:
-        UserError: with all problems: the table is not CSV, a column or cell is missing, an accuracy is not a number in
-            [0, 1], or two rows have the same model or the same hyperparameters.
+    Raises `UserError` with all problems: the table is not CSV, a column or cell is missing, an accuracy is not a number
+    in [0, 1], or two rows have the same model or the same hyperparameters.
     """
     text = read_text(path, MAX_BYTES)
     header, lines = _parse(text, path)
@@ -155,7 +155,7 @@ def read_table(path: Path) -> Table:
 
 
 def _parse(text: str, path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    """Return the header, and line number and cells of each row that is not empty; raises `UserError` for no CSV."""
+    """Return the header, and (line number, cells) of each row that is not empty; raises `UserError` for no CSV."""
     text = text.removeprefix(BOM)
     if text.lstrip().startswith(("{", "[")):
         raise UserError("not CSV", file=path, expected="text, one row per model", found="JSON")
@@ -205,15 +205,12 @@ def _require_distinct(rows: Sequence[ImportedRow]) -> None:
 
 
 def grid_of(path: Path | str, rows: Sequence[ImportedRow]) -> Grid:
-    """Return the grid of the rows' hyperparameters, normalised so that `0.10` equals `0.1`.
-
-    Raises `UserError` if two rows have the same hyperparameters.
-    """
+    """Return the grid of the rows' hyperparameters (0.10 equals 0.1); raises `UserError` if two rows have the same."""
     current = {row.where: {name: normalise(name, value) for name, value in row.hyperparameters.items()} for row in rows}
     names = rows[0].hyperparameters
     possible = {name: list(dict.fromkeys(values[name] for values in current.values())) for name in names}
     try:
         return Grid.from_hyperparameters(possible, current)
     except GridError as error:
-        remedy = "a hyperparameter may be missing: models that differ in nothing else differ in it"
+        remedy = "a column may be missing: the hyperparameter in which these models differ"
         raise UserError(str(error), file=path, remedy=remedy) from error

@@ -50,7 +50,7 @@ def flaw_of(source: bytes) -> str:
 
 
 def _flaw_of_parameters(parameters: ast.arguments) -> str:
-    """Return the flaw of parameters that do not fit `EXPECTED`; an empty text for others, and for any with defaults."""
+    """Return how parameters differ from `EXPECTED`; empty if they fit, or if some have defaults."""
     names = [parameter.arg for parameter in parameters.posonlyargs + parameters.args]
     if parameters.vararg or parameters.kwonlyargs or parameters.defaults:
         return ""

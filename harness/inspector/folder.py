@@ -96,7 +96,7 @@ def open_regular(path: str, name: str, folder: Folder | None = None) -> BinaryIO
 
 @contextmanager
 def reading(name: str) -> Iterator[None]:
-    """Return a context that turns an `OSError` into an `UnreadableError` on the file `name` (empty: the submission)."""
+    """Within the context, replace an `OSError` by an `UnreadableError` on the file `name`; empty: the submission."""
     try:
         yield
     except OSError as error:

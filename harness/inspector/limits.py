@@ -28,7 +28,7 @@ else:
     import resource
 
     def bound_process() -> None:
-        """Set the limits of this process permanently. On a Mac, which refuses it, the limit of memory is left out."""
+        """Set the limits of this process permanently, except the limit of memory on a Mac, which refuses it."""
         for kind, value in (
             (resource.RLIMIT_CPU, CPU_S),
             *([(resource.RLIMIT_AS, MEMORY_BYTES)] if sys.platform == "linux" else []),

@@ -34,10 +34,7 @@ class _MalformedError(Exception):
 
 
 def read_metadata(files: Mapping[str, bytes]) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Return the values of known keys in a submission's metadata, and at most `MAX_KEYS` unknown keys.
-
-    Raise `SubmissionError` if a key of `DECIDING` is malformed.
-    """
+    """Return known key -> value, and some unknown keys. Raise `SubmissionError` if a key of `DECIDING` is malformed."""
     file = next((name for name in FILE_NAMES if name in files), None)
     if file is None:
         return {}, ()
@@ -82,7 +79,7 @@ def _known_keys(file: str, content: bytes) -> tuple[dict[str, str], tuple[str, .
 
 
 def _pairs(events: Iterator[Any]) -> Iterator[tuple[Any, Any]]:
-    """Yield the first events of each key and of its value, in the file's only mapping; nothing for an empty file."""
+    """Yield the first YAML event of each key and of its value; nothing for an empty file."""
     next(events)  # the start of the stream
     if isinstance(next(events), yaml.StreamEndEvent):
         return
@@ -100,7 +97,7 @@ def _pairs(events: Iterator[Any]) -> Iterator[tuple[Any, Any]]:
 
 
 def _skip_rest(first: Any, events: Iterator[Any]) -> None:
-    """Skip to the end of the list or mapping that `first` starts, if it starts one."""
+    """If the event `first` starts a list or mapping, skip to its end."""
     depth = int(isinstance(first, yaml.CollectionStartEvent))
     while depth:
         event = next(events)

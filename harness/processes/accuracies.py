@@ -17,7 +17,7 @@ from harness.worker.runtimes import Runtime
 
 
 def answer(runtime: Runtime, question: Question) -> Answer:
-    """Return the accuracies that a question asks for, and write outputs if it names a file for them."""
+    """Return the accuracies on the question's data. If the question names an output file, write outputs into it."""
     with faults_of_the_model():
         model = runtime.load_model(Path(question["model"]))
         if "output" in question:

@@ -15,7 +15,7 @@ class ProcessChannel:
         self._connection, self._lines = connection, connection.makefile("rb")
 
     def send(self, value: Any) -> None:
-        """Send a value. Raise `OSError` if the other end is closed, `TypeError` or `ValueError` if no line holds it."""
+        """Send a JSON value. Raise `OSError` if the other end is closed, and `ValueError` if the line is too long."""
         line = json.dumps(value).encode() + b"\n"
         if len(line) > MAX_LINE:
             raise ValueError(f"a line of {len(line)} bytes, at most {MAX_LINE} are allowed")

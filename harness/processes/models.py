@@ -1,4 +1,4 @@
-"""Helpers for writing programs, with or without models."""
+"""Helpers for writing the programs that answer questions in processes of the harness."""
 
 import itertools
 import math

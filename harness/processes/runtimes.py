@@ -19,7 +19,7 @@ QUICKEST = ("jax", "torch", "tensorflow")
 
 
 def installed_runtime(preferred: Sequence[str]) -> Runtime:
-    """Return the first of these runtimes that is installed. Raise `UserError` if none is installed."""
+    """Return the first installed runtime of `preferred`. Raise `UserError` if no runtime is installed."""
     for name in preferred:
         if not RUNTIMES[name].missing():
             return RUNTIMES[name]

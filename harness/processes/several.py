@@ -30,8 +30,7 @@ class Reply(NamedTuple):
 def share_out(processes: Sequence[Process], questions: Questions) -> Generator[Reply]:
     """Yield the replies to all questions as they come.
 
-    At its end, or when it is closed, the generator cancels the processes, and waits until the files of the questions
-    are removed.
+    At its end, or when closed, the generator cancels the processes, and waits until the questions' files are removed.
     """
     waiting = iter(range(len(questions)))
     replies: queue.SimpleQueue[Reply | BaseException | None] = queue.SimpleQueue()

@@ -31,7 +31,6 @@ def _weights(layer: Any) -> list[dict[str, Any]]:
 
 
 def _path(weight: Any) -> str:
-    """Return the path of a weight: the names of the layers around it, and its own name."""
     return str(getattr(weight, "path", weight.name)).split(":")[0]
 
 

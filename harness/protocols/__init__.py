@@ -1,4 +1,4 @@
-"""Protocols: ways to evaluate the networks of a task without a submission. Each protocol is a package."""
+"""Protocols: ways to evaluate the networks of a task without a submission; a package for each."""
 
-#: Modules for other rooms.
+#: Modules that may be imported from outside this package.
 MODULES = ("files", "invariance", "overfit", "subject", "testbed")

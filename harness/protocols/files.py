@@ -1,7 +1,4 @@
-"""The files of a protocol: tables as CSV, and parts, which hold the finished arrays of one network in the cache.
-
-After an interruption, the same command reads the parts, and computes only the networks without a part.
-"""
+"""The files of a protocol: tables as CSV, and parts. A part holds the finished arrays of one network in the cache."""
 
 import csv
 import io
@@ -23,7 +20,7 @@ Arrays = dict[str, NDArray[Any]]
 
 
 def write_csv(file: Path, rows: Sequence[Mapping[str, object]]) -> Path:
-    """Write at least one row (heading -> cell) to `file`, and return `file`. Raise `UserError` if that fails."""
+    """Write one or more rows (heading -> cell) to `file`, and return `file`; raise `UserError` if that fails."""
     with writing(file), file.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.DictWriter(stream, list(rows[0]))
         writer.writeheader()
@@ -32,17 +29,16 @@ def write_csv(file: Path, rows: Sequence[Mapping[str, object]]) -> Path:
 
 
 def part_file(protocol: str, **key: object) -> Path:
-    """Return the path of a part of a protocol in the cache; the file need not exist.
+    """Return the path of a part in the cache; the file need not exist.
 
-    `key` holds everything that decides the arrays, as values of JSON: digests of model and data, settings, versions of
-    libraries. The version of the harness is added.
+    `key` holds everything that determines the arrays, such as digests of model and data, settings, library versions.
     """
     text = json.dumps({"harness": harness.__version__} | key, sort_keys=True)
     return cache_directory(f"protocols/{protocol}") / f"{sha256(text.encode()).hexdigest()}.npz"
 
 
 def read_part(file: Path) -> Arrays | None:
-    """Return the arrays of a part by name, or None if the file is missing or damaged."""
+    """Return name -> array of a part; None if the file is missing or damaged."""
     try:
         with np.load(file) as archive:
             return dict(archive)
@@ -51,7 +47,7 @@ def read_part(file: Path) -> Arrays | None:
 
 
 def write_part(file: Path, **arrays: Any) -> None:
-    """Write named arrays as a part, atomically: an interruption leaves no incomplete file."""
+    """Write named arrays as a part; an interruption leaves no incomplete file."""
     content = io.BytesIO()
     np.savez_compressed(content, **arrays)
     write_whole(file, content.getvalue())

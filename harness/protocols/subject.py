@@ -1,4 +1,4 @@
-"""The task that a protocol evaluates: its models and data are written as files for the processes that run models."""
+"""The task that a protocol evaluates; writes its models and data as files for the processes that run them."""
 
 import shutil
 from collections.abc import Callable, Iterator, Mapping
@@ -25,14 +25,14 @@ Split = Literal["test", "train"]
 
 @dataclass(frozen=True)
 class StudiedTask:
-    """A checked task, and the models of the task that the user chose."""
+    """A checked task, and its models that the user chose."""
 
     task: Task
     files: TaskFiles  #: the paths of the task's files
     models: tuple[Model, ...]  #: the chosen models
 
     def data_digest(self, split: Split) -> str:
-        """Return the SHA-256 that identifies the training or test shards. Raise `UserError` if there are no shards."""
+        """Return the SHA-256 of the training or test data; raise `UserError` if the task lacks them."""
         if split == "train":
             return self.task.data.digest
         source = self._test_shards()
@@ -40,9 +40,9 @@ class StudiedTask:
             return digests.of_data(find_shards(source))
 
     def write_data(self, split: Split, directory: Path) -> None:
-        """Create `directory`, and write the examples there as inputs.npy and labels.npy.
+        """Create `directory`, and write training or test examples there as inputs.npy and labels.npy.
 
-        Test data are never cached: a cached copy could be shown to a measure.
+        Test data are never cached, since a measure could get the cached copy.
         """
         directory.mkdir(parents=True)
         if split == "train":
@@ -53,7 +53,7 @@ class StudiedTask:
             decode(find_shards(source), directory, digests)
 
     def write_model(self, model: Model, directory: Path) -> Path:
-        """Write a model in canonical form to the new directory `directory`/ID, and return that directory."""
+        """Write a model in canonical form to the new directory `directory`/ID; return the new directory."""
         target = directory / model.id
         target.mkdir(parents=True)
         model.write_canonical(target)
@@ -72,9 +72,8 @@ def read_subject(
 ) -> StudiedTask:
     """Read and check the task `name`, and choose the models that a protocol evaluates.
 
-    Raises:
-        UserError: the task or a model does not exist, the task is not valid, or it is withheld from the user, because
-            protocols show errors and gaps.
+    Raise `UserError` if the task or a model does not exist, or if the task is invalid or hidden from the user:
+    protocols show errors and gaps.
     """
     (files,) = TaskDirectory(tasks_dir).runnable([name])
     if withhold.covers(files.hidden):
@@ -95,11 +94,11 @@ def write_parts(
     on_model: Callable[[], object],
     change: Callable[[Path], None] = lambda _: None,
 ) -> dict[str, UserError]:
-    """Run a program on each model in `files` (model id -> the part to write).
+    """Run a program on each model in `files` (model id -> path to write); return the errors by model id.
 
-    Return the errors of models that could not be run, by model id. The program's question about a model has the keys of
-    `shared`, `model` for the directory of the model in canonical form, and `target` for the part. Each model is written
-    below the existing `directory`; `change` may rewrite its files. `on_model` is called after each answer.
+    A question to the program has the keys of `shared`, `model` for the model's directory, and `target` for the path.
+    Models are written below the existing `directory`, and `change` may rewrite their files. `on_model` is called after
+    each answer.
     """
     models = [model for model in subject.models if model.id in files]
     questions = [_question(subject, one, directory, {**shared, "target": str(files[one.id])}, change) for one in models]
@@ -116,7 +115,6 @@ def write_parts(
 def _question(
     subject: StudiedTask, model: Model, directory: Path, shared: Question, change: Callable[[Path], None]
 ) -> Iterator[Question]:
-    """Yield the question about a model; the model's files exist only within the context."""
     written = subject.write_model(model, directory / "models")
     try:
         change(written)

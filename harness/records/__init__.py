@@ -1,4 +1,4 @@
-"""The results database: a record of each call, written within a second of its end, and the requests of runs."""
+"""The results database: a record of each call of a submission on a model, and the requests of runs for such calls."""
 
 from harness.records.claims import Claims
 from harness.records.evaluation import EVALUATIONS, Evaluation, Record, Request
@@ -12,5 +12,5 @@ __all__ = [
     "add_unwritten", "has_unwritten",
 ]  # fmt: skip
 
-#: Modules that other packages import, beside the names above: formats of records, removal, and queries for boards.
+#: Modules that may be imported from outside this package, besides the names above.
 MODULES = ("export", "removal", "versions")

@@ -1,4 +1,4 @@
-"""Claims of runs on calls: two runs on one database at the same time do not make the same call twice."""
+"""Claims of runs on calls, so that two runs on the same database never make the same call at the same time."""
 
 import secrets
 import threading
@@ -18,11 +18,11 @@ from harness.records.keys import rows_of
 from harness.records.rows import read
 from harness.records.tables import METADATA
 
-#: Seconds between two updates of a run's counter, and seconds without one after which a run elsewhere counts as dead.
+#: Seconds between two heartbeats of a run, and seconds without a heartbeat after which a run on another machine counts
+#: as killed.
 BEAT_S, SILENCE_S = 5.0, 60.0
 
-#: Seconds between two searches for killed runs.
-SEARCH_S = 5.0
+SEARCH_S = 5.0  #: seconds between two searches for killed runs
 
 #: A row for each `pgdl run` in progress; the run deletes its row when it ends.
 RUNS = Table(
@@ -35,7 +35,7 @@ RUNS = Table(
     Column("beats", Integer, nullable=False, comment="Counter that increases while the run is alive."),
 )
 
-#: Each call that a run is making or will make.
+#: A row for each call that a run is making or will make.
 CLAIMS = Table(
     "claims",
     METADATA,
@@ -45,15 +45,12 @@ CLAIMS = Table(
 
 
 class Claims:
-    """The calls that one run claims in a database; a context that releases all claims on exit.
-
-    Failed operations are tried again for ten minutes, with a line to the database's `warn`.
-    """
+    """The calls that a run claims for itself: a context manager that releases all claims on exit."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._id = secrets.token_hex(8)
-        self._pulses: dict[str, tuple[int, float]] = {}  #: run elsewhere -> counter, time of its last change
+        self._pulses: dict[str, tuple[int, float]] = {}  #: run on another machine -> counter, time of its last change
         self._searched_at = -SEARCH_S
         self._over = threading.Event()
         self._heart = threading.Thread(target=self._beat, name="claims", daemon=True)
@@ -66,19 +63,18 @@ class Claims:
     def __exit__(self, *error: object) -> None:
         self._over.set()
         self._heart.join()
-        with suppress(UserError):  # if the database has gone, other runs release the claims of a process that ended
+        with suppress(UserError):  # if the database fails now, other runs will release these claims
             self._database.write(lambda connection: _forget(connection, [self._id]))
 
     def take(self, keys: Collection[str]) -> set[str]:
-        """Claim the calls with these keys, and return the keys that this run now holds; other runs hold the rest."""
+        """Claim the calls with these keys, unless another run holds them; return the keys that this run holds."""
         self._release_dead()
         return self._database.patiently(lambda: self._database.write(lambda connection: self._take(connection, keys)))
 
     def held(self, connection: Connection, keys: Collection[str]) -> set[str]:
-        """Return the keys that this run still claims. Until the transaction ends, no other run can claim them.
+        """Return which of the keys this run still holds, and lock these claims until the transaction ends.
 
-        A run that was suspended, for instance on a sleeping machine, loses its claims: another run may have made the
-        calls, and each call must have only one record.
+        A run that was suspended, for instance on a sleeping machine, may have lost its claims to another run.
         """
         mine = CLAIMS.c.key.in_(rows_of(connection, keys)), CLAIMS.c.run == self._id
         return set(
@@ -94,19 +90,16 @@ class Claims:
         return set(connection.execute(mine).scalars())
 
     def _ensure_row(self, connection: Connection) -> None:
-        """Update the row of this run in the table of runs; insert it if it is new, or if another run deleted it."""
         if not self._update_heartbeat(connection):
             where, process, started = process_identity.own_identity()
             row = {"id": self._id, "place": where, "process": process, "started": started, "beats": 0}
             connection.execute(insert(RUNS).values(row))
 
     def _update_heartbeat(self, connection: Connection) -> bool:
-        """Increase the counter of this run, and return whether the run still has its row."""
         beat = update(RUNS).where(RUNS.c.id == self._id).values(beats=RUNS.c.beats + 1)
         return connection.execute(beat).rowcount > 0
 
     def _release_dead(self) -> None:
-        """Release the claims of killed runs, at most once in `SEARCH_S` seconds."""
         if time.monotonic() - self._searched_at >= SEARCH_S:
             self._database.patiently(lambda: self._database.write(self._forget_dead))
             self._searched_at = time.monotonic()
@@ -130,10 +123,10 @@ class Claims:
             try:
                 self._database.write(self._update_heartbeat)
             except UserError:  # other threads report an unreachable database
-                self._pulses.clear()  # no run could update its heartbeat
+                self._pulses.clear()  # meanwhile no run could update its counter
 
 
 def _forget(connection: Connection, runs: list[str]) -> None:
-    """Delete runs, then their claims. In this order a deleted run that is claiming waits, and inserts its row again."""
+    """Delete runs, then their claims. A run that is still alive inserts its row again before it claims calls."""
     connection.execute(delete(RUNS).where(RUNS.c.id.in_(runs)))
     connection.execute(delete(CLAIMS).where(CLAIMS.c.run.in_(runs)))

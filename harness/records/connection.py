@@ -20,23 +20,15 @@ from harness.extras import install
 from harness.records.protection import guard
 from harness.text import printable
 
-#: Seconds for which a transaction waits for another program to release its lock on the file or the rows.
-BUSY_S = 60
-
-#: Seconds after which a server ends the transaction of an idle client, since other clients may wait for its locks.
-IDLE_S = 30
-
-#: Seconds for which a run tries failed operations again, so that a restart of the database does not end the run.
-RECOVERY_S = 600.0
-
-#: Seconds between the first two tries, and the longest pause between two tries.
-PAUSE_S, LONGEST_PAUSE_S = 0.25, 5.0
+BUSY_S = 60  #: seconds for which a transaction waits for a lock of another program
+IDLE_S = 30  #: seconds after which the server ends the transaction of an idle client, and so releases its locks
+RECOVERY_S = 600.0  #: seconds for which failed operations are tried again, so that runs survive a server's restart
+PAUSE_S, LONGEST_PAUSE_S = 0.25, 5.0  #: seconds between the first two tries, and at most between two tries
 
 #: PostgreSQL's error codes for a lock that was not free within `BUSY_S`, and for a missing permission.
 LOCKED, FORBIDDEN = "55P03", "42501"
 
-#: Remedy for a database that failed.
-FIX = "fix this and run the same command again"
+FIX = "fix this and run the same command again"  #: remedy for a database that failed
 
 T = TypeVar("T")
 
@@ -47,7 +39,7 @@ class DatabaseError(UserError):
     def __init__(self, name: str, reason: str, *, remedy: str = FIX) -> None:
         super().__init__(f"the results database failed: {reason}", file=name, remedy=remedy)
         self.reason = reason  #: the database's own message
-        self.found = f"{name}: the results database failed: {reason}"  #: the failure in one line, without remedy
+        self.found = f"{name}: the results database failed: {reason}"  #: the message without the remedy
 
 
 class MovedError(DatabaseError):
@@ -59,24 +51,24 @@ class MovedError(DatabaseError):
 
 
 class ForbiddenError(DatabaseError):
-    """The user's role on the server lacks a permission."""
+    """The user's role on the PostgreSQL server lacks a permission."""
 
 
 class LockedError(DatabaseError):
-    """Another program has locked the rows or the file for longer than `BUSY_S`."""
+    """Another program has held a lock on the rows or the file for more than `BUSY_S` seconds."""
 
 
 class Database:
-    """Access to one database. Its errors are `UserError` in one line; a hanging server is an error in half a minute."""
+    """Access to an SQLite file or a PostgreSQL database; failures of the database raise `DatabaseError`."""
 
     def __init__(self, address: Address, *, read_only: bool = False) -> None:
-        """Prepare access to an SQLAlchemy URL or an SQLite file without opening it. `read_only` refuses writes."""
+        """Prepare access to a database without opening it; raise `UserError` unless it is SQLite or PostgreSQL."""
         whole = address.reveal()
         try:
             self.url = sqlalchemy.make_url(whole) if address.is_url else URL.create("sqlite", database=whole)
             self.engine = _engine_of(self.url)
         except ImportError as error:
-            remedy = f"that of postgresql+psycopg://...: {install('postgresql')}"
+            remedy = f"for postgresql+psycopg://...: {install('postgresql')}"
             raise UserError(f"the database's driver cannot be loaded: {error}", remedy=remedy) from error
         except SAWarning:
             remedy = "leave it out; parameters of SQLite itself need file: and uri=true"
@@ -86,16 +78,17 @@ class Database:
             raise UserError("not a database URL", file=address, expected=expected) from None
         if self.engine.dialect.name not in ("sqlite", "postgresql"):
             raise UserError("not a results database", file=address, expected="SQLite or PostgreSQL")
-        self.file = _file_of(self.url)  #: path of an SQLite database; None for a server
-        self.name = str(address) if self.file is None else str(self.url.database)  #: for readers, without passwords
+        self.file = _file_of(self.url)  #: path of an SQLite database; None for PostgreSQL
+        self.name = str(address) if self.file is None else str(self.url.database)  #: for messages, without passwords
         if self.file is not None:
             guard(self.engine, self.file, read_only=read_only)
             event.listen(self.engine, "do_connect", lambda *_: self._require_unmoved())
             event.listen(self.engine, "connect", self._remember_file)
         self._address = address
-        self._opened: tuple[int, int] | None = None  # identifies the file that was opened first
-        self._failing = self._locked = False  # whether `warn` has received a line
-        self.warn: Callable[[str], None] = lambda _: None  #: is called with a line, in any thread, if a call waits
+        self._opened: tuple[int, int] | None = None  # device and inode of the SQLite file at the first connection
+        self._failing = self._locked = False  # whether `warn` has reported a failing server, a lock
+        #: receives messages for the user, for instance while an operation waits; may be called in any thread
+        self.warn: Callable[[str], None] = lambda _: None
 
     def __enter__(self) -> Self:
         return self
@@ -110,12 +103,12 @@ class Database:
 
     @contextmanager
     def begin(self) -> Iterator[Connection]:
-        """Yield a connection in a transaction; raises `DatabaseError`, for instance if the disk is full."""
+        """Yield a connection in a transaction; raise `DatabaseError` on a failure such as a full disk."""
         try:
             with self.engine.begin() as connection:
                 yield connection
         except IntegrityError:
-            raise  # not a failure of the database
+            raise  # an error of the caller, not of the database
         except DBAPIError as error:
             self._require_unmoved()
             reason = printable(self._address.scrub(" ".join(str(error.orig).split())))
@@ -125,13 +118,13 @@ class Database:
             if state == FORBIDDEN:
                 raise ForbiddenError(self.name, reason) from error
             raise DatabaseError(self.name, reason) from error
-        except UnicodeDecodeError as error:  # in a message of the driver that quotes the file
+        except UnicodeDecodeError as error:  # SQLite's driver failed to decode a message that quotes the file
             raise DatabaseError(self.name, "text that is not UTF-8") from error
 
     def write(self, work: Callable[[Connection], T], hurry: threading.Event | None = None) -> T:
-        """Run `work` in a transaction, again until no other program holds a lock, and return its result.
+        """Run `work` in a transaction, and return its result; try again as long as another program holds a lock.
 
-        Once `hurry` is set, a lock that is not free within `BUSY_S` raises `LockedError`.
+        Once `hurry` is set, a lock that stays held for `BUSY_S` seconds raises `LockedError`.
         """
         waited = False
         while True:
@@ -142,7 +135,7 @@ class Database:
             except LockedError:
                 if hurry is not None and hurry.is_set():
                     raise
-                was_warned, self._locked = waited or self._locked, True  # another thread of this run may have warned
+                was_warned, self._locked = waited or self._locked, True  # another thread may have called `warn` already
                 if not was_warned:
                     self.warn(f"{self.name} has been locked for {BUSY_S} s by another program; waiting for it")
                 waited = True
@@ -152,9 +145,9 @@ class Database:
                 return done
 
     def patiently(self, work: Callable[[], T], hurry: threading.Event | None = None) -> T:
-        """Run `work`, again for ten minutes if the database's server fails, and return its result.
+        """Run `work`, and return its result; try again for ten minutes if a PostgreSQL server fails.
 
-        A failure of SQLite, such as a full disk, is an error at once. Once `hurry` is set, only one more try is made.
+        A failure of SQLite raises `DatabaseError` at once. Once `hurry` is set, only one more try is made.
         """
         hurry = hurry or threading.Event()
         give_up, pause = time.monotonic() + RECOVERY_S, PAUSE_S
@@ -174,7 +167,6 @@ class Database:
             pause = min(2 * pause, LONGEST_PAUSE_S)
 
     def _limit_locks(self, connection: Connection) -> None:
-        """Limit on PostgreSQL how long this transaction waits for locks, and how long it stays idle."""
         if self.is_postgresql:
             limits = {"lock_timeout": BUSY_S, "idle_in_transaction_session_timeout": IDLE_S}
             connection.execute(select(*(func.set_config(name, f"{limit}s", True) for name, limit in limits.items())))
@@ -188,7 +180,6 @@ class Database:
 
 
 def _identity(file: Path | None) -> tuple[int, int] | None:
-    """Return device and inode of a file; None if it does not exist."""
     with suppress(OSError):
         if file is not None:
             facts = file.stat()
@@ -203,7 +194,7 @@ def _file_of(url: URL) -> Path | None:
 
 
 def _engine_of(url: URL) -> Engine:
-    """Return SQLAlchemy's engine for a URL; raises `SAWarning` for parameters that SQLite's driver would ignore."""
+    """Return SQLAlchemy's engine for a URL; raise `SAWarning` for parameters that SQLite's driver would ignore."""
     arguments = {"timeout": BUSY_S} if url.get_backend_name() == "sqlite" else {}
     with warnings.catch_warnings():
         warnings.simplefilter("error", SAWarning)

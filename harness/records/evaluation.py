@@ -1,4 +1,4 @@
-"""Two tables: `evaluations`, with a record of each call, and `requests`. Comments explain every column."""
+"""The tables of the results database: `evaluations`, with a record of each call, and `requests`."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,7 +11,7 @@ from harness.records.tables import DIGEST, WORD, Flag, Stored, UtcDateTime, long
 
 @dataclass(frozen=True, slots=True)
 class Record(Stored):
-    """A call of a submission on a model, without the two long columns: scores and boards do not need these."""
+    """A recorded call of a submission on a model, without the two long columns of `Evaluation`."""
 
     # fmt: off
     key: Annotated[str, Column(String(64), index=True, info=DIGEST, comment=
@@ -64,7 +64,7 @@ class Record(Stored):
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)  # a test checks that a run frees its records
 class Evaluation(Record):
-    """A call of a submission on a model, with all columns. Rows are never changed; the newest row of a `key` counts."""
+    """A recorded call with all columns. A row never changes; if rows share a `key`, scores use the newest."""
 
     # fmt: off
     environment: Annotated[dict[str, str], Column(JSON, comment=
@@ -77,14 +77,14 @@ class Evaluation(Record):
 EVALUATIONS = table_of(
     "evaluations",
     Evaluation,
-    # This index alone yields a version's newest records, and all versions, however many other records there are.
+    # Finds a version's newest records, and all versions, without reading the other records.
     Index("ix_evaluations_version", "submission", "submission_digest", "configuration", "task", "key"),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Request(Stored):
-    """A submission and a task of a `pgdl run`. Boards show the most recently requested version of a submission."""
+    """A request by `pgdl run` for the calls of a submission on a task. Boards show the version requested last."""
 
     # fmt: off
     submission: Annotated[str, Column(String(80), index=True, info=WORD, comment="Name of the submission.")]

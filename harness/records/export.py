@@ -1,4 +1,4 @@
-"""Writes records as CSV, JSON lines and parquet, with all columns of the table `evaluations`; times are ISO 8601."""
+"""Writes records as CSV, JSON lines and parquet, with all columns of the table `evaluations`."""
 
 import csv
 import io
@@ -19,7 +19,7 @@ COLUMNS = list(EVALUATIONS.columns)
 
 
 def write_csv(rows: Iterable[Evaluation], stream: BinaryIO) -> None:
-    """Write a line of column names, and a line per record; text that a spreadsheet would compute gets an apostrophe."""
+    """Write a CSV table with a header; text that a spreadsheet would read as a formula gets an apostrophe in front."""
     text = io.TextIOWrapper(stream, encoding="utf-8", newline="", write_through=True)
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([column.name for column in COLUMNS])
@@ -29,14 +29,14 @@ def write_csv(rows: Iterable[Evaluation], stream: BinaryIO) -> None:
 
 
 def write_json_lines(rows: Iterable[Evaluation], stream: BinaryIO) -> None:
-    """Write a JSON object per record, each on a line."""
+    """Write a line with a JSON object for each record; times are ISO 8601."""
     for row in rows:
         content = {column.name: _plain(getattr(row, column.name)) for column in COLUMNS}
         stream.write(json.dumps(content, allow_nan=False).encode() + b"\n")
 
 
 def write_parquet(rows: Iterable[Evaluation], stream: BinaryIO) -> None:
-    """Write a table whose columns have the types of the database; the environment is text with JSON."""
+    """Write a parquet table whose columns have the types of the database; the column `environment` is JSON text."""
     import pyarrow as pa
     from pyarrow import parquet
 

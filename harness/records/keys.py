@@ -1,4 +1,4 @@
-"""Statements for any number of keys: databases limit parameters, so keys are one parameter, or split into groups."""
+"""SQL statements for any number of keys of calls, although databases limit the parameters of a statement."""
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -12,8 +12,7 @@ from sqlalchemy.engine import Connection
 from harness.records.evaluation import EVALUATIONS, Evaluation
 from harness.records.tables import columns_of
 
-#: Maximum number of rows in memory, or of keys as separate parameters of a statement.
-AT_ONCE = 500
+AT_ONCE = 500  #: largest number of rows in memory, and of keys as parameters of a statement
 
 T = TypeVar("T")
 
@@ -26,9 +25,9 @@ def in_groups(items: Iterable[T]) -> Iterator[list[T]]:
 
 
 def rows_of(connection: Connection, keys: Iterable[str]) -> Select[str]:
-    """Return a query whose rows are the keys, for use in other statements.
+    """Return a query whose rows are the keys, as part of other statements; all keys together are one parameter.
 
-    Keys are in alphabetical order, to prevent deadlocks: all runs lock the same rows in the same order.
+    Keys are in alphabetical order: all runs lock rows in the same order, which prevents deadlocks.
     """
     text = literal(json.dumps(sorted(keys)))
     if connection.dialect.name == "sqlite":
@@ -39,7 +38,7 @@ def rows_of(connection: Connection, keys: Iterable[str]) -> Select[str]:
 
 
 def newest_of_keys(query: Select[Any], keys: Collection[str]) -> Iterator[Select[Any]]:
-    """Yield `query` once for each group of up to `AT_ONCE` keys, restricted to the newest record of each key."""
+    """Yield a query for each group of up to `AT_ONCE` keys: `query`, restricted to the newest record of each key."""
     table = EVALUATIONS.c
     for group in in_groups(keys):
         newest = select(func.max(table.id)).where(table.key.in_(group)).group_by(table.key)
@@ -49,9 +48,9 @@ def newest_of_keys(query: Select[Any], keys: Collection[str]) -> Iterator[Select
 def insert_missing(
     connection: Connection, records: Sequence[Evaluation], held: Collection[str] | None = None
 ) -> list[bool]:
-    """Insert records whose keys are `held` (None: all records), and return for each record whether the table has it.
+    """Insert the records whose keys are in `held` (None: all records); return whether each record is in the table.
 
-    A record that is already there is not inserted again: an earlier try may have succeeded without an answer.
+    A record that is already in the table is not inserted again: an earlier try may have succeeded without an answer.
     """
     table = EVALUATIONS.c
     same = select(table.key, table.started_at, table.finished_at)

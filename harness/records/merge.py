@@ -1,4 +1,4 @@
-"""Adds the records and requests of another results file, such as that of a job on another machine."""
+"""Adds the records and requests of another results file, for example from a job on another machine."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -15,9 +15,9 @@ from harness.records.store import Records
 
 
 def add_records(records: Records, file: Address | Path) -> int:
-    """Add an SQLite file's requests, and its records of calls without a record here; return the number of records.
+    """Add another file's requests, and its records of calls without a record here; return the number of records.
 
-    Records with outcome `INFRA_ERROR` count as missing in both. Raises `UserError` for a URL or an unreadable file.
+    Records with outcome `INFRA_ERROR` count as missing in both. Raise `UserError` for a URL or an unreadable file.
     """
     added = 0
     if isinstance(file, Address) and file.is_url:

@@ -1,8 +1,7 @@
 """Connections to PostgreSQL that end if the server hangs.
 
 A slow server still accepts new connections, but a hanging server does not. So a statement may take any time as long as
-the server accepts another connection. The operating system ends connections to machines that are unreachable. It does
-not end connections to a server program that has stopped, or through a socket file.
+the server accepts another connection.
 """
 
 import os
@@ -16,18 +15,15 @@ from psycopg.errors import ConnectionTimeout
 from sqlalchemy import URL, event
 from sqlalchemy.engine import Engine
 
-#: Seconds within which a server must accept a connection.
-CONNECT_S = 10
+CONNECT_S = 10  #: seconds within which a server must accept a connection
+ANSWER_S = 20.0  #: seconds without an answer after which another connection is tried
 
-#: Seconds without an answer after which another connection is tried, to find out whether the server hangs.
-ANSWER_S = 20.0
-
-#: Parameters of libpq: with these, a connection ends half a minute after the server's machine became unreachable.
+#: Parameters of libpq that end a connection half a minute after the server's machine became unreachable.
 NETWORK = {"keepalives_idle": 15, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 30_000}
 
 
 def watch(engine: Engine, url: URL) -> None:
-    """Let an engine connect by `WatchedConnection`, with `CONNECT_S` and `NETWORK` unless its URL has other limits."""
+    """Make an engine use `WatchedConnection`, with `CONNECT_S` and `NETWORK` unless its URL sets other limits."""
     limits = {
         name: value for name, value in (NETWORK | {"connect_timeout": CONNECT_S}).items() if name not in url.query
     }
@@ -44,13 +40,13 @@ class WatchedConnection(psycopg.Connection[Any]):
 
     @classmethod
     def open(cls, *arguments: Any, **parameters: Any) -> Self:
-        """Return a connection; the arguments are those of `psycopg.connect`, and `is_let_in_again` reuses them."""
+        """Connect to a server; arguments are as for `psycopg.connect`."""
         connection = cls.connect(*arguments, **parameters)
         connection._arguments = arguments, parameters
         return connection
 
     def wait(self, *arguments: Any, **options: Any) -> Any:
-        """Wait for an answer of the server; psycopg calls this method for every exchange with the server."""
+        """Wait for an answer of the server; raise `OperationalError` if it hangs. psycopg calls this method."""
         watch = _Watch(self)
         watch.start()
         try:
@@ -63,7 +59,7 @@ class WatchedConnection(psycopg.Connection[Any]):
             watch.end()
 
     def is_let_in_again(self) -> bool:
-        """Whether the server reacts to another connection within `CONNECT_S`, possibly with an error."""
+        """Return whether the server answers another connection within `CONNECT_S` seconds, possibly with an error."""
         positional, named = self._arguments
         try:
             psycopg.connect(*positional, **named).close()
@@ -75,7 +71,7 @@ class WatchedConnection(psycopg.Connection[Any]):
 
 
 class _Watch(threading.Thread):
-    """A thread that shuts down the socket of a connection if its server hangs, so that waiting for the server ends."""
+    """A thread that shuts down a connection's socket if the server hangs, so that waiting for the server ends."""
 
     def __init__(self, connection: WatchedConnection) -> None:
         super().__init__(name="postgresql", daemon=True)

@@ -1,4 +1,4 @@
-"""Protects connections of SQLAlchemy to untrusted SQLite files before their first statement."""
+"""Protects SQLAlchemy's connections to SQLite files, which may come from strangers."""
 
 import sqlite3
 from pathlib import Path
@@ -9,12 +9,11 @@ from sqlalchemy.engine import Connection, Engine, ExceptionContext
 
 from harness.sqlite import StatementWatch, protect, require_sound
 
-#: The key of the `StatementWatch` in `Connection.info`.
-_WATCH = "watch"
+_WATCH = "watch"  #: key of the `StatementWatch` in `Connection.info`
 
 
 def guard(engine: Engine, file: Path, *, read_only: bool) -> None:
-    """Let an engine protect its connections by `harness.sqlite.protect`; a stopped statement raises the reason."""
+    """Let an engine check `file` before it connects, and protect every connection by `harness.sqlite.protect`."""
 
     @event.listens_for(engine, "do_connect")
     def _before(*_: Any) -> None:

@@ -1,4 +1,4 @@
-"""Moves all rows of a submission to a new database, from which they can be added again."""
+"""Moves all rows of a submission to a new results file, from which they can be added again."""
 
 import re
 from collections import Counter
@@ -16,11 +16,11 @@ from harness.text import counted
 
 @dataclass(frozen=True)
 class Removal:
-    """A planned removal of all rows of a submission, of all its versions."""
+    """A planned removal of all records and requests of all versions of a submission."""
 
     evaluations: Sequence[Evaluation]
     requests: Sequence[Request]
-    file: Path  #: the new database to which the rows are moved
+    file: Path  #: the new SQLite file to which the rows are moved
 
     @property
     def text(self) -> str:
@@ -31,7 +31,7 @@ class Removal:
         return f"{records} and {counted(len(self.requests), 'request')}"
 
     def carry_out(self, records: Records) -> None:
-        """Copy the rows to `file`, then delete them from `records`; raises `UserError` if either fails."""
+        """Copy the rows to `file`, then delete them from `records`; raise `UserError` if a database fails."""
         with Records(self.file) as copy:
             copy.add(*self.evaluations)
             copy.ask(self.requests)
@@ -39,7 +39,7 @@ class Removal:
 
 
 def plan_removal(records: Records, submission: str) -> Removal:
-    """Return the planned removal of a submission; raises `UserError` if the database has no rows of the submission."""
+    """Return the planned removal of a submission; raise `UserError` if the database has no rows of it."""
     evaluations, requests = records.all_of(submission)
     if not evaluations and not requests:
         known = sorted({*records.distinct("submission"), *(request.submission for request in records.requests())})
@@ -49,7 +49,6 @@ def plan_removal(records: Records, submission: str) -> Removal:
 
 
 def _new_file(records: Records, submission: str) -> Path:
-    """Return an unused path beside an SQLite database, or in the current directory for a server."""
     stem = f"removed_{re.sub(r'[^A-Za-z0-9_.+-]', '_', submission)}"
     folder = Path() if records.file is None else records.file.parent
     names = (f"{stem}.db" if number == 1 else f"{stem}-{number}.db" for number in count(1))

@@ -1,4 +1,4 @@
-"""Rules for the values of columns. The harness keeps them; an untrusted database may break them."""
+"""Rules for the values of columns, to check databases of strangers. The harness writes only values that follow them."""
 
 import functools
 import json
@@ -14,7 +14,7 @@ from harness.outcome import Outcome
 from harness.records.tables import UtcDateTime
 from harness.text import is_line, is_text
 
-#: Maximum numbers of characters of a digest, a name, and a text without a limit of its own.
+#: Maximum numbers of characters of a digest, of a name, and of a text without a limit in `Column.info`.
 LONGEST_DIGEST, LONGEST_NAME, LONGEST_TEXT = 64, 255, 32 * 1024
 
 #: Largest absolute value of a measured number, and largest integers of 32 and 64 bits.
@@ -30,22 +30,20 @@ class Rule(NamedTuple):
     """The values that a column may have."""
 
     words: str  #: description of the values, for messages
-    holds: Callable[
-        [Any], bool
-    ]  #: returns whether the column may have a value, as stored or as converted by SQLAlchemy
-    #: returns the values that need a test: `set` drops equal texts; `iter` keeps all numbers, since True equals 1
+    holds: Callable[[Any], bool]  #: whether the column may have a value, as stored or as SQLAlchemy converts it
+    #: returns the values to be tested: `set` tests equal texts once; `iter` tests all numbers, since True equals 1
     different: Callable[[Iterable[Any]], Iterable[Any]] = iter
 
 
 @functools.cache
 def rule_of(column: Column[Any]) -> Rule:
-    """Return the rule of a column, by the column's name, `info` (see `harness.records.tables`) or type."""
+    """Return the rule of a column."""
     rule = _rule(column)
     return rule._replace(holds=lambda value: value is None or rule.holds(value)) if column.nullable else rule
 
 
 def fit_together(outcome: object, value: object) -> bool:
-    """Whether a record has a value if and only if its outcome is OK."""
+    """Return False for a record with outcome OK but no value, or with a value but another outcome."""
     return (outcome == Outcome.OK) == (value is not None)
 
 

@@ -1,8 +1,4 @@
-"""Turns rows into objects, and refuses rows with values that the harness would not write.
-
-SQLite stores any value in any column, and PostgreSQL checks types, but no bounds. Python tests a row in a third of the
-time that SQL needs.
-"""
+"""Turns rows of the database into objects, and refuses values that the harness would not write."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
@@ -17,30 +13,27 @@ from harness.records.row_rules import Rule, fit_together, rule_of
 from harness.records.tables import OTHER_DATABASE, Stored
 from harness.text import printable
 
-#: Number of rows in memory at once; a row has up to 16 KB of output.
-ROWS_AT_ONCE = 100
-
-#: Maximum number of characters of a wrong value in a message.
-SHOWN = 40
+ROWS_AT_ONCE = 100  #: number of rows in memory at once; a row has up to 16 KB of output
+SHOWN = 40  #: maximum number of characters of a wrong value in a message
 
 S = TypeVar("S", bound=Stored)
 
 
 def select_of(kind: type[Stored], table: Table) -> Select[Any]:
-    """Return a query of all fields of the class `kind`; `read_as` turns its rows into objects."""
+    """Return a query for all columns of `table` that are fields of the class `kind`."""
     return select(*(table.c[one.name] for one in fields(kind)))
 
 
 def read_as(kind: type[S], connection: Connection, query: Select[Any], table: Table, name: str) -> Iterator[S]:
-    """Yield the rows of a query of `select_of` as objects of the class `kind`; for other parameters see `read`."""
+    """Yield the rows of a query, made by `select_of`, as objects of the class `kind`; see `read` for the errors."""
     for number, *columns in read(connection, query, table, name):
         yield kind(*columns, id=number)
 
 
 def read(connection: Connection, query: Executable, table: Table, name: str) -> Iterator[Sequence[Any]]:
-    """Yield the rows of a query. A column with the name of a column of `table` must follow the rule of that column.
+    """Yield the rows of a query; raise `UserError` for a value that breaks the rule of its column in `table`.
 
-    Raises `UserError` for a value that the harness would not write; `name` is the database, for the message.
+    `name` is the name of the database, for messages.
     """
     result = connection.execute(query)
     names = list(result.keys())
@@ -60,7 +53,7 @@ def read(connection: Connection, query: Executable, table: Table, name: str) -> 
 
 
 def _fit(rows: Sequence[Row[Any]], rules: Sequence[tuple[int, Rule]], pair: Sequence[int]) -> bool:
-    """Whether all rows follow the rules (position, rule); `pair` has the positions of outcome and value, if any."""
+    """Return whether rows follow the rules (position, rule); `pair` has the positions of outcome and value, if any."""
     if not rows:
         return True
     columns = list(zip(*rows, strict=True))
@@ -70,7 +63,6 @@ def _fit(rows: Sequence[Row[Any]], rules: Sequence[tuple[int, Rule]], pair: Sequ
 
 
 def _first_wrong(connection: Connection, table: Table, name: str) -> UserError:
-    """Return an error that names row and column of the first value of a table that the harness would not write."""
     columns, where = list(table.columns), f"{name}, table {table.name}"
     stored = [type_coerce(column, NullType()).label(column.name) for column in columns]  # without conversion
     streamed = connection.execution_options(yield_per=ROWS_AT_ONCE)

@@ -1,4 +1,4 @@
-"""Creates the tables of a database and stamps them with their version, or checks existing tables."""
+"""Creates the tables of a results database, or checks the version and the columns of existing tables."""
 
 import re
 from collections.abc import Iterator
@@ -17,41 +17,36 @@ from harness.records.tables import METADATA, OTHER_DATABASE
 from harness.shell import is_version
 from harness.text import printable
 
-#: The version of the tables that this program reads and writes.
-SCHEMA = 1
+SCHEMA = 1  #: version of the tables that this program reads and writes
+_NUMBER = re.compile(r"[1-9][0-9]{0,8}")  #: a valid version; SQLite could store anything in the column
+SHOWN = 40  #: maximum number of characters of a version in a message
 
-#: A version as text; a column of SQLite may hold any other value.
-_NUMBER = re.compile(r"[1-9][0-9]{0,8}")
-
-#: Maximum number of characters of a version in a message.
-SHOWN = 40
-
-#: The stamp, a table of one row: the version of the tables. Alembic, a tool for migrations, uses the same table.
+#: Table of one row with the version of all tables, as Alembic, a tool for migrations, uses it.
 STAMP = Table("alembic_version", MetaData(), Column("version_num", String(32), primary_key=True))
 
-#: Remedy for a database without records.
-FIRST_RUN = f"run `pgdl run SUBMISSION` first, or {OTHER_DATABASE}"
-
-#: Key of PostgreSQL's advisory lock under which tables are created.
-CREATING = 7_413_020
+FIRST_RUN = f"run `pgdl run SUBMISSION` first, or {OTHER_DATABASE}"  #: remedy for a database without records
+CREATING = 7_413_020  #: key of PostgreSQL's advisory lock under which tables are created
 
 
 def open_tables(database: Database, *, read_only: bool) -> None:
-    """Check the tables of a database, after creating missing tables and indices unless it is `read_only`."""
+    """Create missing tables and indices, unless the database is `read_only`; then check all tables.
+
+    Raise `UserError` for tables of another version or without a column, and for a read-only database without tables.
+    """
     with database.begin() as connection:
         is_new = not _has_tables(connection, database.name)
     if is_new and read_only:
         raise UserError("holds no records", file=database.name, remedy=FIRST_RUN)
     if is_new:
         with _changing(database) as connection:
-            # First, since tables without a stamp are refused. Another program may stamp the database at the same time.
+            # The version comes first, since tables without it are refused. Another program may do the same now.
             connection.execute(CreateTable(STAMP, if_not_exists=True))
             row = select(literal(str(SCHEMA))).where(~exists(select(STAMP.c.version_num)))
             connection.execute(insert(STAMP).from_select(["version_num"], row))
     if not read_only:
         for table in METADATA.sorted_tables:
             with _changing(database) as connection:
-                if not sqlalchemy.inspect(connection).has_table(table.name):  # a role may lack permission
+                if not sqlalchemy.inspect(connection).has_table(table.name):  # the role may lack permission to create
                     connection.execute(CreateTable(table, if_not_exists=True))
     _require_columns(database)
     if not read_only:
@@ -59,7 +54,7 @@ def open_tables(database: Database, *, read_only: bool) -> None:
 
 
 def _has_tables(connection: Connection, name: str) -> bool:
-    """Whether a database has the tables of records; raises `UserError` if they have another version."""
+    """Return whether a database has tables of records; raise `UserError` if they have another version."""
     tables = sqlalchemy.inspect(connection).get_table_names()
     query = select(func.substr(STAMP.c.version_num, 1, SHOWN, type_=NullType())).limit(2)
     stamps = [str(row[0]) for row in connection.execute(query)] if STAMP.name in tables else []
@@ -78,7 +73,7 @@ def _has_tables(connection: Connection, name: str) -> bool:
 
 
 def _create_indexes(database: Database) -> None:
-    """Create missing indices if the user's role may: they only make queries faster."""
+    """Create missing indices; without the permission leave them out, since they only make queries faster."""
     for table in METADATA.sorted_tables:
         with _changing(database) as connection:
             there = {index["name"] for index in sqlalchemy.inspect(connection).get_indexes(table.name)}
@@ -104,8 +99,8 @@ def _require_columns(database: Database) -> None:
 
 @contextmanager
 def _changing(database: Database) -> Iterator[Connection]:
-    """Yield a connection in a transaction that changes tables; PostgreSQL lets one program do so at a time."""
+    """Yield a connection in a transaction; on PostgreSQL, wait until no other program is creating tables."""
     with database.begin() as connection:
-        if database.is_postgresql:  # two programs cannot create the same table at once
+        if database.is_postgresql:  # if two programs create the same table at once, one of them fails
             connection.execute(select(func.pg_advisory_xact_lock(CREATING)))
         yield connection

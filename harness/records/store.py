@@ -1,4 +1,4 @@
-"""The results database with its tables: methods that add and delete rows, and queries."""
+"""The results database: methods that add, find and delete records and requests."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import starmap
@@ -25,7 +25,7 @@ S = TypeVar("S", bound=Stored)
 
 
 class EndedCall(NamedTuple):
-    """The columns of a record that tell a run whether to make the call again."""
+    """The columns of a record that decide whether a run makes the call again."""
 
     key: str
     outcome: str
@@ -34,15 +34,12 @@ class EndedCall(NamedTuple):
 
 
 class Records(Database):
-    """A results database with methods for its rows; a row is on disk when the method that adds it returns.
-
-    All methods raise `UserError` if the database cannot be opened, read or written; rows already written are kept.
-    """
+    """A results database. A method that adds rows returns when they are on disk; failures raise `UserError`."""
 
     def __init__(self, location: Address | Path | str, *, read_only: bool = False) -> None:
-        """Open the database at an SQLAlchemy URL, or at the path of an SQLite file, and create missing tables.
+        """Open a database by its SQLAlchemy URL or the path of its SQLite file, and create missing tables.
 
-        A `read_only` database must exist, is not changed, and refuses writes.
+        A `read_only` database must exist, and cannot be changed.
         """
         super().__init__(Address.of(location, "results"), read_only=read_only)
         if read_only and self.file is not None and not self.file.exists():
@@ -51,7 +48,7 @@ class Records(Database):
 
     @staticmethod
     def file_at(location: Address | Path | str) -> Path | None:
-        """Return the path of an SQLite database without opening or creating it; None for a server."""
+        """Return the path of an SQLite database, without opening it; None for PostgreSQL."""
         return Database(Address.of(location, "results")).file
 
     def add(self, *evaluations: Evaluation) -> None:
@@ -63,10 +60,10 @@ class Records(Database):
         self._insert(REQUESTS, requests)
 
     def requests(self) -> list[Request]:
-        """Return the requests that decide which rows a board shows, in the order of the table.
+        """Return the requests that decide which rows a board shows, oldest first.
 
-        These are all requests merged from other databases, and the last own request for every version, task,
-        configuration and source.
+        These are all requests that were merged from other databases, and the last own request for each version, task,
+        configuration and path of the submission.
         """
         table = REQUESTS.c
         same = (table.submission, table.submission_digest, table.task, table.configuration, table.source)
@@ -85,17 +82,17 @@ class Records(Database):
         return found
 
     def ended(self, keys: Collection[str]) -> list[EndedCall]:
-        """Return the columns of `EndedCall` in the newest record of each key; keys without a record are left out."""
+        """Return a few columns of the newest record of each key; keys without a record are left out."""
         return list(starmap(EndedCall, self._columns_of(EndedCall._fields, keys)))
 
     def newest(self, keys: Collection[str]) -> Iterator[Record]:
-        """Yield the newest record of each of these keys, in no particular order; keys without a record are left out."""
+        """Yield the newest record of each key, in any order; keys without a record are left out."""
         with self.begin() as connection:
             for query in newest_of_keys(select_of(Record, EVALUATIONS), keys):
                 yield from read_as(Record, connection, query, EVALUATIONS, self.name)
 
     def newest_of(self, *conditions: ColumnElement[bool]) -> Iterator[Record]:
-        """Yield, of all records that meet the conditions, the newest of every key, oldest first.
+        """Yield the newest record of every key among the records that meet the conditions, oldest first.
 
         Conditions may use only columns in which all records of a key are equal.
         """
@@ -104,7 +101,7 @@ class Records(Database):
     def whole_of(
         self, *conditions: ColumnElement[bool], only: Sequence[ColumnElement[bool]] = ()
     ) -> Iterator[Evaluation]:
-        """Yield the records of `newest_of`, with all columns, that meet `only`: conditions on any column."""
+        """Yield records as `newest_of` does, but with all columns; `only` holds further conditions, on any column."""
         return self._newest_of(Evaluation, conditions, only)
 
     def _newest_of(
@@ -137,23 +134,22 @@ class Records(Database):
         self.write(work)
 
     def rows(self, query: Executable) -> list[Sequence[Any]]:
-        """Return the rows of a query on records; raises `UserError` for a value that the harness would not write."""
+        """Return the rows of a query on records; raise `UserError` for a value that the harness would not write."""
         with self.begin() as connection:
             if self.is_postgresql:  # the server may take a second to compile a query that runs for milliseconds
                 connection.execute(select(func.set_config("jit", "off", True)))
             return list(read(connection, query, EVALUATIONS, self.name))
 
     def output_tails(self, keys: Collection[str]) -> dict[str, str]:
-        """Return key -> the end of the output in the newest record of the key."""
+        """Return key -> end of the submission's output, from the newest record of each key that has a record."""
         return dict(map(tuple, self._columns_of(("key", "output_tail"), keys)))
 
     def distinct(self, column: str) -> list[str]:
-        """Return the distinct values of a column of records, in alphabetical order."""
+        """Return the distinct values of a column of the table `evaluations`, in alphabetical order."""
         chosen = EVALUATIONS.c[column]
         return [row[0] for row in self.rows(select(chosen).distinct().order_by(chosen))]
 
     def _columns_of(self, names: Iterable[str], keys: Collection[str]) -> Iterator[Sequence[Any]]:
-        """Yield the columns `names` of the newest record of each key; keys without a record are left out."""
         with self.begin() as connection:
             for query in newest_of_keys(select(*(EVALUATIONS.c[name] for name in names)), keys):
                 yield from read(connection, query, EVALUATIONS, self.name)

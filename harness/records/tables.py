@@ -1,4 +1,4 @@
-"""Types and functions from which the tables of the results database are made."""
+"""Building blocks of the tables of the results database: column types, and tables from dataclasses."""
 
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
@@ -9,7 +9,7 @@ from sqlalchemy import Boolean, Column, DateTime, Dialect, Index, Integer, MetaD
 
 
 class UtcDateTime(TypeDecorator[datetime]):
-    """A time, returned by every database in UTC with its time zone, although SQLite stores no time zone."""
+    """A column type for times, which are always returned in UTC with a time zone, although SQLite stores no zone."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
@@ -26,10 +26,10 @@ class UtcDateTime(TypeDecorator[datetime]):
 
 
 class Flag(Boolean):
-    """A truth value. SQLite may hold any other value: it is returned unchanged, so that `row_rules` refuses it."""
+    """A column type for truth values. Any other value in SQLite is returned unchanged, for `row_rules` to refuse."""
 
     def result_processor(self, dialect: Dialect, coltype: object) -> Any:
-        """Return the function that converts a stored value; None for PostgreSQL, which stores truth values."""
+        """Return the function that converts stored values, or None for PostgreSQL, which stores truth values."""
         return None if dialect.supports_native_boolean else _flag
 
 
@@ -37,22 +37,19 @@ def _flag(value: Any) -> Any:
     return bool(value) if type(value) is int and value in (0, 1) else value
 
 
-#: Remedy for a database of another program.
-OTHER_DATABASE = "name another database with --results"
-
-#: The tables of the results database.
-METADATA = MetaData()
+OTHER_DATABASE = "name another database with --results"  #: remedy for a database of another program
+METADATA = MetaData()  #: the tables of the results database
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A row of a table; the fields of a subclass are the columns of its table, in their order."""
+    """A row of a table. The fields of a subclass are the columns of its table."""
 
-    id: int = field(default=0, kw_only=True, compare=False)  #: number of the row, which the database assigns
+    id: int = field(default=0, kw_only=True, compare=False)  #: number of the row; the database assigns it
 
 
 def table_of(name: str, kind: type[Stored], *indices: Index) -> Table:
-    """Return the table for a subclass of `Stored`; a column may be empty if its field may be None."""
+    """Return a table with a column for each field of a subclass of `Stored`, nullable if the field may be None."""
     columns: list[Column[Any]] = [Column("id", Integer, primary_key=True, comment="Number of the row.")]
     for column_name, hint in get_type_hints(kind, include_extras=True).items():
         if column_name != "id":
@@ -63,16 +60,16 @@ def table_of(name: str, kind: type[Stored], *indices: Index) -> Table:
     return Table(name, METADATA, *columns, *indices)
 
 
-#: The `info` of a column with a digest, and of a column with text in printable ASCII, for `row_rules`.
+#: `Column.info` of a column that holds a digest, and of a column that holds printable ASCII text; see `row_rules`.
 DIGEST: dict[str, Any] = {"digest": True}
 WORD: dict[str, Any] = {"word": True}
 
 
 def longest(characters: int) -> dict[str, Any]:
-    """Return the `info` of a column whose text has a maximum number of characters, for `row_rules`."""
+    """Return the `Column.info` that limits the text of a column to a number of characters; see `row_rules`."""
     return {"longest": characters}
 
 
 def columns_of(row: Stored) -> dict[str, Any]:
-    """Return column -> value of a row, for an insertion; `id` is left out, since the database assigns it."""
+    """Return column -> value of a row, without `id`, which the database assigns."""
     return {one.name: getattr(row, one.name) for one in fields(row) if one.name != "id"}

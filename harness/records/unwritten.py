@@ -1,8 +1,4 @@
-"""If a database fails, keeps its records in a local file; the next run adds them to the database.
-
-The file is an SQLite database in the user's cache directory. Its name contains a digest of the failed database's
-address, without user and password.
-"""
+"""Keeps records in a local SQLite file while the results database fails; the next run adds them to the database."""
 
 import hashlib
 from collections.abc import Iterator, Sequence
@@ -25,16 +21,16 @@ from harness.records.tables import columns_of
 from harness.sqlite import beside
 from harness.text import counted
 
-#: Parameters of a URL that identify the user and not the database.
+#: Parameters of a URL that identify the user, and so do not belong to the digest of a database's address.
 OF_THE_USER = ("user", "password", "passfile", "sslpassword", "sslkey", "sslcert")
 
 
 class UnusableError(UserError):
-    """A local file of records cannot be read, or only in part."""
+    """A local file of records cannot be read completely."""
 
 
 def keep(database: Database, evaluations: Sequence[Evaluation]) -> Path:
-    """Write records to the local file of a database, and return the file's path; raises `UserError` if this fails."""
+    """Write records to the database's local file, and return its path; raise `UserError` if it cannot be written."""
     rows = [columns_of(row) for row in evaluations]
     with _locked(database) as stem:
         file = stem.with_suffix(f".version-{SCHEMA}.db")
@@ -44,7 +40,7 @@ def keep(database: Database, evaluations: Sequence[Evaluation]) -> Path:
                 open_tables(local, read_only=False)
                 local.write(lambda connection: connection.execute(insert(EVALUATIONS), rows))
         except Exception as error:
-            if is_new:  # a partial file holds no record
+            if is_new:  # it holds no record yet
                 for part in (file, *beside(file)):
                     part.unlink(missing_ok=True)
             if isinstance(error, DatabaseError):
@@ -54,10 +50,9 @@ def keep(database: Database, evaluations: Sequence[Evaluation]) -> Path:
 
 
 def add_unwritten(database: Database) -> None:
-    """Add the records in the database's local files to the database, as its newest, and delete the files.
+    """Move the records of a database's local files to the database; report each file to the database's `warn`.
 
-    Each record is added once, even after an interruption, or if several runs do this at the same time. A call of the
-    database's `warn` reports each file; an unreadable file is renamed.
+    Each record is added once, even if several runs do this at the same time. A damaged file is renamed.
     """
     if not _files(_stem(database)):
         return
@@ -78,7 +73,7 @@ def add_unwritten(database: Database) -> None:
 
 
 def _parts(file: Path) -> Iterator[Sequence[Evaluation]]:
-    """Yield the records of a local file in their order, in groups of up to `AT_ONCE`; raises `UnusableError`."""
+    """Yield the records of a local file in groups of up to `AT_ONCE`; raise `UnusableError` if it cannot be read."""
     try:
         with Database(Address.of(file, "unwritten")) as local:
             open_tables(local, read_only=True)
@@ -90,7 +85,7 @@ def _parts(file: Path) -> Iterator[Sequence[Evaluation]]:
 
 
 def _set_aside(file: Path) -> Path:
-    """Rename a file and its journals, and return the new path: a later file of the name must not get the journals."""
+    """Rename a file and SQLite's journals beside it, so that no new file gets these journals; return the new path."""
     names = (file.with_name(f"{file.name}.unusable-{number}") for number in count(1))
     aside = next(name for name in names if not name.exists())
     with writing(file):
@@ -101,14 +96,14 @@ def _set_aside(file: Path) -> Path:
 
 
 def has_unwritten(database: Database) -> bool:
-    """Whether an earlier run of this user kept records in a local file, since the database failed."""
+    """Return whether this user has local files with records for a database."""
     stem = cache_file("unwritten", _digest(database))
     return stem is not None and bool(_files(stem))
 
 
 @contextmanager
 def _locked(database: Database) -> Iterator[Path]:
-    """Yield the path of a database's local files without suffix, and lock the files against other processes."""
+    """Lock a database's local files against other processes; yield their path without suffix."""
     stem = _stem(database)
     with writing(stem), locked(stem.with_suffix(".lock")):
         yield stem

@@ -1,4 +1,4 @@
-"""Writes the records of a run in groups, since a transaction for each record would cost more than some calls."""
+"""Writes the records of a run in groups, since a transaction for each record would take too long."""
 
 import threading
 import time
@@ -16,17 +16,16 @@ from harness.records.keys import insert_missing
 from harness.records.unwritten import keep
 from harness.text import counted
 
-#: Number of records, and seconds since the last group, after which a group is written.
+#: A group is written as soon as it has this many records, or this many seconds after the previous group.
 GROUP, INTERVAL_S = 100, 1.0
 
 
 class RecordWriter:
-    """Writes records in groups, in a thread of its own; a context that writes the remaining records on exit.
+    """Writes records in groups, in a separate thread: a context manager that writes the remaining records on exit.
 
-    It writes only records of calls that `claims` still holds (None: all records). The first record after an idle second
-    is written at once. If the server fails, the writer tries again for ten minutes, and calls the database's `warn`.
-    After that, and at once for other errors, all groups go into a local file (`unwritten`), and every method raises a
-    `UserError` that names the file. If an error or Ctrl-C ends the context, the writer tries only once more.
+    Only records of calls that `claims` still holds are written, or all if it is None. If a PostgreSQL server fails, the
+    writer tries again for ten minutes. After an error or Ctrl-C in the context, it tries only once more. Records that
+    cannot be written go into a local file (`unwritten`); then every method raises a `UserError` that names the file.
     """
 
     def __init__(self, database: Database, claims: Claims | None) -> None:
@@ -37,8 +36,8 @@ class RecordWriter:
         self._decided: list[tuple[Evaluation, bool]] = []
         self._flushing = self._over = False
         self._hurry = threading.Event()
-        self._cause: Exception | None = None  # the database's error, after which no group is written to it
-        self._failure: Exception | None = None  # the error that every method raises
+        self._cause: Exception | None = None  # the error after which no group is written to the database
+        self._failure: Exception | None = None  # the error that every method then raises
         self._file: Path | None = None  # the local file of records
         self._lost, self._why_lost = 0, ""
         self._thread = threading.Thread(target=self._work, name="records")
@@ -63,12 +62,11 @@ class RecordWriter:
             self._tell_failure(error)
             raise
         if kind is None or (isinstance(error, UserError) and (self._lost or isinstance(error, DatabaseError))):
-            # Without this error, the run would not report lost calls.
+            # Otherwise the run would not report lost calls.
             self._require_success()
         self._tell_failure(error)
 
     def _tell_failure(self, error: BaseException | None) -> None:
-        """Pass the failure to the database's `warn`, unless it is `error`, which ends the run."""
         if self._failure is not None and self._failure is not error:
             self._database.warn(str(self._failure))
 
@@ -80,7 +78,10 @@ class RecordWriter:
         self._require_success()
 
     def written(self) -> list[tuple[Evaluation, bool]]:
-        """Return the records handled since the previous call: True if written, False if another run took the call."""
+        """Return the records handled since the last call of this method, each with whether it was written.
+
+        A record is not written if another run has taken over the call.
+        """
         self._require_success()
         with self._changed:
             decided, self._decided = self._decided, []
@@ -115,7 +116,6 @@ class RecordWriter:
                 )
 
     def _next_group(self) -> list[Evaluation]:
-        """Wait for records, and return the next group; an empty group at the end of the run."""
         with self._changed:
             while not self._changed.wait_for(lambda: self._waiting or self._over, INTERVAL_S):
                 if not threading.main_thread().is_alive():  # Ctrl-C interrupted this writer's exit
@@ -128,14 +128,12 @@ class RecordWriter:
         if self._cause is None:
             try:
                 return self._database.patiently(lambda: self._write(group), self._hurry)
-            except Exception as error:  # of any kind: no finished call may be lost
+            except Exception as error:  # any exception: no finished call may be lost
                 self._cause = error
         self._failure = self._keep(group, self._cause)
         return []
 
     def _write(self, group: list[Evaluation]) -> list[tuple[Evaluation, bool]]:
-        """Write records of calls that are still claimed, and return each record with whether the database has it."""
-
         def work(connection: Connection) -> list[bool]:
             held = None if self._claims is None else self._claims.held(connection, {row.key for row in group})
             return insert_missing(connection, group, held)
@@ -143,10 +141,10 @@ class RecordWriter:
         return list(zip(group, self._database.write(work, self._hurry), strict=True))
 
     def _keep(self, group: list[Evaluation], cause: Exception) -> Exception:
-        """Write records to the local file, and return an error that names the file, or says that calls are lost."""
+        """Write records to the local file; return an error that names the file, or says how many calls are lost."""
         try:
             self._file = keep(self._database, group)
-        except Exception as error:  # the thread has to go on: others wait for it
+        except Exception as error:  # the thread must not end: other threads wait for it
             self._lost, self._why_lost = self._lost + len(group), str(error)
         if not (self._lost or isinstance(cause, DatabaseError)):
             return cause  # a bug: its traceback is shown

@@ -1,7 +1,4 @@
-"""Runs one call of a submission in its own sandbox, under limits that the harness enforces.
-
-Other rooms use the names exported here and nothing else of this room.
-"""
+"""Runs one call of a submission in its own sandbox, under limits that the harness enforces."""
 
 from harness.sandbox.call import Call
 from harness.sandbox.clock import Clock
@@ -13,5 +10,5 @@ from harness.sandbox.staging import Staging
 
 __all__ = ["KINDS", "Call", "Clock", "Job", "Kind", "Limits", "MachineFacts", "SandboxChoice", "Staging"]
 
-#: Modules for other rooms, beside the names above: for sandboxes that a test plays.
+#: Modules for other rooms, beside the names above: tests define sandboxes with them.
 MODULES = ("running_sandbox", "processes")

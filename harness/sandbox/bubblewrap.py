@@ -39,9 +39,9 @@ SCRATCH = ("/tmp", "/dev/shm")
 
 
 def sandbox(job: Job, limits: Limits, slot: int) -> tuple[list[str], list[str]]:
-    """Return bubblewrap's options for `job`, and the beginning of the command that runs in the sandbox.
+    """Return bubblewrap's options for `job`, and a command prefix that makes the worker of root an ordinary user.
 
-    `slot` is the number of the sandbox among those that exist at the same time.
+    `slot` is the number of the sandbox among the sandboxes that exist at the same time.
     """
     options = [*_base_options(limits, job.gpu, job.worker), "--dir", "/job"]
     for source, target in zip(job.directories, JOB_DIRECTORIES, strict=True):
@@ -58,7 +58,7 @@ def worker(runtime: str) -> list[str]:
 
 
 def trial() -> tuple[list[str], list[str]]:
-    """Return what `sandbox` returns, but without a job, to test whether sandboxes work here."""
+    """Return what `sandbox` returns, but without the files of a job, to test whether sandboxes work here."""
     return [*_base_options(Limits(), gpu=None, worker=None), *_SEAL], _drop_root(slot=0)
 
 
@@ -67,7 +67,6 @@ _SEAL = ("--remount-ro", "/", "--chdir", "/tmp", "--clearenv")
 
 
 def _base_options(limits: Limits, gpu: Gpu | None, worker: Path | None) -> list[str]:
-    """Return the options that do not depend on the job's files; `worker` is the directory of the worker's code."""
     files = [] if gpu is None else gpu_files(gpu)
     if gpu is None:  # mounted nodev, so that no worker can open it: its shared mappings escape the memory watch
         nodes = ["--ro-bind", "/dev/zero", "/dev/zero"]
@@ -98,18 +97,17 @@ def _namespaces() -> list[str]:
 
 
 def becomes_others() -> bool:
-    """Return whether each worker runs as a user of its own: if the harness is root with the `NEEDED` capabilities."""
+    """Return whether each worker runs as another user, because the harness is root with `NEEDED` capabilities."""
     return os.geteuid() == 0 and _capabilities() & NEEDED == NEEDED
 
 
 def _capabilities() -> int:
-    """Return the effective capabilities of this process as bits, 0 if the kernel does not show them."""
     found = re.search(r"^CapEff:\s*([0-9a-f]+)$", Path("/proc/self/status").read_text(), re.MULTILINE)
     return int(found[1], 16) if found else 0
 
 
 def worker_uid(slot: int) -> int | None:
-    """Return the user ID of the worker in a slot; None if the worker runs as the harness' user."""
+    """Return the user ID of the worker with the number `slot`; None if the worker runs as the harness' user."""
     if not becomes_others():
         return None
     users = int(Path("/proc/self/uid_map").read_text().split()[2])
@@ -144,7 +142,6 @@ def _system_mounts() -> list[str]:
 
 
 def _scratch(limits: Limits) -> list[str]:
-    """Return options for the writable file systems: they are in memory, and bounded in size."""
     return [
         "--size", str(limits.shared_memory_bytes), "--perms", "1777", "--tmpfs", "/dev/shm",
         "--size", str(limits.scratch_bytes), "--perms", "1777", "--tmpfs", "/tmp",

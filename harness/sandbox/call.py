@@ -68,8 +68,7 @@ class Call:
     ) -> "Self | CallResult":
         """Start a worker and wait for its imports. Return the call, or its result if the start failed.
 
-        The clock does not run yet, so another call may run meanwhile. Raise `StoppedError` once `stopping` returns
-        true.
+        The clock does not run yet, so another call may run meanwhile. Raise `StoppedError` once `stopping` is true.
         """
         started = time.monotonic()
         try:
@@ -87,7 +86,6 @@ class Call:
         return call
 
     def _wait_until_ready(self, started: float) -> None:
-        """Wait for the worker's imports. Raise `Ended` if they fail, or if the sandbox cannot be inspected."""
         ready = self._expect("ready", lambda: self._limits.startup_s - (time.monotonic() - started))
         if self._worker.sandbox.storage() is None:
             raise Ended(Outcome.INFRA_ERROR, "the harness cannot inspect the sandbox, and so cannot enforce its limits")
@@ -170,7 +168,6 @@ class Call:
         self._worker.output = b""  # drop the output of libraries
 
     def _timed(self, clock: Clock) -> Ended:
-        """Call the measure between the start and the stop of `clock`, and note its times."""
         self._phase = ""
         started = clock.start()
         left = clock.left()
@@ -196,9 +193,9 @@ class Call:
         return ended
 
     def _expect(self, event: str, left: Callable[[], float], *, exceeded: str | None = None) -> dict[str, Any]:
-        """Return the worker's message `event`. Raise `Ended` if a limit is exceeded, or if the worker ends before.
+        """Wait for the worker's message `event` and return it. Raise `Ended` if a limit is exceeded or the worker ends.
 
-        `exceeded` names the time limit of a measure; with None, the worker runs trusted code only. Raise
+        `exceeded` names the time limit of a measure; it is None while the worker runs trusted code only. Raise
         `StoppedError` once the run is being stopped.
         """
         timed = exceeded is not None
@@ -223,7 +220,6 @@ class Call:
                 next_check = time.monotonic() + TICK
 
     def _enforce_limits(self) -> None:
-        """Raise `Ended` if the usage of memory, storage, threads or output exceeds its limit."""
         storage = self._worker.sandbox.storage()
         if storage is None:  # the sandbox is not set up yet
             return
@@ -246,7 +242,7 @@ class Call:
             self._relieve_machine()
 
     def _relieve_machine(self) -> None:
-        """End this call if the machine still lacks memory. Raise `Ended`, which says whether the call is to blame."""
+        """If the machine still lacks memory, end this call and raise `Ended`, with `MEMORY` if the call is to blame."""
         freed = end_and_measure(self._worker.end)
         if freed is None:
             return
@@ -258,7 +254,7 @@ class Call:
         raise Ended(Outcome.INFRA_ERROR, f"the machine has less than 5 % of its memory left, not by this call {used}")
 
     def _killed_by_kernel(self) -> Ended:
-        """Return the end of a call whose worker the kernel killed for lack of memory: `MEMORY` if it is to blame."""
+        """Return the end of a call that the kernel killed for lack of memory: `MEMORY` if the call is to blame."""
         limit, memory = self._limits.memory_bytes, usable_memory()
         used = f"(limit {limit // MIB} MiB, used {self._peak // MIB} MiB when last measured)"
         end = f"the kernel ended the worker when {memory.whose} {memory.total // MIB} MiB were used up"
@@ -274,7 +270,7 @@ class Call:
             self._peak = max(self._peak, self._usage.memory_bytes)
 
     def _deadline_passed(self) -> bool:
-        """Return whether the deadline has passed. The worker is then killed, and cannot be measured."""
+        """Return whether the deadline has passed: a measurement must not wait then, because the worker is killed."""
         return self._deadline is not None and self._deadline.passed_at is not None
 
     def _timeout(self, exceeded: str | None) -> Ended:

@@ -1,13 +1,13 @@
 """Control groups (cgroup v2): the kernel limits the memory and the number of tasks of each call.
 
-The memory watch compares the memory of a call's processes with the limit twenty times a second. A group is a hard
-limit in addition, which is never exceeded. The kernel also counts files in scratch space, socket buffers, inodes and
-other kernel memory, but no pages that a forked worker shares with its zygote. If no group can be created, the watch
-alone enforces the limit.
+The memory watch compares the memory of a call's processes with the limit twenty times a second. A group adds a hard
+limit, which is never exceeded. The kernel also counts files in scratch space, socket buffers, inodes and other kernel
+memory, but no pages that a forked worker shares with its zygote. If no group can be created, the watch alone enforces
+the limit.
 
 Groups can be created where cgroup v2 is delegated to this process. A group that contains processes cannot enable
-controllers for its children. The parent of new groups is therefore either an ancestor whose children already have
-the controllers, or this process' own group once all its processes have moved to a leaf.
+controllers for its children. The parent of new groups is therefore either an ancestor whose children already have the
+controllers, or this process' own group once all its processes have moved to a leaf.
 """
 
 import errno
@@ -65,7 +65,7 @@ class CallGroup:
 
     @property
     def entrance(self) -> list[str]:
-        """The words that, put before a command, make it run in the group."""
+        """Words to put before a command, so that the command runs in the group."""
         return ["/bin/sh", "-c", ENTER, str(self._path / "cgroup.procs")]
 
     def open_entrance(self) -> int:
@@ -78,7 +78,7 @@ class CallGroup:
         return int(events["oom"]) > 0 and int(events["oom_kill"]) > 0
 
     def close(self) -> None:
-        """Remove the group unless processes remain in it; `RunGroup.close` then kills them and removes the group."""
+        """Remove the group. If it still has processes, `RunGroup.close` kills the processes and removes it later."""
         with suppress(OSError):
             self._path.rmdir()
 
@@ -125,7 +125,6 @@ def cgroup_problem() -> str | None:
 
 @contextmanager
 def _changing() -> Iterator[None]:
-    """Keep other runs from creating or removing groups within the context."""
     with locked(cache_directory("cgroups") / "lock"):
         yield
 
@@ -152,7 +151,6 @@ def _create(parent: Path) -> tuple[Path, int]:
 
 
 def _remove(parent: Path, path: Path) -> None:
-    """Remove a run's group as far as possible; the next run removes the rest."""
     with suppress(OSError):
         remove_group(path)
     with suppress(OSError):
@@ -160,7 +158,7 @@ def _remove(parent: Path, path: Path) -> None:
 
 
 def remove_abandoned(parent: Path) -> None:
-    """Remove the groups of killed runs below `parent`: those whose locks are free."""
+    """Remove the groups of killed runs below `parent`, which are the groups whose locks are free."""
     for path in parent.glob(f"{PREFIX}*"):
         descriptor = os.open(path, os.O_RDONLY)
         try:
@@ -173,10 +171,7 @@ def remove_abandoned(parent: Path) -> None:
 
 
 def remove_group(path: Path) -> None:
-    """Kill all processes in a group and its child groups, and remove these groups.
-
-    Raise `OSError` if a process does not leave within `LEAVING_S` seconds.
-    """
+    """Kill all processes in a group and its children, and remove these groups. Raise `OSError` after `LEAVING_S`."""
     if (path / "cgroup.kill").exists():
         (path / "cgroup.kill").write_text("1")
     deadline = time.monotonic() + LEAVING_S
@@ -241,10 +236,7 @@ def members(group: Path) -> list[int]:
 
 
 def allow_limits(group: Path) -> None:
-    """Enable the controllers for the children of `group`. If necessary, first move the group's processes to a leaf.
-
-    Raise `OSError` if the kernel refuses.
-    """
+    """Enable the controllers for the children of `group`, if necessary after moving its processes to a leaf."""
     if _names(group, SUBTREE) >= CONTROLLERS:
         return
     try:

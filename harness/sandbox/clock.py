@@ -32,7 +32,7 @@ class Clock:
         return started
 
     def stop(self, started: float, ended: float | None = None) -> float:
-        """Stop the time of the call that began at `started`, at `ended` or now. Return the seconds of the call."""
+        """End the time of a call at `ended`, by default now. Return its seconds; `started` is the result of `start`."""
         used = (time.monotonic() if ended is None else ended) - started
         with self._lock:
             self._running.remove(started)
@@ -54,7 +54,7 @@ class Clock:
 class Deadline:
     """A thread that calls `end` after `seconds`; leaving the context cancels it.
 
-    The thread also calls `end` if the harness itself was stopped meanwhile: that spoils the measured time of the call.
+    The thread also calls `end` if the harness itself was stopped meanwhile, because the measured time is then wrong.
     """
 
     def __init__(self, seconds: float, end: Callable[[], None]) -> None:

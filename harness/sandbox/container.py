@@ -67,16 +67,13 @@ class RunningContainer(RunningSandbox):
         )
 
     def kill(self) -> None:
-        """Let the engine kill and remove the container, without waiting for it."""
+        """Let the container engine kill and remove the container, without waiting for that."""
         nothing = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         command = [CLIENT, "rm", "--force", "--volumes", self._name]
         self._removal = children.popen(command, os.environ, **nothing, **children.OWN_GROUP)
 
     def is_gone(self) -> bool:
-        """Return whether the engine has removed the container and the client has ended.
-
-        If the engine fails, as a busy engine may, this starts the removal again.
-        """
+        """Return whether the container is removed and the client has ended. Start a failed removal again."""
         if self._removal is None or self._removal.poll() is None:
             return False
         if self._removal.returncode != 0:
@@ -107,11 +104,11 @@ def _is_local(pid: int, identity: str) -> bool:
 
 
 class EngineError(Exception):
-    """The engine's client failed; the message is what the client wrote to standard error."""
+    """The client of the container engine failed; the message is what it wrote to standard error."""
 
 
 def ask(*arguments: str) -> str:
-    """Return what the engine's client prints. Raise `EngineError` if the client fails or takes over `ANSWER_S` s."""
+    """Return what the container engine's client prints. Raise `EngineError` if it fails or takes over `ANSWER_S` s."""
     try:
         done = children.run([CLIENT, *arguments], os.environ, seconds=ANSWER_S)
     except subprocess.TimeoutExpired as error:
@@ -138,10 +135,9 @@ def new_name() -> str:
 
 
 def start_reaper() -> children.Child:
-    """Return a new process that removes the containers of this harness once its standard input ends.
+    """Remove containers of ended harnesses, and return a process that will remove the containers of this harness.
 
-    Containers outlive their client, and a busy submission does not notice the end of the harness. If another harness
-    was killed together with its reaper, this also removes the containers of that harness.
+    The process waits for the end of its standard input, which comes even if the harness is killed.
     """
     names = _ask_or_empty("ps", "--all", "--filter", f"name=pgdl-{process_scope()}-", "--format", "{{.Names}}")
     for name in names.split():

@@ -43,7 +43,7 @@ FILES = {
 
 
 def gpu_nodes(gpu: Gpu) -> list[str]:
-    """Return the paths of `NODES` for a GPU, whether or not they exist."""
+    """Return the paths of the device nodes `NODES` for a GPU, even if they do not exist."""
     return [_fill(node, gpu) for node in NODES]
 
 
@@ -68,15 +68,12 @@ LOAD = f"import ctypes; ctypes.CDLL({LIBRARY!r}); print(*open('/proc/self/maps')
 
 
 def search_path() -> list[Path]:
-    """Return the directories of the driver's library outside the system's directories; empty without a GPU.
-
-    Calls with a GPU see these directories and have them in LD_LIBRARY_PATH.
-    """
+    """Return the directories of the GPU driver's library outside the system's directories; empty without a GPU."""
     return list(_search_path(os.environ.get("LD_LIBRARY_PATH", ""))) if find_gpus() else []
 
 
 def driver_library() -> Path | None:
-    """Return the path of the driver's library; None if it is not found."""
+    """Return the path of the GPU driver's library; None if it is not found."""
     known = _known_to_loader()
     found = [directory / LIBRARY for directory in search_path()]
     return found[0] if found else known
@@ -96,7 +93,7 @@ def _search_path(given: str) -> tuple[Path, ...]:
 
 @cache
 def _known_to_loader() -> Path | None:
-    """Return the path of the library that the loader finds without LD_LIBRARY_PATH, links resolved; None if none."""
+    """Return the library's path, without links, if the loader finds it without LD_LIBRARY_PATH; otherwise None."""
     without = {name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"}
     done = children.run(children.interpreter(LOAD, options=("-S",)), without, seconds=60)
     paths = (line.split(maxsplit=5)[-1] for line in os.fsdecode(done.stdout).splitlines() if "/libcuda.so" in line)

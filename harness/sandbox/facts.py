@@ -1,4 +1,4 @@
-"""Facts about this machine on which its sandboxes depend, for `pgdl doctor`."""
+"""What `pgdl doctor` finds out about this machine for its sandboxes."""
 
 import platform
 from functools import cached_property
@@ -12,7 +12,7 @@ from harness.sandbox.devices import driver_library, gpu_nodes
 
 
 class MachineFacts:
-    """What this machine has and lacks for sandboxes; each fact is found out when it is first read."""
+    """Facts about this machine that matter to sandboxes. Each is determined when it is first read."""
 
     @cached_property
     def not_linux(self) -> UserError | None:
@@ -31,7 +31,7 @@ class MachineFacts:
 
     @cached_property
     def driver_library(self) -> Path | None:
-        """Library of the GPUs' driver; None if it is not found."""
+        """Path of the GPU driver's library; None if it is not found."""
         return driver_library()
 
     @cached_property

@@ -23,7 +23,7 @@ BOOTSTRAP = (
 
 @dataclass(frozen=True)
 class Job:
-    """The inputs of one call; every directory is a staged copy with a random name."""
+    """The inputs of one call; every directory is a copy (`Staging`) with a random name."""
 
     worker: Path  #: contains the package `harness.worker`
     submission: Path  #: contains complexity.py
@@ -60,10 +60,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of one call, which the harness and the kernel enforce from outside its processes.
-
-    Users choose `memory_bytes`, and the time limit of a `Clock`; the other limits are fixed.
-    """
+    """Limits of one call, enforced from outside its processes. Users choose `memory_bytes`; other limits are fixed."""
 
     memory_bytes: int = 4 * GIB
     #: Seconds for the start and the imports, and again for loading the model and the data, before the clock starts.

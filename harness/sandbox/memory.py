@@ -74,9 +74,9 @@ class _Memory:
 def measure(processes: Processes, limit_bytes: int, give_up: Callable[[], bool] = lambda: False) -> Usage:
     """Return the usage of all processes of a call together.
 
-    Resident pages are quick to read, but a page that forked children share counts once per child. Only if that sum
-    exceeds `limit_bytes`, this reads the exact proportional set sizes, which takes milliseconds per process or more. A
-    process that denies access to its proportional size counts in full. The exact sum ends at `HURRY_S` if it exceeds
+    The sizes of resident pages are quick to read, but a page that forked children share counts once per child. If their
+    sum exceeds `limit_bytes`, the exact proportional set sizes are read, which takes milliseconds per process or more.
+    A process that denies access to its proportional size counts in full. The exact sum ends at `HURRY_S` if it exceeds
     the limit, and is 0 if `give_up` returns true meanwhile.
     """
     if sys.platform != "linux":
@@ -119,10 +119,7 @@ def _measure_elsewhere(pids: Iterable[int]) -> Usage:
 
 
 def _memory(entry: str) -> _Memory | None:
-    """Return the memory of a process; None for a zombie.
-
-    A process may outlive its first thread. Only the other threads then report the memory.
-    """
+    """Return the memory of a process; None for a zombie. If the first thread has ended, another thread reports it."""
     status = _read(f"{entry}/status")
     thread, sizes = entry, _bytes(SIZES, status)
     if not sizes:
@@ -140,11 +137,7 @@ def _memory(entry: str) -> _Memory | None:
 
 
 def _proportional_size(memory: _Memory) -> int:
-    """Return the bytes of a process. A page that n processes share counts 1/n.
-
-    Shared pages count in full if the kernel denies access. They also do before Linux 5.4, because older kernels do not
-    tell pages of files from other pages.
-    """
+    """Return the bytes of a process. A page that n processes share counts 1/n, or 1 if the kernel does not tell."""
     try:
         shares = _bytes(SHARES, _read(f"{memory.thread}/smaps_rollup"))
     except PermissionError:
@@ -153,10 +146,7 @@ def _proportional_size(memory: _Memory) -> int:
 
 
 def _shares_memory(entry: str, memory: _Memory, memories: dict[str, _Memory], numbers: dict[str, int]) -> bool:
-    """Return whether a process still shares its parent's address space, as after vfork(2). It must not count again.
-
-    Return False if the kernel cannot compare, or if the first thread of either process has ended.
-    """
+    """Return whether a process is known to share its parent's address space, as after vfork(2)."""
     parent = memories.get(memory.parent)
     if parent is None or parent.thread != memory.parent or memory.thread != entry:
         return False
@@ -229,7 +219,7 @@ def is_exhausted() -> bool:
 
 
 def end_and_measure(end: Callable[[], object]) -> int | None:
-    """End a call and return the freed bytes. If the machine has free memory again, only return None."""
+    """End a call by `end`, and return the freed bytes. If memory is free again, do nothing and return None."""
     with ENDING:
         if not is_exhausted():
             return None

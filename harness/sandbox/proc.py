@@ -50,17 +50,13 @@ def hide(worker: Path | None, files: Iterable[str] = (), *, gpu: bool = False) -
 
 
 def show(paths: Iterable[str], below: str = "/") -> list[str]:
-    """Return bubblewrap's options that mount files or directories read-only at their original paths.
-
-    The options create all parent directories inside `below` first, because only root could read parents that
-    bubblewrap creates by itself.
-    """
+    """Return bubblewrap's options that mount files or directories read-only at their original paths."""
     options: list[str] = []
     created: set[Path] = set()
     for path in paths:
         for parent in reversed(Path(path).parents):
             if parent not in created and parent != Path(below) and parent.is_relative_to(below):
-                options += ["--dir", str(parent)]
+                options += ["--dir", str(parent)]  # only root could read parents that bubblewrap creates itself
                 created.add(parent)
         options += ["--ro-bind", path, path]
     return options
@@ -93,12 +89,11 @@ def _all_idle(stat: str) -> str:
 
 
 def _read_modules() -> str:
-    """Return the kernel's list of modules; empty if the kernel loads no modules."""
     modules = Path("/proc/modules")
     return modules.read_text() if modules.exists() else ""
 
 
 def _drivers(modules: str) -> str:
-    """Return the lines of NVIDIA's modules, without numbers of users and without addresses."""
+    """Return the lines of NVIDIA's modules, with constants in place of use counts and addresses."""
     names = (line.split()[0] for line in modules.splitlines() if line.startswith("nvidia"))
     return "".join(f"{name} 0 0 - Live 0x0000000000000000\n" for name in names)

@@ -1,4 +1,4 @@
-"""The harness' end of the conversation with a worker: messages, claims of results, output, and the kill."""
+"""The harness' end of the conversation with a worker: messages, reported results, output, and the kill."""
 
 import json
 import math
@@ -59,7 +59,7 @@ class Interrupted(Ended):
 
 
 def read_claim(frame: dict[str, Any]) -> Ended:
-    """Return the end of a call from the message in which the worker reports it. The worker is not trusted."""
+    """Return the end of a call that the worker reports in the message `frame`; `PROTOCOL` for an invalid report."""
     status, message = frame.get("status"), frame.get("message", "")
     if not isinstance(status, str) or status not in CLAIMABLE or not isinstance(message, str):
         return Ended(Outcome.PROTOCOL, "a result with a status that a worker may not claim")

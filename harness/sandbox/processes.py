@@ -21,7 +21,7 @@ class Processes(Protocol):
 
 
 class Tree:
-    """Some processes and their descendants, without orphans that a process outside has adopted."""
+    """Processes and their descendants. Orphans that a process outside has adopted are missing."""
 
     def __init__(self, *roots: int) -> None:
         self._roots = roots
@@ -40,13 +40,10 @@ class Tree:
 
 
 class Namespace:
-    """All processes of a PID namespace, from the /proc that is mounted inside.
-
-    No process can leave the namespace or hide in it, and every descendant belongs to it.
-    """
+    """All processes of a PID namespace, listed from the /proc inside. No process can leave the namespace."""
 
     def __init__(self, first: int) -> None:
-        """`first` is the ID that PID 1 of the namespace has outside."""
+        """`first` is the process ID, outside the namespace, of the namespace's PID 1."""
         self._first = first
         self._root: int | None = None
 
@@ -61,14 +58,14 @@ class Namespace:
         return None if self._root is None else f"/proc/self/fd/{self._root}"
 
     def entries(self) -> list[str]:
-        """Return the directories in the /proc of the namespace; empty until the namespace has its own root."""
+        """Return the directories of the processes in the inner /proc; empty until the namespace has its own root."""
         root = self.root()
         if root is None:
             return []
         return [f"{root}/proc/{entry.name}" for entry in os.scandir(f"{root}/proc") if entry.name.isdigit()]
 
     def numbers(self) -> dict[str, int]:
-        """Return directory -> process ID outside, found among all processes of the machine."""
+        """Return directory of a process in the inner /proc -> its process ID outside the namespace."""
         numbers: dict[str, int] = {}
         with suppress(OSError):
             namespace = Path(f"/proc/{self._first}/ns/pid").readlink()
@@ -86,7 +83,7 @@ class Namespace:
 
 
 def _own_root(pid: int) -> int | None:
-    """Return a descriptor of a process' root directory; None if the process still has the machine's /proc."""
+    """Return a descriptor of a process' root directory; None while the process still sees the machine's /proc."""
     root = os.open(f"/proc/{pid}/root", os.O_PATH | os.O_DIRECTORY)
     try:
         if os.stat("proc", dir_fd=root).st_dev != os.stat("/proc").st_dev:  # noqa: PTH116
@@ -98,7 +95,6 @@ def _own_root(pid: int) -> int | None:
 
 
 def _inner_number(pid: int) -> str:
-    """Return the ID of a process in its own PID namespace, the last of the IDs that its status lists."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     return next(line for line in lines if line.startswith("NSpid:")).split()[-1]
 
@@ -113,7 +109,7 @@ class KillProgress:
 
 
 def progress(entries: Iterable[str]) -> KillProgress:
-    """Return the state of the processes that remain. If it stays the same and none is runnable, all are stuck."""
+    """Return the state of the processes that remain. They are stuck if it never changes and no process is runnable."""
     left, ticks, runs = 0, 0, False
     for entry in entries:
         with suppress(OSError):  # the process has ended, or the system has no /proc

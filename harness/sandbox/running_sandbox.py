@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from harness.sandbox.processes import Processes
 
-#: Exit status of a worker that SIGKILL ended. Its number is 9 on Linux, and so in containers.
+#: Exit status of a worker that SIGKILL ended. The signal's number is 9 on Linux, and so in containers.
 KILLED = 128 + 9
 
 
@@ -38,7 +38,7 @@ class RunningSandbox(ABC):
 
     @abstractmethod
     def exit_status(self) -> int | None:
-        """Return the worker's exit status (128 + signal), None while it runs. Raise `LostError` if it is unknown."""
+        """Return the worker's exit status (128 + signal), None while it runs. Raise `LostError` if it is not known."""
 
     def ran_out_of_memory(self) -> bool:
         """Return whether the kernel ended the call at its memory limit; must not be called after `close`."""
@@ -65,5 +65,5 @@ def memory_file(content: bytes) -> int:
 
 
 def shell_status(code: int | None) -> int | None:
-    """Return the return code of a `subprocess` as bubblewrap and shells give it: 128 + number for a signal."""
+    """Convert the return code of a `subprocess` to that of shells: 128 + signal instead of -signal. None stays None."""
     return 128 - code if code is not None and code < 0 else code

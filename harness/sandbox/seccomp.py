@@ -99,7 +99,7 @@ OWN_ONLY = {
 
 @cache
 def filter_program(gpu: bool, namespaces: bool = True) -> bytes:
-    """Return the filter as a BPF program for `bwrap --seccomp`. With a `gpu`, it allows the calls that CUDA needs.
+    """Return the system-call filter as a BPF program for bubblewrap. `gpu` allows the calls that CUDA needs.
 
     Without `namespaces`, the filter also denies operations that namespaces would confine. Raise `UserError` if
     libseccomp is missing.
@@ -150,16 +150,11 @@ def filter_program(gpu: bool, namespaces: bool = True) -> bytes:
 
 
 def _low(seccomp: Any, position: int, value: int) -> Any:
-    """Return a condition on the lower 32 bits of an argument: the kernel ignores the upper bits of an int."""
-    return seccomp.Arg(position, seccomp.MASKED_EQ, 0xFFFFFFFF, value)
+    return seccomp.Arg(position, seccomp.MASKED_EQ, 0xFFFFFFFF, value)  # the kernel ignores the upper bits of an int
 
 
 def _confine_without_namespaces(seccomp: Any, rules: Any, denied: Any) -> None:
-    """Deny operations that namespaces and mounts would prevent.
-
-    These are access to other processes of the same user, changes of files that calls share, and allocation of disk
-    space without writing.
-    """
+    """Deny access to the user's other processes, changes of shared files, and reserving disk space."""
     for kind in FILE_SYSTEM_REQUESTS:
         rules.add_rule(denied, "ioctl", seccomp.Arg(1, seccomp.MASKED_EQ, 0xFF00, kind << 8))
     # The disk could be full before the watch notices. libc writes zeros instead, which is slower.

@@ -27,7 +27,7 @@ CANARY = "CANARY"
 
 @dataclass(frozen=True)
 class Trap:
-    """A submission and its expected outcome."""
+    """A submission that tests a sandbox, and its expected outcome."""
 
     name: str
     statements: str  #: the body of `complexity(model, dataset)`
@@ -66,7 +66,7 @@ TRAPS = (
 def run_traps(
     start: Starter, staging: Staging, workers: int, runtime: str = DEFAULT
 ) -> Iterator[tuple[Trap, CallResult]]:
-    """Run all traps in a runtime, `workers` at a time. Yield each trap with its result, in the order of `TRAPS`."""
+    """Run all test submissions in a runtime, `workers` at a time. Yield `TRAPS` in their order, with their results."""
     with tempfile.NamedTemporaryFile(prefix="pgdl-canary-") as canary, ThreadPoolExecutor(workers) as threads:
         jobs = [trial_job(staging, trap, canary=canary.name, runtime=runtime) for trap in TRAPS]
         slots = range(len(jobs))
@@ -77,7 +77,7 @@ def run_traps(
 def trial_job(
     staging: Staging, trap: Trap, *, canary: str = "", runtime: str = DEFAULT, threads: int = 1, gpu: Gpu | None = None
 ) -> Job:
-    """Stage the submission of a trap, a tiny model and eight examples. Return the job with these inputs."""
+    """Return a job with copies of a test submission, a tiny model and eight examples."""
     source = f"def complexity(model, dataset):\n    {trap.statements.replace(CANARY, canary)}\n"
     submission = staging.stage(f"trap {source}", lambda directory: _write(directory, source))
     model, data = staging.stage("trial model", _write_model), staging.stage("trial data", _write_data)
@@ -85,7 +85,7 @@ def trial_job(
 
 
 def run_trial(start: Starter, job: Job, slot: int, time_limit_s: float) -> CallResult:
-    """Run a trap or the control, already staged as `job`, in a sandbox, and return the result of the call."""
+    """Run the test submission of a job in a sandbox, and return the result of the call."""
     # CUDA's libraries alone take over 1 GiB.
     memory_bytes = MEMORY_BYTES if job.gpu is None else Limits.default_memory_bytes(n_gpus=1)
     call = Call.prepare(start, job, Limits(memory_bytes=memory_bytes), slot, stopping=lambda: False)
@@ -99,7 +99,7 @@ def _write(directory: Path, source: str) -> None:
 
 
 def require_value(start: Starter, job: Job) -> None:
-    """Make the call of a staged `CONTROL`. Raise `StartError` unless the call returns its value."""
+    """Make the call of a job with the submission `CONTROL`. Raise `StartError` unless it returns the known value."""
     result = run_trial(start, job, 0, CONTROL.time_limit_s)
     if not CONTROL.caught(result):
         raise StartError(f"{result.outcome} {result.message or result.value}")

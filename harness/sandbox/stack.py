@@ -19,11 +19,8 @@ def without_worker(output: str) -> str:
 
 
 def place_in(output: str, directory: str) -> str:
-    """Return file and line of the submission's innermost frame, such as `complexity.py:4`; empty without a frame.
-
-    `directory` holds the submission inside the sandbox. A submission can print a wrong line: output is not trusted.
-    """
-    _, begun, sample = output.rpartition(SAMPLE)
+    """Return file and line of the innermost frame in `directory`, such as `complexity.py:4`; empty without a frame."""
+    _, begun, sample = output.rpartition(SAMPLE)  # not trusted: a submission can print a wrong stack
     own = re.compile(rf'File "{re.escape(directory)}/([^"\n]{{1,{NAME}}})", line (\d{{1,9}}) in ')
     frame = own.search(sample) if begun else None
     return f"{frame[1]}:{frame[2]}" if frame else ""

@@ -35,7 +35,7 @@ KEPT_BYTES = 4 * GIB
 
 @dataclass
 class Copy:
-    """A staged directory, with its size and the number of its users."""
+    """A directory with copied files, its size, and the number of its users."""
 
     path: Path
     own_bytes: int  #: size of the files that have a single hard link
@@ -43,7 +43,7 @@ class Copy:
 
 
 class Staging:
-    """The directory of a run with its copies, each of which is made once and kept while there is room.
+    """The directory with a run's copies of models, data and submissions, which are kept while there is room.
 
     A lock marks the directory as in use. The directory of a killed run is not locked, and the next run removes it.
     """
@@ -69,16 +69,16 @@ class Staging:
             shutil.rmtree(self._root, ignore_errors=True)
 
     def stage(self, key: str, write: Callable[[Path], None]) -> Path:
-        """Return the directory for `key`. `write` fills it the first time; it stays until the end of the run.
+        """Return the directory for `key`, which `write` fills the first time. It stays until the end of the run.
 
-        The worker may be another user, so every user may read the directory. All its time stamps are 0.
+        Every user may read the directory, because the worker may be another user. All its time stamps are 0.
         """
         with self._changing:
             return self._use(key, write).path
 
     @contextmanager
     def hold(self, key: str, write: Callable[[Path], None]) -> Iterator[Path]:
-        """Yield the directory that `stage` would return; after the context it may be removed to make room."""
+        """Yield the directory that `stage` would return. After the context, it may be removed to make room."""
         with self._changing:
             copy = self._use(key, write)
         try:
@@ -121,7 +121,7 @@ class Staging:
             shutil.rmtree(self._copies.pop(key).path, ignore_errors=True)
 
     def worker(self) -> Path:
-        """Return a staged directory with the worker's code, replacements of files in /proc, and the program `ECHO`."""
+        """Return a directory with the worker's code, replacements of files in /proc, and the program `ECHO`."""
         directory = self.stage("worker", _write_worker)
         if sys.platform == "linux":
             (directory / ECHO).chmod(UNREADABLE)
@@ -142,7 +142,6 @@ def _write_worker(directory: Path) -> None:
 
 
 def _exclusive(root: Path) -> AbstractContextManager[None]:
-    """Keep other processes from adding or removing directories of runs within the context."""
     return locked(root.with_suffix(".lock"))
 
 

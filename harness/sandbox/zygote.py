@@ -43,7 +43,7 @@ class WorkerReport:
     def __init__(self, descriptor: int, zygote: "Zygote") -> None:
         """Wait for the first line. Raise `StartError` if it holds no process ID, or does not come in time."""
         self._zygote = zygote
-        self.ended = False  #: whether the parent has closed its end
+        self.ended = False  #: whether the worker's parent has closed its end
         self.facts: dict[str, Any] = {}
         self._descriptor, self._pending = descriptor, b""
         os.set_blocking(descriptor, False)
@@ -64,7 +64,7 @@ class WorkerReport:
             self.ended = True
 
     def reap(self) -> None:
-        """Read, and reap a worker whose parent was killed: PID 1 of a container, perhaps the harness, adopts it."""
+        """Read the report. If the worker's parent was killed, reap the worker, which this process may have adopted."""
         self.read()
         if self.ended and "status" not in self.facts:
             with suppress(ChildProcessError):
@@ -72,7 +72,7 @@ class WorkerReport:
 
     @property
     def exit_status(self) -> int | None:
-        """The worker's exit status (128 + signal), None while it runs; `LostError` if its parent ended first."""
+        """The worker's exit status (128 + signal); None while it runs. Raise `LostError` if its parent ended first."""
         self.read()
         if self.ended and "status" not in self.facts:
             raise LostError(self._zygote.end() or "the process that watches the worker has ended")
@@ -80,7 +80,7 @@ class WorkerReport:
 
 
 class Zygote:
-    """A process from which workers are forked. The kernel kills it when the thread ends that has created it."""
+    """A process from which workers are forked. The kernel kills it when the thread that created it ends."""
 
     def __init__(self, job: Job) -> None:
         """Start a process for jobs that have worker code, runtime, threads and kind of device in common with `job`."""
@@ -127,7 +127,7 @@ class Zygote:
         return f"the process from which workers are forked {how}"
 
     def order(self, order: dict[str, Any], descriptors: Sequence[int]) -> None:
-        """Order a fork; the fork gets copies of the descriptors. Raise `StartError` if the process has ended."""
+        """Ask for a fork, which gets copies of the descriptors. Raise `StartError` if the process has ended."""
         try:
             with self._lock:
                 socket.send_fds(self._orders, [json.dumps(order).encode()], descriptors)
@@ -142,7 +142,7 @@ class Zygote:
 
 
 class Zygotes:
-    """A zygote per runtime. A zygote that ends is started again once; after its second end, no worker is forked."""
+    """For each runtime, a process that forks workers. It is restarted once; after its second end, all forking stops."""
 
     def __init__(self) -> None:
         self._by_runtime: dict[str, Zygote] = {}
@@ -151,15 +151,16 @@ class Zygotes:
         self._are_given_up = False
 
     def begin(self, trials: Sequence[Job]) -> None:
-        """Start a zygote for each trial's runtime that has none, without waiting for the imports."""
+        """Start a `Zygote` for each runtime of these jobs that lacks it, without waiting for the imports."""
         for job in trials:
             if job.runtime not in self._by_runtime:
                 self._by_runtime[job.runtime] = Zygote(job)
 
     def start(self, trials: Sequence[Job], start_worker: Starter) -> None:
-        """Start the zygotes of the trials' runtimes, wait for them, and make the trials' calls by `start_worker`.
+        """Start a `Zygote` for each runtime of `trials`, wait for the imports, and make the test calls.
 
-        Raise `StartError` if a zygote does not start, or a call does not return its value.
+        Raise `StartError` if a zygote does not start, or if a call by `start_worker` does not return the value of
+        `CONTROL`.
         """
         self.begin(trials)
         for job in trials:
@@ -168,7 +169,7 @@ class Zygotes:
             require_value(start_worker, job)
 
     def fork(self, job: Job, start: Callable[[Zygote], T]) -> T | None:
-        """Return what `start` returns for the zygote of a job; None if no zygote is left for its runtime.
+        """Call `start` with the `Zygote` for a job, and return the result; None if no `Zygote` is left.
 
         If the zygote ends meanwhile, `start` is called again with the next zygote. Raise `StartError` if `start` fails
         although the zygote lives.
@@ -202,7 +203,7 @@ class Zygotes:
         return bool(self._by_runtime) and not self._are_given_up
 
     def close(self) -> None:
-        """End all zygotes."""
+        """End the processes from which workers are forked."""
         for zygote in self._by_runtime.values():
             zygote.close()
         self._by_runtime = {}

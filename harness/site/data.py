@@ -37,7 +37,7 @@ class _Model(BaseModel):
 
 
 class SiteRecord(_Model):
-    """A record of a call on a site: the columns that are published (docs/records.md)."""
+    """The columns of a call's record that a site publishes (docs/records.md)."""
 
     key: str
     submission: str

@@ -118,7 +118,7 @@ def _notes(found: Answer) -> Iterator[str]:
 
 
 def names_of_files(arguments: Sequence[str]) -> list[str]:
-    """Return the names of the files and directories among the arguments; their metadata are not read."""
+    """Return the names of the files and directories among the arguments, without reading their metadata."""
     return [clean(_own_name(Path(one))) for one in arguments if find_named(one) is None]
 
 

@@ -1,4 +1,4 @@
-"""Makes a submission of a Python function: of its source, and the source of the global objects that it uses."""
+"""Makes a submission from a Python function: from its source, and the source of the global objects that it uses."""
 
 import ast
 import builtins
@@ -46,8 +46,8 @@ def from_function(
     """Return the submission of a function `complexity(model, dataset)`, for instance of a notebook.
 
     The submission contains the source of the function, and of the functions, classes and plain values that the function
-    reads as global names. Installed modules are imported. The default of `name` is the function's name, and `note`
-    receives a line with the plain values.
+    reads as global names. Installed modules are imported. The default of `name` is the function's name; `note` receives
+    a line that lists the copied values.
 
     Raises `UserError` if the function has no source, if it reads a value that cannot be copied or may be a secret, or
     if the name is taken.
@@ -71,9 +71,7 @@ def from_function(
 class _Source:
     """The source of a module, in which every name is defined before it is used.
 
-    Attributes:
-        parts: the module's imports and definitions, in their order.
-        values: the plain values in the module, for notes: `name = value`.
+    `parts` are its imports and definitions, and `values` its plain values as `name = value`, for notes.
     """
 
     def __init__(self) -> None:
@@ -86,10 +84,10 @@ class _Source:
         return "\n\n".join(self.parts)
 
     def add(self, name: str, value: Any) -> None:
-        """Add the definition or import of a name's object, unless the module has it already."""
+        """Add the definition or import of the object `value` under its name, unless the module has it already."""
         if name in self._known:
             if self._known[name] is not value:
-                raise UserError(f"{name}: stands for two things in the functions that are used", remedy="rename one")
+                raise UserError(f"{name}: names two different objects in these functions", remedy="rename one")
             return
         self._known[name] = value
         if isinstance(value, ModuleType):
@@ -108,7 +106,7 @@ class _Source:
         if type(plain) not in _PLAIN:
             raise UserError(f"{name}: a {type(value).__name__} cannot come with a function", remedy=_REMEDY)
         if may_be_secret(name) or (isinstance(plain, str) and without_passwords(plain) != plain):
-            remedy = "if it is none, give it another name, or define it in the function"
+            remedy = "if it is no secret, give it another name, or define it in the function"
             raise UserError(f"{name}: may be a secret, and would come with the function", remedy=remedy)
         self.parts.append(f"{name} = {_source_of(name, plain)}")
         self.values.append(f"{name} = {_SHOWN.repr(plain)}")

@@ -21,7 +21,7 @@ WALL_S = 60.0
 #: Number of the signal that ends a process at its limit on processor time; Windows has no such signal.
 SIGXCPU = 24
 
-#: Program of the process that reads a submission; arguments: the directory of YAML, the kind of submission, its path.
+#: Program of the process that reads a submission; arguments: directory of PyYAML, kind of submission, path.
 READ = (
     "yaml, kind, path = sys.argv[1:]; sys.path.append(yaml); from harness.inspector.main import main; main(kind, path)"
 )
@@ -126,15 +126,13 @@ def _ask(kind: str, path: Path) -> Answer:
 
 
 def _environment() -> dict[str, str]:
-    """Return the environment of the process: empty, except for a variable that Python needs on Windows."""
     return {"SYSTEMROOT": os.environ["SYSTEMROOT"]} if os.name == "nt" else {}
 
 
 def _receive(process: children.Child) -> bytes:
     """Return the output of the process; raises `AnswerError` if the output takes too long or is too large.
 
-    A thread reads, since Windows cannot wait for a pipe. So the time limit holds even if a child of the process keeps
-    the pipe open.
+    A thread reads it, so that the time limit holds even on Windows, and if a child process keeps the pipe open.
     """
     assert process.stdout is not None
     source, content = os.dup(process.stdout.fileno()), bytearray()  # a copy that the thread closes

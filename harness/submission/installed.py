@@ -1,6 +1,6 @@
 """Finds the measures that other installed packages announce by entry points.
 
-The harness reads only the metadata of such a package. A sandbox imports the measure by name, as for a participant's
+The harness imports nothing from such a package. A sandbox imports the measure by name, as for a participant's
 submission.
 """
 
@@ -31,7 +31,7 @@ class InstalledMeasure:
     name: str
     value: str  #: package.module:function
     origin: str  #: name and version of the distribution
-    summary: str  #: the summary of the distribution, one line
+    summary: str
     distribution: metadata.Distribution = field(repr=False, compare=False)
     problem: str | None = None  #: reason why the measure cannot be run
 
@@ -47,10 +47,7 @@ def installed_measures() -> tuple[InstalledMeasure, ...]:
 
 
 def find_installed(name: str) -> Submission | None:
-    """Return the installed measure `name` as a submission; None if there is no such measure.
-
-    Raises `UserError` if the measure cannot be run.
-    """
+    """Return the installed measure `name` as a submission, or None; raises `UserError` if the measure cannot be run."""
     measure = next((one for one in installed_measures() if one.name == name), None)
     if measure is None:
         return None
@@ -88,12 +85,12 @@ def _problem(entry: metadata.EntryPoint, distribution: metadata.Distribution) ->
     module = value["module"].replace(".", "/")
     files = (file.as_posix().partition(".")[0] for file in _files(distribution, value["module"]))
     if not {module, f"{module}/__init__"} & set(files):
-        return f"no module {value['module']} is installed with it; one that is installed as editable is in no sandbox"
+        return f"no module {value['module']} is installed with it; a module in editable mode is in no sandbox"
     return None
 
 
 def _files(distribution: metadata.Distribution, module: str) -> list[metadata.PackagePath]:
-    """Return a distribution's files of the top-level package of a module, without compiled files."""
+    """Return the files of the package `a` for a module `a.b.c` in a distribution, without compiled files."""
     top = module.partition(".")[0]
     files = distribution.files or ()
     return sorted(file for file in files if file.parts[0].partition(".")[0] == top and file.suffix != ".pyc")

@@ -1,4 +1,4 @@
-"""Makes submissions of the library's measures, each with the library's files that the measure imports."""
+"""Makes submissions from the library's measures, each with the library's files that the measure imports."""
 
 import ast
 import functools
@@ -44,7 +44,7 @@ def find_baseline(specification: str) -> Submission | None:
 
 @functools.cache
 def _files_of(family: str) -> dict[str, bytes]:
-    """Return path -> source of the files of three kinds of packages: a family's own, those it imports, shared ones."""
+    """Return path -> source of a family's package, of the packages that it imports, and of the packages of `COMMON`."""
     from baselines.core.families import COMMON
 
     packages, waiting = set(), {family, *COMMON}
@@ -60,7 +60,6 @@ def _files_of(family: str) -> dict[str, bytes]:
 
 @functools.cache
 def _imports(package: str) -> frozenset[str]:
-    """Return the names of the library's packages that the modules of a package import."""
     found: set[str] = set()
     for path, content in _library().items():
         if path.startswith(f"baselines/{package}/"):

@@ -31,9 +31,9 @@ def clean(text: str) -> str:
 
 
 def taken(name: str) -> str | None:
-    """Return what owns a reserved name, as a clause for messages; None for a name that is free.
+    """Return the reason why a name is reserved, a clause for messages; None for a free name.
 
-    A name is reserved if it could be mistaken for that of a measure or a reference row: `VC-dim` for `vc_dim`.
+    A name is reserved if it resembles the name of a measure or of a reference row, as `VC-dim` resembles `vc_dim`.
     """
     for reference in REFERENCES:
         if alike(name) == alike(reference):

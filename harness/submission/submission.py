@@ -46,10 +46,7 @@ class Submission:
 
     @functools.cached_property
     def digest(self) -> str:
-        """SHA-256 (hex) of all paths and contents.
-
-        The digest of a library's measure covers only code: a changed docstring leaves the measure's records valid.
-        """
+        """SHA-256 (hex) of all paths and contents; for a measure of the library, without docstrings and comments."""
         files = {path: code_of(content) for path, content in self.files.items()} if self.is_baseline else self.files
         return digest_of(sorted(files.items()))
 
@@ -63,7 +60,7 @@ class Submission:
 
 
 def write_files(files: Mapping[str, bytes], directory: Path) -> None:
-    """Write files under `directory`, by their relative paths."""
+    """Write relative path -> content as files below `directory`."""
     for path, content in files.items():
         target = directory / path
         target.parent.mkdir(parents=True, exist_ok=True)

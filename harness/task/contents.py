@@ -65,18 +65,15 @@ _REMEDY = "remove the file and fetch the task again"
 
 
 def origin_of(files: TaskFiles) -> Fetched | None:
-    """Return the origin of a fetched task; None for other tasks. Raises `UserError` for an invalid record."""
+    """Return the record of a fetched task's origin; None for other tasks. Raises `UserError` for an invalid record."""
     return None if files.reference is None else read_fetched(files.reference.parent / RECORD)
 
 
 def changed_since_fetched(files: TaskFiles) -> list[str]:
-    """Return a line for each file of a fetched task that was changed, added or removed since; empty for other tasks.
-
-    An invalid record of the fetch counts as no record: reading the reference data reports it.
-    """
+    """Return a line for each file of a fetched task that was changed, added or removed since; empty for other tasks."""
     try:
         fetched = origin_of(files)
-    except UserError:
+    except UserError:  # reading the reference data reports it
         fetched = None
     if fetched is None or files.reference is None:
         return []

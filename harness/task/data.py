@@ -114,10 +114,7 @@ def _is_whole(entry: Path) -> bool:
 
 
 def _fill(root: Path, partial: Path, shards: Sequence[Path], digests: Digests) -> str:
-    """Decode shards into a cache entry. Return the digest of the shards, which is the entry's name.
-
-    The directory `partial` gets that name only when it is complete.
-    """
+    """Decode shards into a new cache entry. Return the digest of the shards, which is the entry's name."""
     shutil.rmtree(partial, ignore_errors=True)  # a killed harness may have left it; the caller holds the lock
     partial.mkdir()
     try:

@@ -16,10 +16,7 @@ _FIXED, _VALUE = "n_convolutions", 3
 
 
 def write_demo_task(task_data: Path, target: Path) -> int:
-    """Write the task to `target` in the full layout, without test data, and return the number of models.
-
-    `task_data` contains digits_nin, or at least the selected models.
-    """
+    """Write the task from digits_nin in `task_data` to `target`, without test data. Return the number of models."""
     models, data = task_data / INPUTS / _SOURCE, target / INPUTS / NAME
     entries = {
         model: entry | {"hparams": {name: values for name, values in entry["hparams"].items() if name != _FIXED}}

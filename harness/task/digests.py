@@ -31,10 +31,10 @@ Stamp = list[int]
 
 
 class Digests:
-    """Digests of the files below a directory, and findings about them; leaving the context saves both.
+    """Digests of the files below a directory, and findings, the results of checks; leaving the context saves both.
 
-    A finding is the result of a check. Its key is a digest of the checked contents and of the checking code, so that it
-    never applies to other contents or to another version of the harness.
+    The key of a finding is a digest of the checked contents and of the checking code, so that the finding never applies
+    to other contents or to another version of the harness.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -56,14 +56,14 @@ class Digests:
         return self._recall(file) or self.reading(file, lambda path: (None, digest_of_file(path)))[1]
 
     def reading(self, file: Path, read: Callable[[Path], tuple[T, str]]) -> tuple[T, str]:
-        """Return what `read` returns for a file, content and SHA-256 (hex), and cache the SHA-256."""
+        """Return the result of `read` for a file, its content and SHA-256 (hex), and cache the SHA-256."""
         stamp = _stamp(file)
         content, digest = read(file)
         self._remember(file, stamp, digest)
         return content, digest
 
     def of_model(self, files: Sequence[Path]) -> str:
-        """Return the digest over the names and contents of the existing files."""
+        """Return the digest over the names and contents of the files that exist."""
         return model_digest((file.name, self.of(file)) for file in files if file.exists())
 
     def of_data(self, shards: Sequence[Path]) -> str:
@@ -76,15 +76,15 @@ class Digests:
         return all(self._recall(file) is not None for file in files if file.exists())
 
     def finding(self, about: str, *subject: object) -> str | None:
-        """Return the finding that `record` stored for the same code and subject; None without such a finding."""
+        """Return the result of a check that `record` stored for the same code and subject; None without it."""
         known = self._findings.get(about)
         return known[1] if known is not None and known[0] == _key(subject) else None
 
     def record(self, found: str, about: str, *subject: object) -> None:
-        """Store a finding under the name `about`.
+        """Store the result of a check under the name `about`.
 
-        `subject` has everything that the finding depends on besides the code: digests, and values that the contents
-        were compared with. Each has the same `repr` in every process.
+        `subject` has everything that the result depends on besides the code: digests, and values that the contents were
+        compared with. Their `repr` must be the same in every process.
         """
         self._findings[about] = _key(subject), found
         self._changed = True

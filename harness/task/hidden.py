@@ -1,6 +1,6 @@
 """Withholds texts about hidden tasks: of such a task, only outcomes and the scores of the board may be published.
 
-For numbers, `harness.board.disclosure` has the rule.
+`harness.board.disclosure` withholds numbers.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,7 +24,7 @@ class Withhold(StrEnum):
     NEVER = "never"  #: no task: for the organiser's eyes only
 
     def covers(self, hidden: bool) -> bool:
-        """Whether a task is withheld; `hidden` says whether the task is marked as hidden."""
+        """Whether texts and figures of a task are withheld; `hidden` says whether the task is marked as hidden."""
         return self is Withhold.ALWAYS or (self is Withhold.AUTO and hidden)
 
     def problems(self, files: TaskFiles, problems: Sequence[str]) -> list[str]:

@@ -43,10 +43,7 @@ class FetchRequest:
 
 
 def half_fetched(root: Path) -> dict[str, str]:
-    """Return name -> remedy of the half-fetched tasks in a directory.
-
-    The remedy is the command that continues the fetch. If the stored request is invalid, the remedy is a sentence.
-    """
+    """Return name -> how to complete the fetch, if possible by a command, for the half-fetched tasks in a directory."""
     return {
         staged.name: _remedy(staged, root)
         for staged in sorted((root / FETCHING).glob("*/"))
@@ -60,15 +57,12 @@ def _remedy(staged: Path, root: Path) -> str:
         content = parse_json(read_regular(file, MOST, links=False), file)
         command = typed("pgdl", "task", "fetch", *_arguments(content, staged.name), "--tasks", str(root))
     except (UserError, KeyError, TypeError, ValueError):
-        return "give the command again that began to fetch it"
+        return "repeat the command that began to fetch it"
     return f"continue with: {command}{', and the same --catalogue as before' if content['catalogue'] else ''}"
 
 
 def _arguments(content: Mapping[str, Any], task: str) -> list[str]:
-    """Return the arguments of the command for a request; only plain names and numbers are valid in a request.
-
-    Raises `KeyError`, `TypeError` or `ValueError` for other content.
-    """
+    """Return the arguments of a stored `pgdl task fetch`. Raise `KeyError`, `TypeError` or `ValueError` if invalid."""
     corpus, models, whole, _ = (content[key] for key in ("corpus", "models", "whole", "catalogue"))
     if not all(_NAME.fullmatch(name) for name in (corpus, task, *(models if isinstance(models, list) else []))):
         raise ValueError

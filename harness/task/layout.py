@@ -108,7 +108,7 @@ class TaskDirectory:
         return [task for task in tasks if not names or task.name in names]
 
     def all(self, names: Sequence[str] = (), unfinished: Sequence[str] = ()) -> list[TaskFiles]:
-        """Return the tasks in `names`, by default all; they may have reference data only. Raises errors as `runnable`.
+        """Return the tasks in `names`, by default all, even with reference data only. Raises errors as `runnable`.
 
         `unfinished` names tasks whose models are in training: with such names, the result may be empty.
         """
@@ -118,7 +118,7 @@ class TaskDirectory:
         return [task for task in tasks if not names or task.name in names]
 
     def present(self, names: Collection[str]) -> list[TaskFiles]:
-        """Return the tasks in `names` that exist; raises `UserError` if one is half-fetched, or `root` has no task."""
+        """Return the existing tasks in `names`. Raises `UserError` for a half-fetched task, or if no task exists."""
         return [task for task in self._whole(names) if task.name in names]
 
     def references(self, names: Sequence[str] = ()) -> dict[str, Path]:
@@ -135,10 +135,7 @@ class TaskDirectory:
         return {name: path for name, path in found.items() if not names or name in names}
 
     def _whole(self, names: Collection[str], unfinished: Sequence[str] = ()) -> list[TaskFiles]:
-        """Return all tasks of the directory, at least one unless there are `unfinished` tasks.
-
-        Raises `UserError` without a task, and if a task in `names`, by default any task, is half-fetched.
-        """
+        """Return all tasks. Raise `UserError` for no task unless some are `unfinished`, and for a half-fetched task."""
         wanted = names or ([self.root.absolute().name] if self._is_task else self._half)
         if meant := [name for name in self._half if name in wanted]:
             others = "" if names or self._is_task else ", or name other tasks with --task"
@@ -194,7 +191,6 @@ def _looks_like_task(directory: Path) -> bool:
 
 
 def _reference_directories(task: Path) -> list[Path]:
-    """Return the directories that may contain a task's reference data, the task's own directory first."""
     task = task if task.name not in ("", "..") else task.resolve()
     parent = task.parent if task.parent.name else task.parent.resolve()
     directories = [task, parent / REFERENCES / task.name]

@@ -1,4 +1,4 @@
-"""A trained model of a task: its files are checked when the task is read, and read again to stage them for a worker."""
+"""A trained model of a task. Its files are checked when the task is read, and read again when a worker gets copies."""
 
 import hashlib
 import json
@@ -121,7 +121,6 @@ class _Shown:
         self._total = hashlib.sha256(f"{self.text}\n".encode())
 
     def add(self, name: str, arrays: Sequence[Array]) -> None:
-        """Add the arrays of a weight file to the digest, in the order of `model.get_weights()`."""
         self._total.update(f"{ARCHIVES[name]} {len(arrays)}\n".encode())
         for array in arrays:
             self._total.update(f"{array.shape}\n".encode())
@@ -129,5 +128,4 @@ class _Shown:
 
     @property
     def digest(self) -> str:
-        """The SHA-256 (hex) of the architecture and all added arrays."""
         return self._total.hexdigest()

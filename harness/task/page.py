@@ -27,7 +27,6 @@ def write_page(tasks: Sequence[Task], path: Path) -> None:
 
 
 def _section(task: Task) -> dict[str, Any]:
-    """Return the values of the template for a task; without reference data, facts about models and data only."""
     sizes = [model.n_parameters for model in task.models]
     layers = sorted({len(model.architecture.canonical["layers"]) for model in task.models})
     samples = f"{task.data.n_samples} of shape {task.data.input_shape}, {task.models[0].n_outputs} classes"
@@ -49,7 +48,6 @@ def _section(task: Task) -> dict[str, Any]:
 
 
 def _plots(task: Task, gaps: NDArray[Any], sizes: NDArray[Any]) -> dict[str, str]:
-    """Return title -> SVG element of each plot."""
     assert task.reference is not None
     reference, grid = task.reference, task.reference.grid
     train, test = (

@@ -35,7 +35,7 @@ def select_models(task: Task, wanted: ModelSelection) -> tuple[Model, ...]:
 
 
 def evenly(ordered: Sequence[T], number: int) -> list[T]:
-    """Return `number` evenly spaced elements of a sequence, at most all; two or more include the first and last."""
+    """Return `number` evenly spaced elements of a sequence, at most all; from two on, with the first and the last."""
     positions = np.linspace(0, len(ordered) - 1, min(number, len(ordered))).round().astype(int)
     return [ordered[position] for position in positions]
 

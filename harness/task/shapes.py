@@ -18,10 +18,7 @@ SECONDS = 600.0
 
 
 def infer_shapes(architectures: Iterable[Architecture]) -> dict[str, ModelShapes | str]:
-    """Return digest of an architecture -> its shapes, or Keras' error in one line.
-
-    Raises `UserError` if Keras cannot be started.
-    """
+    """Return digest of an architecture -> weight and output shapes, or Keras' error; `UserError` without Keras."""
     wanted = {architecture.digest: architecture.canonical for architecture in architectures}
     entries = {digest: _cache_entry(digest) for digest in wanted}
     known = {digest: shapes for digest in wanted if (shapes := _recall(entries[digest])) is not None}
@@ -57,7 +54,6 @@ def _cache_entry(digest: str) -> Path:
 
 
 def _recall(entry: Path) -> ModelShapes | None:
-    """Return the shapes in a cache entry; None if the entry is missing or damaged."""
     try:
         return parse_shapes(json.loads(entry.read_bytes()))
     except (OSError, ValueError, LookupError, TypeError):

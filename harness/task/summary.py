@@ -170,7 +170,7 @@ class GapError:
 
 
 def gap_error(n_test: int, reference: Reference) -> GapError:
-    """Return the error of a task's gaps if each accuracy on `n_test` examples has a binomial distribution."""
+    """Return the standard error of the gaps of a task, if each test accuracy is binomial with `n_test` examples."""
     variance = statistics.mean(accuracy * (1 - accuracy) / n_test for accuracy in reference.test_accuracy.values())
     of_gaps = statistics.pvariance(reference.gaps.values())
     return GapError(n_test, math.sqrt(variance), min(variance / of_gaps, 1.0) if of_gaps else None)

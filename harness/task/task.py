@@ -32,11 +32,7 @@ class Task:
 
 
 def read_tasks(files: Sequence[TaskFiles], withhold: Withhold = Withhold.AUTO) -> list[Task]:
-    """Read, check and return tasks; a measure must not run on a task that was not checked.
-
-    Raises:
-        InvalidTaskError: with all problems of all tasks, but only the number of problems of a withheld task.
-    """
+    """Read, check and return tasks. Raise `InvalidTaskError` with all problems, but for withheld tasks their number."""
     problems, tasks = Problems(), []
     for one, outcome in zip(files, check_tasks(files), strict=True):
         if isinstance(outcome, InvalidTaskError):
@@ -55,8 +51,8 @@ def read_task(files: TaskFiles) -> Task:
 def check_tasks(files: Sequence[TaskFiles]) -> list[Task | InvalidTaskError]:
     """Return for each task the checked task, or the error with all its problems.
 
-    An invalid file is reported with its first problem, but model_configs.json with all problems. A single process of
-    Keras serves all tasks.
+    Only the first problem of a file is reported, but all problems of model_configs.json. A single process of Keras
+    serves all tasks.
     """
     readings = [_Reading(task) for task in files]
     shapes = infer_shapes(a for reading in readings for a in reading.architectures.values() if a is not None)
@@ -78,7 +74,7 @@ class _Reading:
             self._report(UserError("no models", file=files.directory, expected="directories model_*", found="none"))
 
     def finish(self, shapes: Mapping[str, ModelShapes | str]) -> Task | InvalidTaskError:
-        """Return the task, or the error with its problems; `shapes` are those of all architectures, by digest."""
+        """Return the task, or the error with its problems. `shapes` is the result of `infer_shapes`."""
         attempt = self._problems.attempt
         with Digests(self._files.directory) as digests, ThreadPoolExecutor(available_cores()) as threads:
             reading = [
@@ -108,7 +104,6 @@ class _Reading:
         return read_model(path, architecture, shapes, digests)
 
     def _check_fit(self, models: Sequence[Model], data: TrainingData) -> None:
-        """Check that inputs and outputs of all models agree with each other and with the data."""
         first = models[0]
         for model in models:
             file = model.directory / CONFIG
@@ -123,7 +118,6 @@ class _Reading:
             self._problems.attempt(check_test_data, self._files.test, data.input_shape, first.n_outputs)
 
     def _check_ids(self, reference: Reference) -> None:
-        """Check that the reference data contain exactly the models of the task."""
         present = {path.name for path in self.architectures}
         for model in sorted(present ^ set(reference.models), key=lambda model: (model not in present, model)):
             missing = "an entry for" if model in present else "a directory"

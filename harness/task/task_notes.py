@@ -114,7 +114,8 @@ def notes_of_reference(reference: Reference) -> list[str]:
 def notes_of_resolution(reference: Reference) -> list[str]:
     """Return a list with one line: the smallest possible p-value, and the smallest detectable difference of scores.
 
-    The list is empty if the task has no official score. The line leaves out a p-value below the smallest of a board.
+    The list is empty if the task has no official score. The line leaves out a p-value that is smaller than a board can
+    compute.
     """
     grid = reference.grid
     try:

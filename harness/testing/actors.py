@@ -1,4 +1,4 @@
-"""A kind of sandbox for tests: its workers are threads, and a submission's text, its part, says what its call does."""
+"""A kind of sandbox for tests. Workers are threads, and the text of a submission, its part, says what its call does."""
 
 import hashlib
 import itertools
@@ -24,7 +24,7 @@ _numbers = itertools.count()
 
 
 class Actors(Kind):
-    """A kind of sandbox whose workers are threads. `most_at_once` is the largest number that played a part at once."""
+    """A kind of sandbox whose workers are threads. `most_at_once` is the largest number of concurrent calls."""
 
     name = "actors"
     summary = "a thread that plays a part"
@@ -176,7 +176,7 @@ class Parts:
         self, text: str, *, model: str = "model", is_baseline: bool = False, allowance: Allowance | None = None,
         repeat: int = 0,
     ) -> Order:  # fmt: skip
-        """Return the order of a call that plays the part `text`, by default with a limit of 60 s."""
+        """Return an order for a call that plays the part `text`, by default with a time limit of 60 s."""
         digest = hashlib.sha256(text.encode()).hexdigest()
         self._texts[digest] = text.encode()
         number = next(_numbers)

@@ -19,14 +19,14 @@ CALL_END_S = 60.0
 
 
 class ExecutorContract:
-    """The tests of an executor for pytest. A subclass defines `executor`."""
+    """Tests of an executor, for pytest. A subclass defines `executor`."""
 
     def executor(self, workers: int) -> Executor:
-        """Return an executor with the sandbox `STAGE` that makes `workers` calls at once. Do not enter its context."""
+        """Return a new executor with the sandbox `STAGE` and `workers` concurrent calls, outside its context."""
         raise NotImplementedError
 
     def make(self, workers: int, parts: Parts, orders: Sequence[Order]) -> dict[int, FinishedCall[int]]:
-        """Make the calls of orders by a new executor, and return number of an order -> finished call."""
+        """Make calls in a new executor, and return number of an order -> finished call."""
         with self.executor(workers) as executor:
             executor.prepare(["tensorflow"])
             return made(executor, parts, orders)
@@ -62,7 +62,7 @@ class ExecutorContract:
                 assert done.result.value == value
 
     def test_only_baselines_share_a_sandbox_and_only_on_one_model(self) -> None:
-        """The part `counts` returns how many parts its sandbox has played. Repetitions never share a sandbox."""
+        """Each part `counts` returns how many parts its sandbox has played, which is over 1 in a shared sandbox."""
         parts = Parts()
         orders = [parts.order("counts") for _ in range(3)]
         orders += [parts.order(f"counts {number}", is_baseline=True) for number in range(3)]
@@ -99,7 +99,7 @@ class ExecutorContract:
             assert result.message.startswith(message), result.message
 
     def test_calls_of_one_budget_share_its_seconds(self) -> None:
-        """The seconds that other executors have spent of a budget count, too. A call with none left is not started."""
+        """Calls share a budget with calls of other executors. A call starts only if the budget has seconds left."""
         parts, meaning = Parts(), "the budget"
         spent = Allowance(1, 5.0, 5.0, meaning)
         shared = [Allowance(2, 0.4, 0.0, meaning)] * 6
@@ -138,7 +138,7 @@ class ExecutorContract:
 
 
 def made(executor: Executor, parts: Parts, orders: Sequence[Order]) -> dict[int, FinishedCall[int]]:
-    """Make the calls of orders, and return number of an order -> finished call."""
+    """Make calls in an executor, and return number of an order -> finished call."""
     executor.add(orders, parts)
     done: dict[int, FinishedCall[int]] = {}
     until = time.monotonic() + CALL_END_S

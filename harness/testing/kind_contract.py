@@ -9,16 +9,16 @@ from harness.worker.runtimes import DEFAULT
 
 
 class KindContract:
-    """The tests of a kind of sandbox for pytest. A subclass defines `kind`; that kind has to work on the machine."""
+    """Tests of a kind of sandbox, for pytest. A subclass defines `kind`, which has to work on the machine."""
 
     runtime = DEFAULT  #: runtime in which the calls are made
 
     def kind(self) -> Kind:
-        """Return the kind. Do not enter its context."""
+        """Return the kind of sandbox under test, without entering its context."""
         raise NotImplementedError
 
     def test_limits_hold_and_nothing_else_can_be_seen(self) -> None:
-        """The submissions of `pgdl doctor` that must fail do so, two at a time; without isolation, only some must."""
+        """The test submissions of `pgdl doctor` end as expected, two at a time; without isolation, only some must."""
         with Staging() as staging, self.kind() as kind:
             assert kind.problem() is None
             kind.prepare(kind.trials(staging, [self.runtime]))
@@ -48,7 +48,7 @@ class KindContract:
         assert (isolation if way in WAYS else kind.name_in_records) == kind.isolation
 
     def test_a_kind_says_what_it_shows(self) -> None:
-        """No directory that a kind shows to submissions contains a private staged directory."""
+        """No directory that a kind shows to all workers contains a directory with copies of inputs."""
         with Staging() as staging:
             private = staging.stage("private", lambda _: None)
             assert not any(private.is_relative_to(place) for place in self.kind().shown())

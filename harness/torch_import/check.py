@@ -26,9 +26,10 @@ def can_run_torch() -> bool:
 
 
 class OutputComparison(AbstractContextManager["OutputComparison"]):
-    """Compares translated networks with the originals; leaving the context ends the process that runs the originals.
+    """Compares the outputs of translated networks with the outputs of the originals in PyTorch.
 
-    The process `keras`, of the program `harness.processes.accuracies`, runs the translations.
+    The process `keras` (program `harness.processes.accuracies`) runs the translations. Another process, which ends with
+    the context, runs the originals.
     """
 
     def __init__(self, keras: Process) -> None:
@@ -38,12 +39,12 @@ class OutputComparison(AbstractContextManager["OutputComparison"]):
         self._stack.close()
 
     def require_same(self, file: Path, model: Path, inputs: Array, expected: Array | None) -> float:
-        """Return the largest difference of outputs, as a share of the outputs' range of values.
+        """Return the largest difference between the networks' outputs, as a share of the range of PyTorch's outputs.
 
         `file` is the `.pt2` file, `model` the directory of its translation in canonical form, and `inputs` are examples
-        (n, ...) with the channels last. `expected` are PyTorch's outputs (n, classes) for them; None computes these
-        outputs. Raises `UserError` if they are not finite, or if the difference exceeds `TOLERANCE`: then the message
-        names the first operation whose result differs.
+        (n, ...) with the channels last. `expected` are PyTorch's outputs (n, classes); None computes them. Raises
+        `UserError` if PyTorch's outputs are not finite, or if the difference exceeds `TOLERANCE`. In the second case,
+        the message names the first operation whose result differs.
         """
         if expected is None:
             (expected,) = self._of_torch(file, inputs, None)
@@ -78,7 +79,7 @@ class OutputComparison(AbstractContextManager["OutputComparison"]):
                 numbers = f"{found.reshape(-1)[place]:.6g} in Keras, {stored.reshape(-1)[place]:.6g} in PyTorch"
                 where = translation.paths[name]
                 return UserError(f"first differs at {where}", expected="the same numbers", found=numbers)
-        most = f"a difference of at most {TOLERANCE:g} of their spread from the module's"
+        most = f"a difference from PyTorch's of at most {TOLERANCE:g} of their range"
         remedy = "does the module draw random numbers?"
         return UserError("outputs", expected=most, found=f"{difference:.2g}", remedy=remedy)
 
@@ -94,7 +95,7 @@ class OutputComparison(AbstractContextManager["OutputComparison"]):
 
 
 def _asked(process: Process, inputs: Array, question: Question) -> list[Array]:
-    """Ask a process a question about `inputs`, and return the arrays of its answer; both are exchanged as files."""
+    """Ask a process a question about `inputs`, and return the arrays of its answer; arrays are exchanged as files."""
     with tempfile.TemporaryDirectory() as directory:
         given, made = Path(directory, "inputs.npy"), Path(directory, "outputs.npz")
         np.save(given, inputs)
@@ -107,10 +108,7 @@ def _asked(process: Process, inputs: Array, question: Question) -> list[Array]:
 
 
 def _as_stored(array: Array, value: Value) -> Array | None:
-    """Return PyTorch's result (batch, ...) for `value`, in the order of axes of the layer's output in Keras.
-
-    Return None if the layer's output contains more numbers than the result.
-    """
+    """Return PyTorch's result (batch, ...) with the axes of the layer's output; None if that output is larger."""
     axes = flat(value.view)
     if value.fixed or {axis for axis in axes if not axis.is_batch} != {*flat(value.stored)}:
         return None

@@ -131,9 +131,9 @@ ON_CONSTANTS = {*_UNARY, *_BINARY, *_OTHERS}
 
 
 def computed(name: str, first: Any, others: Mapping[str, Any]) -> Any:
-    """Return the result of the operation `name` on constants, an array or a list of arrays.
+    """Return the result of PyTorch's operation `name` on constants: an array or a list of arrays.
 
-    `others` are the arguments after the first, by name. Raises `UntranslatableError` if NumPy has no counterpart.
+    `others` are the arguments after the first, by name. Raises `UntranslatableError` for an unknown operation.
     """
     if name in _OTHERS:
         return _OTHERS[name](first, **others)

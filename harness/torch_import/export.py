@@ -24,7 +24,7 @@ class Exporter:
     """Exports a copy of a `torch.nn.Module`, on the CPU and in evaluation mode; the module itself does not change.
 
     Messages call the module `name`, and `tell` receives a note if the module is in training mode. Raises `UserError` if
-    `module` is no module, or if a weight is not finite in float32.
+    `module` is no module, or if a weight is not float32 or not finite.
     """
 
     def __init__(self, module: Any, name: str, tell: Callable[[str], None]) -> None:
@@ -46,7 +46,7 @@ class Exporter:
         self._module = copy.deepcopy(module).cpu().eval()
 
     def outputs(self, inputs: Array) -> Array:
-        """Return the outputs (n, classes) for inputs (n, ...) in the module's layout; `UserError` if that fails."""
+        """Return the outputs (n, classes) for inputs (n, ...) in the module's layout; raises `UserError` on failure."""
         import torch
 
         try:
@@ -65,7 +65,7 @@ class Exporter:
     def write(self, file: Path, inputs: Array, state: Mapping[str, Any] | None = None) -> None:
         """Write the exported module to a `.pt2` file; raises `UserError` with PyTorch's reason if the export fails.
 
-        `inputs` are examples (n, ...) in the module's own layout; a `state_dict` replaces the module's weights.
+        `inputs` are examples (n, ...) in the module's own layout; `state`, a `state_dict`, replaces the weights.
         """
         import torch
 
@@ -92,7 +92,7 @@ class Exporter:
 
 @contextmanager
 def _silence() -> Iterator[None]:
-    """Keep PyTorch from printing within the context; its loggers ignore a redirected standard error."""
+    """Keep PyTorch from printing within the context; logging is disabled, too, since it ignores redirected streams."""
     before = logging.root.manager.disable
     logging.disable()
     try:
@@ -104,7 +104,7 @@ def _silence() -> Iterator[None]:
 
 
 def _line(text: str) -> str:
-    """Return the reason in an error of PyTorch, and the line of the user's code that the error names, if any."""
+    """Return the first line of PyTorch's error, and the line of the user's code that the error names, if any."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     places = [line for line in lines if line.startswith("File ") and "/site-packages/torch/" not in line]
     return " ".join([*lines[:1], *places[-1:]])[:400]

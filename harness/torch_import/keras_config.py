@@ -1,4 +1,4 @@
-"""Makes the configuration of a functional Keras model from translated layers."""
+"""Makes a functional Keras model, as JSON and arrays, from the layers to which a PyTorch network was translated."""
 
 import json
 from collections import Counter
@@ -24,7 +24,7 @@ _INPUT_NAME = "input"
 
 @dataclass(frozen=True)
 class KerasModel:
-    """A translated model."""
+    """A Keras model, translated from a network of PyTorch."""
 
     file: Path  #: the `.pt2` file, for messages
     config: dict[str, Any]  #: the content of config.json, Keras' own JSON
@@ -45,10 +45,7 @@ class KerasModel:
 
 
 def keras_model(layers: Sequence[TranslatedLayer], output: int, input_shape: Sequence[int], file: Path) -> KerasModel:
-    """Return the model of the layers that lead to the layer with number `output`.
-
-    `input_shape` is (batch, channels, *places), as in PyTorch.
-    """
+    """Return the model of the layers that lead to layer `output`; `input_shape` is (batch, channels, *places)."""
     if output == INPUT:
         raise UserError("layers", file=file, expected="at least one", found="none")
     needed = _leading_to(output, layers)

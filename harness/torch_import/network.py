@@ -1,4 +1,4 @@
-"""Adds layers of Keras for the operations of a network, and tracks the axes of the layers' outputs."""
+"""Adds Keras layers for the operations of a PyTorch network, and tracks the axes of the layers' outputs."""
 
 import itertools
 import json
@@ -35,9 +35,9 @@ _KEEPING_SIGNS = {
 
 @dataclass(frozen=True)
 class TranslatedLayer:
-    """A layer of the model, called once."""
+    """A Keras layer that is called once."""
 
-    class_name: str  #: name of the class in Keras
+    class_name: str
     config: dict[str, Any]  #: the layer's settings, without a name
     weights: tuple[Array, ...]  #: the layer's weights in the order of `get_weights()`
     inputs: tuple[int, ...]  #: numbers of the layers before this layer; `INPUT` for the model's input
@@ -63,7 +63,7 @@ class TranslatedNetwork:
         self, class_name: str, inputs: Sequence[int], config: dict[str, Any] | None = None,
         weights: Sequence[Array] = (), keywords: dict[str, int] | None = None,
     ) -> int:  # fmt: skip
-        """Add a layer, and return its number; without weights, return the number of an equal layer if there is one."""
+        """Add a layer and return its number; if an equal layer without weights exists, return that layer's number."""
         arrays = tuple(np.ascontiguousarray(array, np.float32) for array in weights)
         layer = TranslatedLayer(class_name, config or {}, arrays, tuple(inputs), keywords or {}, self.path)
         key = json.dumps([class_name, layer.config, inputs, layer.keywords])
@@ -77,9 +77,9 @@ class TranslatedNetwork:
         self, value: Value, class_name: str, config: dict[str, Any] | None = None, weights: Sequence[Array] = (),
         stored: Groups | None = None,
     ) -> Value:  # fmt: skip
-        """Return the output of a new layer with `value` as its input; its `view` is that of the value.
+        """Return the output of a new layer whose input is `value`; the axes that PyTorch sees stay the same.
 
-        `stored` are the axes of the layer's output, by default those of its input.
+        `stored` are the axes of the layer's output; by default, the axes of its input.
         """
         number = self.add(class_name, [self.source(value)], config, weights)
         self._sizes[number] = sizes_of(value.stored if stored is None else stored)
@@ -89,16 +89,16 @@ class TranslatedNetwork:
         self, value: Value, class_name: str, config: dict[str, Any], places: Sequence[int], *,
         channels: Group | None = None, weights: Sequence[Array] = (),
     ) -> Value:  # fmt: skip
-        """Return the output of a new layer as (batch, channels, *places); its input is stored with the channels last.
+        """Return the output (batch, channels, *places) of a new layer on a feature map with the channels last.
 
-        `channels` are the axes of the output's channels, by default those of the input.
+        `channels` are the axes of the output's channels; by default, the axes of the input's channels.
         """
         stored = (*map(group_of, places), value.stored[-1] if channels is None else channels)
         found = self.after(value, class_name, config, weights, stored)
         return Value(found.source, stored, (value.view[0], stored[-1], *stored[:-1]))
 
     def source(self, value: Value) -> int:
-        """Return the number of the layer whose output is the value; raises `UntranslatableError` without a layer."""
+        """Return the number of the layer that computes a value; raises `UntranslatableError` if no layer does."""
         if not isinstance(value.source, int):
             raise UntranslatableError("uses scores of an attention, or lengths of vectors, in a way that no layer does")
         return value.source
@@ -106,11 +106,11 @@ class TranslatedNetwork:
     # Order of the axes
 
     def stored_as(self, value: Value, groups: Groups) -> Value:
-        """Return the value, stored as `groups`; layers that permute or reshape are added if necessary."""
+        """Return the value, stored with the axes `groups`; adds layers that permute or reshape if necessary."""
         value = self.settled(value)
         have, wanted = flat(value.stored), flat(groups)
         if sorted(map(id, have)) != sorted(map(id, wanted)):
-            raise UntranslatableError("needs axes that are part of the batch, or the batch as another axis")
+            raise UntranslatableError("mixes the batch with other axes")
         if have != wanted:
             chunks = _chunks(have, wanted)
             value = self._reshaped(value, tuple(chunks))
@@ -133,7 +133,7 @@ class TranslatedNetwork:
         return self.after(value, "Reshape", {"target_shape": list(sizes_of(groups))}, stored=groups)
 
     def settled(self, value: Value) -> Value:
-        """Return the value without `fixed` axes; layers are added that select the indices."""
+        """Return the value after layers that make the selections in `Value.fixed`."""
         while value.fixed:
             (axis, index), *rest = value.fixed.items()
             left = tuple(tuple(one for one in group if one is not axis) for group in value.stored if group != (axis,))
@@ -142,7 +142,7 @@ class TranslatedNetwork:
         return value
 
     def cut(self, value: Value, group: Group, start: int, stop: int) -> Value:
-        """Return the places `start` to `stop` - 1 of the product of the axes `group`; a new axis replaces the group."""
+        """Return the slice `start:stop` along the product of the axes `group`; a new axis replaces these axes."""
         axes = tuple(axis for axis in flat(value.stored) if axis not in group)
         first = flat(value.stored).index(group[0])
         before, behind, made = axes[:first], axes[first:], group_of(stop - start)
@@ -156,14 +156,14 @@ class TranslatedNetwork:
         return value
 
     def channels_last(self, value: Value) -> Value:
-        """Return a map (batch, channels, *places) stored as (*places, channels), as convolutions in Keras expect."""
+        """Return a feature map (batch, channels, *places), stored as (*places, channels) for convolutions in Keras."""
         batch, channels, *places = value.view
         if len(batch) != 1 or not batch[0].is_batch:
             raise UntranslatableError("has an input whose first axis is not the batch")
         return self.stored_as(value, (*places, channels))
 
     def with_last(self, value: Value, last: Group) -> Value:
-        """Return the value, stored so that the axes in `last`, in any order, are its last stored axis."""
+        """Return the value, stored so that the product of the axes `last`, in any order, is its last stored axis."""
         value = self.settled(value)
         if value.stored and {*value.stored[-1]} == {*last}:
             return value
@@ -204,7 +204,7 @@ class TranslatedNetwork:
         return self._by_place(value, numbers, is_factor=is_factor)
 
     def _by_channel(self, value: Value, numbers: Array, *, is_factor: bool) -> Value:
-        """Return the value with channels times or plus `numbers`, by a batch normalization of mean 0 and variance 1."""
+        """Multiply a value by `numbers` (channels,), or add them, by a batch normalization with mean 0, variance 1."""
         config = {"axis": -1, "epsilon": 0.0, "scale": is_factor, "center": not is_factor}
         unchanged = [np.zeros_like(numbers), np.ones_like(numbers)]
         return self.after(value, "BatchNormalization", config, [numbers, *unchanged])
@@ -222,7 +222,7 @@ class TranslatedNetwork:
         return self.after(value, "EinsumDense", config, [np.ones_like(numbers), numbers])
 
     def is_not_negative(self, value: Value) -> bool:
-        """Whether the layers before a value make sure that it has no negative numbers."""
+        """Whether the layers that compute a value exclude negative numbers, as a ReLU does."""
         pending = [self.source(value)]
         while pending:
             number = pending.pop()
@@ -238,7 +238,7 @@ class TranslatedNetwork:
 
 
 def _chunks(have: Group, wanted: Group) -> list[Group]:
-    """Cut `have` into the longest runs of axes that follow each other in `wanted`, too."""
+    """Cut `have` into the longest runs of axes that are also neighbours in `wanted`."""
     chunks = [have[:1]]
     for before, axis in itertools.pairwise(have):
         if wanted.index(axis) == wanted.index(before) + 1:
@@ -249,10 +249,7 @@ def _chunks(have: Group, wanted: Group) -> list[Group]:
 
 
 def _without_batch(array: Array, value: Value) -> Array:
-    """Return constants for a value, with size 1 along the batch axis.
-
-    Raises `UntranslatableError` if the constants differ between examples.
-    """
+    """Return constants with size 1 along the batch axis; raises `UntranslatableError` if they vary with the example."""
     array = array.reshape((1,) * (len(value.view) - array.ndim) + array.shape)
     for place, group in enumerate(value.view):
         batch = [axis for axis in group if axis.is_batch]

@@ -40,7 +40,7 @@ _REMEDY = f"{EXPORT} writes it"
 
 @dataclass(frozen=True)
 class ArgumentReference:
-    """An argument of an operation that is the named result of an earlier operation."""
+    """An argument of an operation: the name of an earlier operation's result."""
 
     name: str
 
@@ -61,11 +61,11 @@ class GraphOperation:
         return self.target.split(".")[1]
 
     def called_with(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the arguments by name; `values` replace the references to results."""
+        """Return the arguments by name, with references to results replaced by the results in `values`."""
         return {name: _resolved(argument, values) for name, argument in self.arguments.items()}
 
     def named(self, found: Any) -> Iterator[tuple[str, Any]]:
-        """Yield name and value of each used result; `found` is what the operation has returned: a value or a list."""
+        """Yield (name, value) of each result that is used later; `found` is the result or the list of results."""
         results: Iterable[Any] = found if self.is_list else [found]
         yield from ((name, one) for name, one in zip(self.outputs, results, strict=False) if name is not None)
 
@@ -78,7 +78,7 @@ def _resolved(argument: Any, values: Mapping[str, Any]) -> Any:
 
 @dataclass(frozen=True)
 class Graph:
-    """An exported network."""
+    """A network that PyTorch exported: its operations and constants."""
 
     file: Path  #: the `.pt2` file, for messages
     operations: tuple[GraphOperation, ...]  #: the operations in the order of their execution
@@ -90,7 +90,7 @@ class Graph:
 
 
 def is_pt2(archive: ZipFile) -> bool:
-    """Whether `torch.export.save` has written an archive."""
+    """Whether `torch.export.save` wrote a zip archive."""
     return any(PurePosixPath(name).name == _MARK for name in names(archive))
 
 
@@ -125,7 +125,7 @@ class _Archive:
     path: Path
 
     def tensors(self, folder: str, kind: str) -> dict[str, tuple[Any, str]]:
-        """Return name of a tensor -> (its declaration, the member with its numbers), for the tensors in a folder."""
+        """Return name of a tensor -> (its declaration, the member with its numbers) for a folder of the archive."""
         config = _json(self.archive, f"{self.home}data/{folder}/model_{folder}_config.json")["config"]
         return {name: (entry, f"{self.home}data/{folder}/{entry['path_name']}") for name, entry in config.items()}
 

@@ -20,7 +20,7 @@ _TRANSLATIONS: dict[str, Translate] = {}
 
 
 class UntranslatableError(Exception):
-    """An operation cannot be translated; the message is a predicate of the operation: "has no translation"."""
+    """An operation cannot be translated; the message continues a sentence: "has no translation"."""
 
     def __init__(self, reason: str, remedy: str = BY_HAND) -> None:
         super().__init__(reason)
@@ -28,7 +28,7 @@ class UntranslatableError(Exception):
 
 
 def translates(*names: str) -> Callable[[T], T]:
-    """Register a function as the translation of the named operations of ATen, including their forms in place."""
+    """Register a function as the translation of the named operations of PyTorch, also in place (`relu_`)."""
 
     def register(function: T) -> T:
         for name in names:
@@ -42,7 +42,7 @@ def translates(*names: str) -> Callable[[T], T]:
 
 @functools.cache
 def translations() -> dict[str, Translate]:
-    """Return name of an operation, without overload -> the function that translates the operation."""
+    """Return name of an operation, such as `conv2d` -> the function that translates the operation."""
     from harness.torch_import import operations
 
     for name in sibling_names(operations.__path__):

@@ -38,13 +38,13 @@ _WITH_WEIGHTS = {"conv1d", "conv2d", "conv3d", "linear", "batch_norm", "layer_no
 class Translation:
     """A network as a Keras model."""
 
-    model: KerasModel  #: the Keras model
-    values: Mapping[str, Value]  #: name of a result in the graph -> the `Value` that stands for the result
+    model: KerasModel
+    values: Mapping[str, Value]  #: name of a result in the graph -> the layer that computes the result, and its axes
     paths: Mapping[str, str]  #: name of a result in the graph -> its module and operation, for messages
 
 
 def translate(graph: Graph) -> Translation:
-    """Translate a graph; raises `UserError` with the first operation that has no translation."""
+    """Translate a graph; raises `UserError` for the first operation without a translation, and for shared weights."""
     _require_own_weights(graph)
     translator = _Translator(graph)
     for operation in graph.operations:
@@ -56,7 +56,7 @@ def translate(graph: Graph) -> Translation:
 
 
 def is_translated(operation: GraphOperation) -> bool:
-    """Whether `translate` knows an operation: on values, on constants, on sizes, or without effect."""
+    """Whether `translate` can translate an operation; it may still refuse some arguments."""
     name = operation.name.removesuffix("_")
     if not operation.target.startswith("aten."):
         return operation.target.startswith("_operator.") and name in _ON_SIZES
@@ -91,7 +91,6 @@ class _Translator:
         self.values = {**self.graph.tensors, self.graph.input: Value(INPUT, stored, view)}
 
     def run(self, operation: GraphOperation) -> None:
-        """Translate the next operation of the graph; raises `UserError` if it has no translation."""
         if operation.name in _CHECKS:
             return
         self.network.path = operation.path
@@ -124,7 +123,7 @@ class _Translator:
         return function(self.network, given[0], **others)
 
     def _keep(self, operation: GraphOperation, found: Any) -> None:
-        """Keep the results of an operation; an operation in place also changes its first argument."""
+        """Store the results of an operation; an operation in place also changes its first argument."""
         for name, result in operation.named(found):
             self.values[name] = result
             self.paths[name] = _place(operation)
@@ -138,7 +137,7 @@ class _Translator:
             self.values[target.name] = found
 
     def output(self) -> int:
-        """Return the number of the layer that computes the output; raises `UserError` unless it is (batch, classes)."""
+        """Return the number of the layer that computes the output (batch, classes); `UserError` for another shape."""
         value = self.values.get(self.graph.output)
         self.network.path = ""
         try:
@@ -156,7 +155,6 @@ class _Translator:
 
 
 def _place(operation: GraphOperation) -> str:
-    """Return the module and the name of an operation, for messages."""
     return f"{printable(operation.path) or 'the outermost forward'} ({operation.name})"
 
 

@@ -16,12 +16,11 @@ from harness.torch_import.keras_config import KerasModel
 from harness.torch_import.pt2 import read_pt2
 from harness.torch_import.translate import translate
 
-#: Names of the written files.
 MODEL, WEIGHTS, INITIAL = "model.json", "weights.npz", "initial.npz"
 
 
 def answer(question: Question) -> Answer:
-    """Translate the network `file`, and the weights of `initial`; raises `UserError` if that is impossible."""
+    """Answer a question; raises `UserError` if a file is invalid or has no translation, or if two networks differ."""
     directory, file, initial = (Path(question[name] or ".") for name in ("directory", "file", "initial"))
     model = translate(read_pt2(file)).model
     (directory / MODEL).write_text(json.dumps(model.config))

@@ -1,8 +1,8 @@
-"""Values of a graph: the axes that PyTorch sees, and the axes in which a layer of Keras stores the value.
+"""Values of a graph: the axes that PyTorch sees, and the axes in which the output of a Keras layer stores the value.
 
-Both are lists of groups of the same elementary axes; an axis of PyTorch, or of a layer's output, is the product of a
-group. Layers store the channels last, and their outputs are described without the batch. Views, permutations and slices
-change only PyTorch's axes. A layer is added when an operation needs the stored axes in another order.
+Both are products of the same elementary axes. Layers store the channels last, and their outputs are described without
+the batch. Views, permutations and slices change only PyTorch's axes. A layer is added when an operation needs the
+stored axes in another order.
 """
 
 import functools
@@ -20,7 +20,7 @@ from harness.torch_import.registry import UntranslatableError
 
 @dataclass(frozen=True, eq=False)
 class ValueAxis:
-    """An elementary axis. Axes are compared by identity: two axes of the same size differ."""
+    """An axis, or a factor of an axis. Axes are compared by identity: two axes of the same size differ."""
 
     size: int
     is_batch: bool = False
@@ -47,7 +47,7 @@ class Value:
         return sizes_of(self.view)
 
     def reshaped(self, shape: Sequence[int]) -> "Value":
-        """Return the value with another shape, in which -1 stands for the rest.
+        """Return the value with another shape; -1 is a size that follows from the others.
 
         Raises `UntranslatableError` if the shape divides an axis into unequal parts.
         """
@@ -60,7 +60,7 @@ class Value:
             return joined._regrouped(shape)
 
     def _joined(self) -> "Value":
-        """Return the value with a single axis for every two axes that are neighbours in both `view` and `stored`."""
+        """Return the value with a single axis for each run of axes that both `view` and `stored` contain."""
         for group in self.view:
             for pair in itertools.pairwise(group):
                 if any(pair in itertools.pairwise(stored) for stored in self.stored):
@@ -94,9 +94,9 @@ class Value:
         return replace(value, view=tuple(groups))
 
     def split(self, axis: ValueAxis, outer: int) -> tuple["Value", tuple[ValueAxis, ValueAxis]]:
-        """Divide an axis into an axis of size `outer` and an axis that varies faster.
+        """Divide an axis into an axis of size `outer` and an axis that varies faster; return the value and both axes.
 
-        Return the value and the two axes; raises `UntranslatableError` for the batch, or unequal parts.
+        Raises `UntranslatableError` for the batch axis, or if `outer` does not divide the axis.
         """
         if axis.is_batch or axis.size % outer:
             raise UntranslatableError(
@@ -110,7 +110,7 @@ class Value:
         return self._with_groups(divided), parts
 
     def permuted(self, order: Sequence[int]) -> "Value":
-        """Return the value with PyTorch's axes in another order, given by their present positions."""
+        """Return the value with PyTorch's axes in another order; `order` lists their old positions."""
         return replace(self, view=tuple(self.view[axis] for axis in order))
 
     def with_axis(self, place: int) -> "Value":
@@ -122,9 +122,9 @@ class Value:
         return replace(self, view=self.view[:place] + self.view[place + 1 :])
 
     def part(self, place: int, start: int, step: int, count: int) -> "Value | None":
-        """Return `count` places of an axis, from `start` in steps of `step`; None if this needs a layer.
+        """Return the slice of `count` places of an axis, from `start` in steps of `step`; None if this needs a layer.
 
-        If n divides the axis, two selections need no layer: every n-th place, and one of n equal consecutive parts.
+        If n divides the axis, two slices need no layer: every n-th place, and one of n equal consecutive parts.
         """
         size = self.shape[place]
         if count == size:
@@ -151,7 +151,7 @@ class Value:
 
 
 def _with_one(pair: tuple[ValueAxis, ValueAxis], axis: ValueAxis, group: Group) -> Group:
-    """Return `group` with `axis` in place of the neighbours `pair`; unchanged if they are not neighbours in it."""
+    """Return `group` with `axis` in place of the neighbours `pair`; unchanged if `pair` is not in it."""
     if pair not in itertools.pairwise(group):
         return group
     place = group.index(pair[0])
@@ -159,11 +159,11 @@ def _with_one(pair: tuple[ValueAxis, ValueAxis], axis: ValueAxis, group: Group) 
 
 
 def _cut(have: Sequence[int], wanted: Sequence[int]) -> UntranslatableError:
-    return UntranslatableError(f"turns shape {tuple(have)} into {tuple(wanted)}, which cuts axes anew")
+    return UntranslatableError(f"turns shape {tuple(have)} into {tuple(wanted)}, which divides axes in another way")
 
 
 def with_group(groups: Groups, place: int, group: Group) -> Groups:
-    """Return the groups with `group` at the position `place`."""
+    """Return the groups with `group` in place of the group at position `place`."""
     return (*groups[:place], group, *groups[place + 1 :])
 
 
@@ -193,9 +193,10 @@ def group_of(size: int) -> Group:
 
 
 def aligned(one: Value, other: Value) -> tuple[Value, Value]:
-    """Return two values with the same elementary axes, so that they can be combined number by number.
+    """Return both values with common elementary axes, for an operation on each pair of numbers.
 
-    Where a value has size 1, PyTorch broadcasts, and the other value keeps its axes. Raises `UntranslatableError`.
+    Axes along which a value has size 1 stay as they are, since PyTorch broadcasts. Raises `UntranslatableError` if the
+    shapes do not fit.
     """
     rank = max(len(one.view), len(other.view))
     one, other = (replace(v, view=((),) * (rank - len(v.view)) + v.view) for v in (one, other))
@@ -206,7 +207,7 @@ def aligned(one: Value, other: Value) -> tuple[Value, Value]:
 
 
 def _with_same_axes(one: Value, other: Value, place: int) -> tuple[Value, Value]:
-    """Divide the axes of the groups at `place` until their sizes agree; then give `other` the axes of `one` there."""
+    """Divide the axes of both groups at `place` until the sizes agree; then `other` gets the axes of `one` there."""
     if one.shape[place] != other.shape[place]:
         raise UntranslatableError(f"combines shapes {one.shape} and {other.shape}")
     number = 0
@@ -231,9 +232,6 @@ def renamed(value: Value, names: dict[ValueAxis, ValueAxis]) -> Value:
 
 
 def arranged(array: Array, have: Group, wanted: Group) -> Array:
-    """Return an array with the axes of `have` in the order `wanted`, an axis for each.
-
-    An axis of `array` is one of the axes `have`, or a product of several.
-    """
+    """Return `array`, whose axes are products of the axes `have`, reshaped and transposed to the axes `wanted`."""
     places = [have.index(axis) for axis in wanted]
     return np.asarray(array).reshape([axis.size for axis in have]).transpose(places)

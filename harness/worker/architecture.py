@@ -5,8 +5,8 @@ The harness writes this form, which contains only built-in layers and plain sett
 * `{"format": "layers", "input_shape": [...], "layers": [{"class_name", "config"}, ...]}` is a Sequential model.
 * `{"format": "graph", "input_shape": [...], "layers": [{"class_name", "config", "inputs"}, ...]}` is a functional
   model. `inputs` are positions in `layers`, with -1 for the model's input. The output of the last layer is the model's.
-  `{"layer", "inputs"}` calls the layer at an earlier position again. `keywords` has arguments by name:
-  each is a position, true or false.
+  `{"layer", "inputs"}` calls the layer at an earlier position again. `keywords` maps names of arguments
+  to a position, true or false.
 
 `"softmax"` is the position of the layer that computes a final softmax or log-softmax; it is missing if none does.
 """
@@ -112,11 +112,7 @@ def _make(definition: dict[str, Any], keras: Any) -> Any:
 
 @functools.cache
 def _disabled(class_name: str, keras: Any) -> type:
-    """Return a class of layers that return their input, in place of Keras' class of that name.
-
-    Keras' own layers augment images in every call without `training=False`. The class is registered, because Keras
-    copies a layer from its configuration, which names the class.
-    """
+    """Return a class of layers that return their input. It is registered, because Keras copies layers by class name."""
     parent = getattr(keras.layers, class_name)
     members = {"call": _return_input, "__module__": parent.__module__}
     register = keras.utils.register_keras_serializable(package="disabled", name=class_name)

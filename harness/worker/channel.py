@@ -21,10 +21,7 @@ def take_input() -> int:
 
 
 def move_streams() -> tuple[int, int]:
-    """Move standard input and output to new descriptors, so that no code uses them by accident. Return these.
-
-    Standard input is then empty, and standard output goes to standard error.
-    """
+    """Move standard input and output to new descriptors, and return both. Standard output is then the error stream."""
     reader, writer = take_input(), os.dup(1)
     os.dup2(2, 1)
     return reader, writer

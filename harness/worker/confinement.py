@@ -35,7 +35,7 @@ def join_namespaces(pidfd: int, *, with_user: bool) -> None:
 
 
 def give_up_privileges(uid: int | None) -> None:
-    """Become the user `uid`, unless that is None, and drop all groups and capabilities for good."""
+    """Become the user `uid`, if it is not None, and drop all groups and capabilities for good."""
     for capability in range(64):
         if _libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0:
             break  # the kernel has no more capabilities

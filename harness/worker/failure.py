@@ -31,14 +31,11 @@ def describe(error: BaseException) -> str:
 
 
 def advise(error: BaseException, runtime: Runtime, submission: Path) -> str:
-    """Return one line with the error, and a remedy if the worker knows one.
-
-    `submission` is the directory of the submission that raised the error. An error may raise when it is inspected.
-    """
+    """Return one line with the error of the submission in the directory `submission`, and a remedy if one is known."""
     try:
         missing = NOT_INSTALLED if _is_not_installed(error) else ""
         advice = (runtime.advice(error, submission) or missing) + refusal(error, submission)
-    except BaseException:
+    except BaseException:  # the error's own methods may raise any error
         advice = ""
     return describe(error)[: max(MESSAGE - len(advice), 0)] + advice
 
@@ -51,7 +48,7 @@ def _is_not_installed(error: BaseException) -> bool:
 
 
 def print_error(error: BaseException, caller: str, submission: Path) -> None:
-    """Print the traceback of an error without its first frames: those of the file `caller` and of the import.
+    """Print the traceback of an error without its first frames, which are in the file `caller` and the import.
 
     A submission chooses the file names in its code and its errors. Source lines are therefore printed only from files
     in the directory `submission`.

@@ -40,7 +40,7 @@ def contain_descendants() -> None:
 
 
 def confine(paths: dict[str, list[str]]) -> None:
-    """Restrict this process for good to `paths`: a key of `RIGHTS` -> the paths where it has these rights.
+    """Restrict this process for good to `paths`: key of `RIGHTS` -> paths for which the process has the right.
 
     The kernel refuses all other access that its version of Landlock knows. The process must have `no_new_privs`.
     """

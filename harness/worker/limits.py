@@ -19,10 +19,7 @@ MEMORY_LIMIT = "MEMORY_LIMIT_BYTES"
 
 
 def die_with_parent() -> None:
-    """Let this process be killed when its parent ends: by the kernel on Linux, by a thread on macOS.
-
-    On Windows, job objects of the harness kill it.
-    """
+    """Let this process be killed when its parent ends; on Windows, do nothing, because job objects kill it."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     elif sys.platform != "win32":
@@ -30,10 +27,7 @@ def die_with_parent() -> None:
 
 
 def offer_to_kernel() -> None:
-    """Make this process the kernel's first choice to kill when the machine runs out of memory.
-
-    This is no protection: a submission can undo it. Where /proc is not writable, do nothing.
-    """
+    """On Linux, make the kernel kill this process first when memory runs out. A submission can undo this."""
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")
 
@@ -63,10 +57,7 @@ else:
         os.kill(os.getpid(), signal.SIGKILL)
 
     def limit_process(pid: int, processes: int, open_files: int, file_bytes: int) -> None:
-        """Set the hard limits of the process `pid` and of its future children; 0 stands for this process.
-
-        Only Linux lets a process set limits of another process.
-        """
+        """Set the hard limits of the process `pid`, 0 for this process. Only Linux limits other processes."""
         for kind, value in (
             (resource.RLIMIT_NPROC, processes),
             (resource.RLIMIT_NOFILE, open_files),

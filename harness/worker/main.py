@@ -25,10 +25,7 @@ REFUSALS = {errno.EPERM, errno.EACCES, errno.EROFS, errno.ENETUNREACH}
 
 
 def main(runtime: str, submission: Path, model_directory: Path, data_directory: Path) -> NoReturn:
-    """Import the libraries of a runtime, then serve the calls that the harness sends.
-
-    The harness is at the other end of the socket at standard input, or on Windows of standard input and output.
-    """
+    """Import the libraries of a runtime, then serve the calls that the harness sends."""
     channel = Channel(*move_streams()) if sys.platform == "win32" else Channel.at_its_place(take_input())
     die_with_parent()
     chosen = RUNTIMES[runtime]

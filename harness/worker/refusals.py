@@ -22,7 +22,7 @@ _NO_PROGRAM = (126, 127)
 
 
 def refusal(error: BaseException, submission: Path) -> str:
-    """Return the explanation as the end of a line; empty if no sandbox caused the error."""
+    """Return how the sandbox caused an error, as the end of a line; empty if it did not."""
     if not _is_confined():
         return ""
     sentences = (_sentence(one, submission) for one in _chain(error))
@@ -38,7 +38,6 @@ def _is_confined() -> bool:
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """Yield an error, its cause, the cause of the cause, and so on."""
     seen, one = set[int](), error
     while one is not None and id(one) not in seen:
         seen.add(id(one))
@@ -108,5 +107,5 @@ def _of_files(file: Path, submission: Path) -> str:
 
 
 def _scratch() -> str:
-    """Return the directory for files. `tempfile` would write to find it, which fails if the disk is full."""
+    """Return the directory to which submissions may write, without `tempfile`, which fails if the disk is full."""
     return os.environ["TMPDIR"]

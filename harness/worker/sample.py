@@ -37,7 +37,7 @@ class StackSample:
     """A timer that prints the stack of the main thread; on systems other than Linux, its methods do nothing."""
 
     def __init__(self) -> None:
-        """Create the timer; the main thread must call this."""
+        """Create the timer. Only the main thread may call this."""
         self._timer: ctypes.c_void_p | None = None
         if sys.platform == "linux":
             number = int(signal.SIGRTMAX)  # a signal that no known library uses

@@ -1,6 +1,6 @@
 """The supervisor of a call without a PID namespace: reports the worker's exit status and kills the call's processes.
 
-The supervisor is a program of its own, to drop the memory of the zygote that it was forked from. It adopts every
+The supervisor is a program of its own, without the memory of the zygote (`harness.worker.zygote`). It adopts every
 orphaned process of the call, and can signal only processes of the call (`harness.worker.landlock`). If the harness
 ends, the supervisor ends the call.
 """
@@ -15,7 +15,7 @@ from harness.worker.scratch import remove
 
 
 def main(line: int, worker: int, scratch: str) -> None:
-    """Report on the socket `line`. Once the harness closes its end, kill the call and remove `scratch`."""
+    """Report the end of `worker` on the socket `line`. Once it is closed, kill the call and remove `scratch`."""
     wake, wakes = os.pipe()
     for end in (wake, wakes):
         os.set_blocking(end, False)
@@ -39,7 +39,6 @@ def main(line: int, worker: int, scratch: str) -> None:
 
 
 def _reap() -> list[tuple[int, int]]:
-    """Reap the children that have ended, and return process ID and wait status of each."""
     ended = []
     with suppress(ChildProcessError):
         while (child := os.waitpid(-1, os.WNOHANG))[0]:

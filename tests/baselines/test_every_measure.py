@@ -36,7 +36,8 @@ def test_registry_entry(measure):
         assert text
         assert "\n" not in text
     assert not {"Formula", "Source"} & set(measure.range.split())
-    assert measure.draws in ("", "by input", "by example", "by input and by example")
+    orders = ("input dimensions", "examples", "input dimensions and of examples")
+    assert measure.draws in ("", *(f"depend on the order of {order}" for order in orders))
     assert not measure.order or not baselines.MEASURES[measure.order].order
     assert all(default is not None for default in measure.parameters.values())
 

@@ -47,7 +47,7 @@ IN_ABSOLUTE_UNITS = {"fro_dist", "l2_dist", "l2_norm", "param_norm"} | {
 }
 #: The order of inputs or weights, or of examples, changes the draws of these.
 DRAWS_BY_INPUT, DRAWS_BY_EXAMPLE = (
-    {name for name, measure in MEASURES.items() if f"by {what}" in measure.draws} for what in ("input", "example")
+    {name for name, measure in MEASURES.items() if what in measure.draws} for what in ("input dimensions", "examples")
 )
 #: And the order of hidden units also changes those of noise on the units.
 DRAWS_BY_UNIT = DRAWS_BY_INPUT | {"noise_sensitivity_l1"}

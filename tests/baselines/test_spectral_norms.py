@@ -210,7 +210,8 @@ def test_variants_are_measures_of_their_own(name):
 @pytest.mark.parametrize(("suffix", "borders"), [("_fft", "periodic"), ("_op", "their own")])
 def test_pages_say_whose_norms_they_are(suffix, borders):
     plain, variant = (baselines.MEASURES[f"fro_over_spec{end}"] for end in ("", suffix))
-    assert plain.formula == variant.formula == "sum_i F_i / S_i"
+    formula = "sum_i F_i / S_i, squared Frobenius norms F_i, squared spectral norms S_i"
+    assert plain.formula == variant.formula == formula
     assert variant.meaning == f"{plain.meaning}; convolutions with {borders} borders"
     said = f"Spectral norms are those of convolutions with {borders} borders, Frobenius norms those of kernels."
     assert said in variant.function.__doc__

@@ -110,7 +110,7 @@ def test_every_page_explains_all_of_its_parameters() -> None:
 @pytest.mark.parametrize("form", ["init", "orig", "flatness", "mag_init", "mag_orig", "mag_flatness"])
 def test_pages_of_bounds_define_the_scale_in_their_formula(kind: str, form: str) -> None:
     page, symbol = explanation(baselines.MEASURES[f"{kind}_{form}"]), "sigma" if kind == "pacbayes" else "alpha"
-    assert re.search(f"accuracy_drop: .*\\s{symbol}\\sis the\\s.*largest\\sscale", page, re.DOTALL)
+    assert re.search(f"accuracy_drop: .*\\s{symbol}\\s+is\\s+the\\s.*largest\\s+scale", page, re.DOTALL)
     assert f"{symbol}'" in page
 
 

@@ -17,7 +17,7 @@ from tests.board.board_examples import compare, references
 from tests.throwaway import make_task
 
 MEASURES = "distance_from_init,num_params,mixup_error"
-SHOWN = "scores reported on tasks of these names, in the same unit, each from the first of"
+SHOWN = "scores that others reported on tasks of these names, 0 to 100, from the first source that has them:"
 
 
 def papers() -> list[dict]:

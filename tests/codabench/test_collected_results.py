@@ -214,8 +214,8 @@ def test_what_is_no_result_is_a_line_about_its_participant(export, collect, bund
     [
         ({"data_digest": "0" * 64}, "calls on models or data that the phase does not have: found tiny"),
         ({"task": "secret"}, "calls on models or data that the phase does not have: found secret"),
-        ({"time_limit_s": 900.0}, "calls with other limits than those of the phase"),
-        ({"sandbox": "none"}, "calls with other limits than those of the phase"),
+        ({"time_limit_s": 900.0}, "calls with limits that differ from the limits of the phase"),
+        ({"sandbox": "none"}, "calls with limits that differ from the limits of the phase"),
         ({"is_baseline": True}, "calls of several submissions, or recorded twice"),
     ],
 )

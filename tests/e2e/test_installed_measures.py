@@ -98,7 +98,7 @@ def test_they_are_listed_with_their_origin(pgdl_there):
     assert problems == [
         "cannot be called so: vc_dim is a measure of the library",
         "expected package.module:function, found 'borrowed.measures'",
-        "no module elsewhere is installed with it; one that is installed as editable is in no sandbox",
+        "no module elsewhere is installed with it; a module in editable mode is in no sandbox",
     ]
     one = json.loads(pgdl_there("measures", "borrowed_weights", "--format", "json").stdout)
     assert (one["origin"], one["source"]) == ("borrowed-measures 1.2", "borrowed.measures:weights")

@@ -157,7 +157,7 @@ def test_a_small_archive_of_headers_takes_no_memory(content, pack, tmp_path, mon
     monkeypatch.setattr(fetching, "MAX_FILES", 1000)
     file = tmp_path / "archive"
     file.write_bytes(pack(content + bytes(1024)))
-    with pytest.raises(UserError, match=r"headers take too much of it|at most 1000 files and folders, found more"):
+    with pytest.raises(UserError, match=r"headers are too large|at most 1000 files and folders, found more"):
         fetch_tasks(file.as_uri(), digest(file), tmp_path / "tasks")
 
 

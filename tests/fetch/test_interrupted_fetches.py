@@ -358,7 +358,7 @@ def test_a_smaller_part_keeps_what_was_fetched(
     monkeypatch.chdir(file.parent / "folder")
     ended = fetch("small", "--models", 2)
     assert "2 of 8 models" in ended.err
-    assert "tiny: 18 files of other models, fetched before, are kept for more --models" in ended.err
+    assert "tiny: 18 files of other models, fetched before, are kept for later" in ended.err
     assert pgdl("task", "validate", TASKS).code == 0
     server.hits.clear()
     assert fetch().code == 0

@@ -256,7 +256,7 @@ TABLES = {
     "one cell twice": ("file,a\nm0.keras,1\nm1.keras,1.0\n", "cell (a=1): expected one model, found"),
     "not text": (b"file,a\n\xff,1\n", "not text: expected text in UTF-8, found other bytes from position 7"),
     "an open quote": ('file,a\n"m0.keras,1\n', "not CSV"),
-    "a missing model": ("file,a\nm9.keras,1\n", "m9.keras: missing: expected a file, found nothing; paths start at"),
+    "a missing model": ("file,a\nm9.keras,1\n", "m9.keras: missing: expected a file, found nothing; paths begin at"),
     "a directory": ("file,a\n.,1\n", "cannot be read: expected a regular file, found a directory"),
     "no model": (
         "file,a\nmodels.csv,1\n",

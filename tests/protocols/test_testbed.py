@@ -129,7 +129,7 @@ def test_features_are_informative_and_noise_harms(place: Place) -> None:
 def test_what_cannot_be_probed_is_named_and_left_out(place: Place) -> None:
     reasons = {
         "model_3": "its features are the same for every image",
-        "model_4": "its last layer with weights is Conv2D, not a dense one on a vector of features",
+        "model_4": "its last layer with weights is Conv2D, not a dense layer on a vector of features",
     }
     assert json.loads(place.dataset.attrs["failed"]) == reasons
     assert place.said[0].startswith("3 seen classes, 2 unseen ones; 60 training images, 30 test images, at least 6")

@@ -83,7 +83,7 @@ def test_a_driver_that_is_not_installed() -> None:
     message = refusal("mysql+nosuchdriver://host/name")
     assert "nosuchdriver" in message
     missing = refusal("oracle+cx_oracle://host/name")
-    remedy = f"that of postgresql+psycopg://...: {install('postgresql')}"
+    remedy = f"for postgresql+psycopg://...: {install('postgresql')}"
     assert missing.endswith(f"No module named 'cx_Oracle'; {remedy}")
 
 

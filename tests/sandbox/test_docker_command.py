@@ -158,7 +158,7 @@ def test_an_engine_that_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert Docker(IMAGE, "runsc").problem() is None
     assert problem(Docker("other:1")) == (
         "containers do not work here: Error response from daemon: No such image: other:1; "
-        "make it, in a checkout of the harness: docker build --tag other:1 ."
+        "build it in a checkout of the harness: docker build --tag other:1 ."
     )
     assert problem(Docker(IMAGE, "kata")) == (
         "containers do not work here: docker: Error response from daemon: unknown or invalid runtime name: kata; "

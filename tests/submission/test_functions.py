@@ -164,8 +164,8 @@ def test_a_value_that_may_be_a_secret_does_not_come_with_it(name: str, value: st
     with pytest.raises(UserError) as raised:
         from_function(names["complexity"])
     assert str(raised.value) == (
-        f"{name}: may be a secret, and would come with the function; if it is none, give it another name, or define "
-        "it in the function"
+        f"{name}: may be a secret, and would come with the function; if it is no secret, give it another name, or "
+        "define it in the function"
     )
 
 

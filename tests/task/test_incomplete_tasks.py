@@ -10,7 +10,7 @@ from in_process import Pgdl, in_process
 
 from harness.task.incomplete import REQUEST, FetchRequest, half_fetched, unfinished_tasks
 
-WORDS = "give the command again that began to fetch it"
+WORDS = "repeat the command that began to fetch it"
 USUAL = {"corpus": "small", "models": None, "whole": False, "catalogue": False}
 
 

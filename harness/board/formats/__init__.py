@@ -1,6 +1,6 @@
-"""The formats of a board. The name of a module is the name of its format in `--format`.
+"""The file formats of a board. The name of a module is the name of its format in `--format`.
 
-A module defines the names of `Format`, and `BINARY = True` if the format is not text for a terminal.
+A module defines the names in `Format`, and `BINARY = True` if the format is not text.
 """
 
 import importlib
@@ -20,22 +20,22 @@ class Format(Protocol):
     SUFFIX: str | None  #: suffix of files; None for a format that is only printed
 
     def render(self, board: "Board", /) -> str | bytes:
-        """Return the board in this format, with a newline at the end of text."""
+        """Return the board in this format; text ends with a newline."""
 
 
 def names() -> list[str]:
-    """Return the names of all formats in alphabetical order, without importing their modules."""
+    """Return the names of all formats in alphabetical order, without an import of their modules."""
     return sibling_names(__path__)
 
 
 def find(name: str) -> Format:
-    """Return the module of a format by its name, one of `names()`."""
+    """Import the module of a format; `name` is one of `names()`."""
     found: Format = importlib.import_module(f"{__name__}.{name}")
     return found
 
 
 def write(board: "Board", stem: Path) -> list[Path]:
-    """Write the board in every format with a `SUFFIX`, to `stem` plus the suffix; return the paths of the files."""
+    """Write a file in every format that has a suffix: `stem` with this suffix. Return the paths of the files."""
     paths = []
     for form in map(find, names()):
         if form.SUFFIX is None:

@@ -1,4 +1,4 @@
-"""The board as CSV: a line per row, with all digits except for rounded scores."""
+"""The board as CSV: a line for each row; scores have all digits, except on hidden tasks."""
 
 import csv
 import io
@@ -10,7 +10,7 @@ SUFFIX = ".csv"
 
 
 def render(board: Board) -> str:
-    """Return a line of column keys and a line per row; missing values are empty."""
+    """Return a line of column keys, and a line for each row; missing values are empty."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     figures = board.figures

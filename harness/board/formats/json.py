@@ -8,5 +8,5 @@ SUFFIX = ".json"
 
 
 def render(board: Board) -> str:
-    """Return the content of the board as JSON; raises `ValueError` for a number that is not finite, which is a bug."""
+    """Return the content of the board as JSON; raise `ValueError` for a number that is not finite."""
     return json.dumps(board.content, indent=1, allow_nan=False) + "\n"

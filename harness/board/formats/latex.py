@@ -1,4 +1,4 @@
-"""The board as a LaTeX table that spans both columns of a paper, with its notes below."""
+"""The board as a LaTeX table that spans both columns of a page, with notes below."""
 
 import re
 from collections import Counter
@@ -10,19 +10,15 @@ from harness.text import counted, printable
 
 SUFFIX = ".tex"
 
-#: Maximum number of rows of a table, to fit on a page; `longtable` does not work in papers with two columns.
-PAGE = 40
-
-#: The kinds of rows, as nouns for the caption.
-NOUNS = {"submission": "submission", "baseline": "measure"}
+PAGE = 40  #: maximum number of rows on a page; `longtable` does not work on pages with two columns
+NOUNS = {"submission": "submission", "baseline": "measure"}  #: kind of a row -> noun for the caption
 
 #: Shrinks a table that is wider than the text to the width of the text.
 FITTED = "\\resizebox{\\ifdim\\width>\\textwidth\\textwidth\\else\\width\\fi}{!}{%"
 
-#: Gives the next part of a table the same number.
-SAME_NUMBER = "\\addtocounter{table}{-1}"
+SAME_NUMBER = "\\addtocounter{table}{-1}"  #: gives the next part of a table the same number
 
-#: Replacements for characters for which a backslash is not enough.
+#: Replacements of characters that a backslash does not escape.
 WORDS = {
     "\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}", "<": "\\textless{}",
     ">": "\\textgreater{}", "|": "\\textbar{}",
@@ -30,7 +26,7 @@ WORDS = {
 
 
 def render(board: Board) -> str:
-    """Return the tables of the board with captions and notes; the first line names the packages that they need."""
+    """Return LaTeX tables with captions and notes, `PAGE` rows each; the first line names the packages they need."""
     title = board.layout.title
     parts = [board.rows[start : start + PAGE] for start in range(0, max(1, len(board.rows)), PAGE)]
     lines = ["% \\usepackage{booktabs,graphicx}"]
@@ -45,14 +41,12 @@ def render(board: Board) -> str:
 
 
 def _tabular(board: Board, rows: Sequence[Row]) -> list[str]:
-    """Return the lines of a table of `rows`, numbers aligned to the right, at most as wide as the text."""
     alignment = "".join("r" if column.kind in ("number", "place") else "l" for column in board.columns)
     body = [_line(board.headings), "\\midrule", *(_line(board.cells(row)) for row in rows)]
     return [FITTED, *_environment("tabular", ["\\toprule", *body, "\\bottomrule"], f"{{{alignment}}}"), "}"]
 
 
 def _caption(board: Board) -> str:
-    """Return the caption: the title of the board, the numbers of submissions and measures, and the tasks."""
     kinds = Counter(row.kind for row in board.rows)
     rows = " and ".join(counted(kinds[kind], noun) for kind, noun in NOUNS.items() if kinds[kind]) or "nobody"
     networks = {name: max((row.tasks[name].n_models for row in board.rows), default=0) for name in board.tasks}
@@ -70,10 +64,9 @@ def _line(texts: Sequence[str]) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return text for LaTeX on one line, with special characters escaped, and a minus sign before a negative number.
+    """Return text on one line with LaTeX's special characters escaped, and a minus sign before a negative number.
 
-    A bracket or an asterisk at the beginning is put into a group. Otherwise, at the beginning of a line, LaTeX would
-    take it for an argument of the line break before it.
+    Braces enclose a bracket or an asterisk at the beginning, which LaTeX would take for an argument of the line before.
     """
     text = printable(re.sub(r"[\s\x00-\x1f\x7f]+", " ", text))
     text = re.sub(r"[\\~^<>|&%$#_{}]", lambda found: WORDS.get(found[0], f"\\{found[0]}"), text)

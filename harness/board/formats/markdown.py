@@ -1,4 +1,4 @@
-"""The board as a Markdown table with its notes below."""
+"""The board as a Markdown table, with notes below."""
 
 from harness.board.board import Board
 from harness.markdown import code, plain
@@ -7,7 +7,7 @@ SUFFIX = ".md"
 
 
 def render(board: Board) -> str:
-    """Return the title, the table with names as code, and the notes."""
+    """Return the title, the table and the notes; names in the table are code."""
     columns = board.columns
     table = [[plain(column.heading) for column in columns], ["---"] * len(columns)]
     for row in board.rows:

@@ -1,4 +1,4 @@
-"""The board as parquet: a line per row and task, with all digits, for pandas, Polars or DuckDB."""
+"""The board as parquet, for pandas, Polars or DuckDB: a line for each row and task, with all digits."""
 
 import io
 
@@ -9,7 +9,7 @@ BINARY = True
 
 
 def render(board: Board) -> bytes:
-    """Return the content of the file; missing values are null, and the metadata of a field name its unit."""
+    """Return the content of a parquet file; missing values are null, and the metadata of a field name its unit."""
     import pyarrow as pa
     from pyarrow import parquet
 

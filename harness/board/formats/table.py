@@ -1,4 +1,4 @@
-"""The board as text: on a terminal with colours and the columns that fit, elsewhere with all columns."""
+"""The board as a text table: on a terminal with colours and the columns that fit, elsewhere with all columns."""
 
 import math
 from dataclasses import replace
@@ -15,20 +15,19 @@ from harness.tables import print_columns, print_lines, table_width, wide_console
 
 SUFFIX = None
 
-#: Number of characters of a drawn interval.
-DRAWN = 10
+DRAWN = 10  #: number of characters of a drawn interval
 
-#: Key of the column of drawn intervals, and the explanation of the column, which begins with its heading.
+#: Key of the column of drawn intervals, and its explanation, which begins with the heading.
 DRAWN_KEY = "drawn"
 DRAWING = (
     "{}: the interval (\N{BOX DRAWINGS LIGHT HORIZONTAL}), the score (\N{BLACK CIRCLE}) and the level of chance "
     "(\N{BOX DRAWINGS LIGHT VERTICAL}), on one axis for all rows."
 )
 
-#: Replaces the long explanations of the numbers.
+#: Printed instead of the long explanations of the numbers.
 EXPLAINED = "The rule, and what the columns mean: pgdl board --explain"
 
-#: Whether chance could explain the score: `could be`, `beyond`, or a dash if that is not known.
+#: The column that says whether chance could explain the score: `could be`, `beyond`, or a dash if this is not known.
 BESIDE_CHANCE = Column[Row](
     "beside_chance", lambda row: row.may_be_chance, title="chance", kind="text", spare=1,
     text=lambda row: beside_chance(row.may_be_chance).removesuffix(" chance") or "-",
@@ -36,7 +35,7 @@ BESIDE_CHANCE = Column[Row](
 
 
 def render(board: Board, *, wide: bool = False) -> str:
-    """Return the table and its notes. On a terminal it has colours, and, unless `wide`, only the columns that fit."""
+    """Return the table and its notes; for a terminal with colours, and only the columns that fit unless `wide`."""
     console = wide_console()
     with console.capture() as capture:
         show(board, console, wide=wide)
@@ -44,7 +43,7 @@ def render(board: Board, *, wide: bool = False) -> str:
 
 
 def show(board: Board, console: Console, *, wide: bool, explain: bool = True) -> None:
-    """Print the table and its notes, as `render`; if `explain` is False, without the explanations of the numbers."""
+    """Print the table and its notes as in `render`; `explain=False` leaves out the explanations of the numbers."""
     columns = terminal_columns(board)
     fits = wide or not console.is_terminal
     shown = columns if fits else _fitting(board, columns, console.width)
@@ -68,9 +67,9 @@ def show(board: Board, console: Console, *, wide: bool, explain: bool = True) ->
 
 
 def terminal_columns(board: Board) -> list[Column[Row]]:
-    """Return the columns in their order on a terminal: the drawn interval, chance and the tasks follow the score.
+    """Return the columns in the order of the terminal: drawn interval, chance and tasks follow the score.
 
-    On a board of one task, the task has no column: its score is the score of the row.
+    On a board of a single task, the task's column is left out: its score is the score of the row.
     """
     found = board.columns
     keys = {c.TASK_SCORE.key_on(task) for task in board.tasks}
@@ -84,7 +83,6 @@ def terminal_columns(board: Board) -> list[Column[Row]]:
 
 
 def _drawn(board: Board) -> Column[Row]:
-    """Return the column that draws the interval, the score and the level of chance of each row on a common axis."""
     top = math.ceil(round(max((row.standing.high for row in board.rows if row.standing), default=0.0), 6)) or 1
 
     def draw(row: Row) -> str:
@@ -103,7 +101,6 @@ def _drawn(board: Board) -> Column[Row]:
 
 
 def _fitting(board: Board, columns: list[Column[Row]], width: int) -> list[Column[Row]]:
-    """Return the columns that fit into `width` characters; columns with a large `spare` are left out first."""
     shown = [column for column in columns if not column.spare]
     for spare in sorted({column.spare for column in columns} - {0}):
         more = [column for column in columns if column in shown or column.spare == spare]

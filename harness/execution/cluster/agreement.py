@@ -1,4 +1,4 @@
-"""Decides which machines of a cluster may make calls: those that give the same values."""
+"""Decides which machines of a cluster may make calls: code, isolation and library versions must agree."""
 
 import functools
 from collections import Counter
@@ -23,9 +23,9 @@ class CommonSetup:
     versions: dict[str, str]
 
     def difference(self, ready: ReadyMachine, runtimes: Sequence[str]) -> str | None:
-        """Return how a machine differs from this setup in isolation or in these runtimes; None if it does not."""
+        """Return how a machine differs in isolation or in the versions of these runtimes; None if it does not."""
         if ready.isolation != self.isolation:
-            remedy = "name the same one by --sandbox, or mend what pgdl doctor shows there"
+            remedy = "request this kind by --sandbox, or mend what pgdl doctor shows there"
             return f"its sandbox: expected {self.isolation} as elsewhere, found {ready.isolation}; {remedy}"
         for name in runtimes:
             expected, found = self.versions[name], ready.versions[name]
@@ -50,7 +50,7 @@ def difference_from_here(found: MachineDescription) -> str | None:
         if found.installed.get(name) != digest:
             return f"the installed measure {name} is not there, or has other files than here; {_REMEDY}"
     if dict(found.loaders) != loader_digests():
-        return f"its pgdl-harness {found.harness} has other code than the one here; {_REMEDY}"
+        return f"its pgdl-harness {found.harness} has other code than here; {_REMEDY}"
     return None
 
 
@@ -61,7 +61,7 @@ def loader_digests() -> dict[str, str]:
 
 @functools.cache
 def installed_digests() -> dict[str, str]:
-    """Return name -> digest of the measures that other packages install; orders do not hold their files."""
+    """Return name -> digest of the measures that other packages install."""
     usable = [one.name for one in installed_measures() if one.problem is None]
     return {name: found.digest for name in usable if (found := find_installed(name)) is not None}
 

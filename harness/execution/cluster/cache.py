@@ -16,12 +16,12 @@ from harness.errors import UserError, writing
 from harness.execution.settings import loader_digest
 from harness.worker.runtimes import DEFAULT
 
-#: Maximum size of all entries in bytes. They also take at most half of the free space, their own space included.
+#: Maximum size of all entries in bytes. They also take at most half of the space that would be free without them.
 KEPT_BYTES = 32 * GIB
 
 
 class Cache:
-    """Directories of files by kind and digest. Beyond the maximum size, the least recently used are removed.
+    """Directories with models or training data, by digest. Beyond a maximum size, the least recently used are removed.
 
     Several processes may use the cache concurrently. An entry is complete, or does not exist.
     """

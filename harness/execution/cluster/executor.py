@@ -1,4 +1,4 @@
-"""The common part of executors that make calls on the machines of a cluster; subclasses name the engine."""
+"""The common part of executors that make calls on the machines of a cluster; subclasses connect an engine, e.g. Ray."""
 
 import time
 from abc import abstractmethod
@@ -27,23 +27,20 @@ ATTEMPTS = 3
 
 
 class Cluster(Executor):
-    """Sends orders to a process on each machine of a cluster, and collects the finished calls.
+    """Sends calls to a process on each machine of a cluster, and collects their results.
 
-    The orders of a lost machine go to other machines. A call that had begun there is made at most `ATTEMPTS` times.
+    The calls of a lost machine go to other machines. A call that had begun there is made at most `ATTEMPTS` times.
     """
 
     @abstractmethod
     def connect(self, **parameters: str | None) -> Engine:
-        """Return the connected engine. Raise `UserError` if it cannot be reached."""
+        """Connect to the cluster, and return its `Engine`. Raise `UserError` if the cluster cannot be reached."""
 
     def __init__(
         self, sandbox: SandboxChoice, memory_bytes: int | None, workers: int | None, warn: Warn,
         machine_class: str | None = None, **parameters: str | None,
     ) -> None:  # fmt: skip
-        """Start a process on every machine, and determine their common setup.
-
-        Only machines whose description (`harness.execution.machine`) contains the text `machine_class` make calls.
-        """
+        """Start a process on every machine; only machines whose description contains `machine_class` make calls."""
         self._warn = warn
         self._engine = self.connect(**parameters)
         self._queue = Queue()
@@ -81,13 +78,13 @@ class Cluster(Executor):
             self.fleet.prepare(sorted(runtimes))
 
     def add(self, orders: Sequence[Order], inputs: Inputs) -> None:
-        """Queue orders for any machine."""
+        """Queue calls for any machine."""
         self._orders |= {order.number: order for order in orders}
         self._supply.add(orders, inputs)
         self._queue.add(make_batches(orders))
 
     def next(self, timeout_s: float) -> FinishedCall[int] | None:
-        """Return the next finished call; None if none ends in `timeout_s` seconds. Meanwhile, manage the machines."""
+        """Return the next finished call; None if no call ends within `timeout_s` seconds. Meanwhile, send calls."""
         until = time.monotonic() + timeout_s
         while not self._returned:
             left_s = until - time.monotonic()
@@ -109,7 +106,7 @@ class Cluster(Executor):
 
     @property
     def wanted(self) -> int:
-        """Number of batches for which the machines have room."""
+        """Number of batches of calls for which the machines have room."""
         return self._queue.wanted(self.fleet.members)
 
     def __exit__(self, *exception: object) -> None:
@@ -117,7 +114,7 @@ class Cluster(Executor):
         self._engine.close()
 
     def _hand_out(self) -> None:
-        """Send waiting batches to each machine that has room, with the inputs that the machine lacks."""
+        """Send waiting batches of calls to machines with room, and the inputs that a machine lacks."""
         for member in self.fleet.members:
             while member.room and (batch := self._queue.take(member)) is not None:
                 member.give(batch)
@@ -128,7 +125,7 @@ class Cluster(Executor):
                 self.fleet.ask(member, member.ready.incarnation, orders, supplies, REPORT_S)
 
     def _lose(self, member: ClusterMember, why: str) -> None:
-        """Queue the unfinished orders of a lost machine again, and give up calls that were tried `ATTEMPTS` times."""
+        """Queue the unfinished calls of a lost machine again, and give up calls that were tried `ATTEMPTS` times."""
         batches, begun, spent_s = member.lose()
         if batches:
             n_calls = sum(map(len, batches))

@@ -18,7 +18,7 @@ from harness.execution.cluster.messages import (
 )
 from harness.sandbox import SandboxChoice
 
-#: Seconds within which machines must answer in the beginning, and be prepared; the run continues without the others.
+#: Seconds within which machines must answer at the start, and be prepared. The run continues without late machines.
 START_S, PREPARE_S = 60.0, 600.0
 
 #: Seconds that a machine may take to answer while it makes calls; then its process is killed.
@@ -43,7 +43,7 @@ class Fleet:
         self, engine: Engine, sandbox: SandboxChoice, memory_bytes: int | None, workers: int | None,
         machine_class: str, warn: Warn, lose: Callable[[ClusterMember, str], None],
     ) -> None:  # fmt: skip
-        """`lose` receives every machine whose process has lost its orders, and the reason."""
+        """`lose` is called with a machine whose process has lost its calls, and with the reason."""
         self._engine, self._sandbox, self._workers, self._machine_class = engine, sandbox, workers, machine_class
         self._warn, self._lose = warn, lose
         self.memory_bytes = memory_bytes or 0  #: memory limit of a call; 0 until the memory of every machine is known
@@ -69,7 +69,7 @@ class Fleet:
 
     @property
     def common(self) -> CommonSetup:
-        """The setup that the machines with calls have in common. It exists after `begin`."""
+        """The common setup of the machines that make calls. It exists after `begin`."""
         if self._common is None:
             raise RuntimeError("the machines have not begun")
         return self._common
@@ -83,7 +83,7 @@ class Fleet:
         classes = Counter(one.machine_class for one in described)
         if len(classes) > 1:
             found = "; ".join(f"{count} of {kind}" for kind, count in classes.most_common())
-            self._warn(f"machines differ, and values may in their last digits: {found}")
+            self._warn(f"machines differ, so values may differ in their last digits: {found}")
         self._gather(BEGIN, START_S)
         if not self.ready:
             raise UserError("no machine of the cluster makes calls", remedy=_SEE)
@@ -120,7 +120,7 @@ class Fleet:
             raise UserError("no machine of the cluster makes calls any more", remedy=remedy)
 
     def ask(self, member: ClusterMember, *arguments: object) -> None:
-        """Ask a machine to take its present step, unless it owes an answer or `again_at` has not come."""
+        """Start the present step of a machine, unless the machine owes an answer or must not be asked yet."""
         if member.future is None and time.monotonic() >= member.again_at:
             member.asked_at = time.monotonic()
             member.future = self._engine.ask(member.handle, member.step, *arguments)
@@ -168,7 +168,7 @@ class Fleet:
         self._looked_at = time.monotonic()
 
     def _gather(self, step: str, patience_s: float) -> None:
-        """Wait until every machine has completed a step. Name machines that have not answered in time in a warning."""
+        """Wait until every machine has completed the step. Warn of machines that have not answered in time."""
         until = time.monotonic() + patience_s
         while waiting := [member for member in self.members if member.step == step]:
             if time.monotonic() > until:
@@ -223,7 +223,6 @@ class Fleet:
             self.dismiss(member, why)
 
     def _compare(self, member: ClusterMember) -> None:
-        """Dismiss a machine if it differs from the common setup."""
         if self._common is not None and member.ready is not None:
             why = self._common.difference(member.ready, self.runtimes)
             if why is not None:

@@ -22,25 +22,25 @@ TICK_S = 0.02
 
 
 class Machine:
-    """Makes the calls of orders in a local executor. The driver calls its methods, from a single thread.
+    """Makes calls on a machine of a cluster. The planning process calls its methods, from a single thread.
 
     If a method fails for a reason that the user can mend, it returns the reason as a text.
     """
 
     def __init__(self, fetch: Callable[[Any], Sequence[bytes]]) -> None:
-        """`fetch` returns the bytes to which a reference of the engine points."""
+        """`fetch` returns the bytes behind a reference that the planning process has sent."""
         self._fetch = fetch
         self._incarnation = ""
         self._local: Local | None = None
 
     def describe(self) -> MachineDescription:
-        """Return the properties by which the driver decides whether this machine may make calls."""
+        """Return the properties by which the planning process decides whether this machine may make calls."""
         return MachineDescription(
             machine_class(), harness.__version__, loader_digests(), installed_digests(), memory_for(None)
         )
 
     def begin(self, sandbox: SandboxChoice, memory_bytes: int, workers: int | None) -> ReadyMachine | str:
-        """Choose a sandbox and create the executor. Return the machine's properties."""
+        """Choose a sandbox and create the executor. Return the machine's properties, or why that failed."""
         self.end()  # ends calls of a driver that lost its connection to this process
         lacks: list[str] = []
         try:
@@ -76,10 +76,7 @@ class Machine:
         return ""
 
     def exchange(self, incarnation: str, orders: Sequence[Order], supplies: Supplies, wait_s: float) -> MachineReport:
-        """Queue orders and store inputs of earlier orders. Report at the next event, at the latest after `wait_s` s.
-
-        Orders for an earlier process on this machine are ignored.
-        """
+        """Queue calls, and store inputs of earlier calls. Report at the next event, at the latest after `wait_s`."""
         local = self._local
         if local is None or incarnation != self._incarnation:
             return MachineReport(self._incarnation)

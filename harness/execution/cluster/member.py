@@ -1,4 +1,4 @@
-"""What the driver of a cluster knows about a machine: its step, its answers and its unfinished orders."""
+"""The planning process' view of a machine of a cluster: its step, its answers and its unfinished orders."""
 
 import time
 from dataclasses import dataclass, field, replace
@@ -17,7 +17,7 @@ DESCRIBE, BEGIN, PREPARE, EXCHANGE = "describe", "begin", "prepare", "exchange"
 
 @dataclass(eq=False)
 class ClusterMember:
-    """A machine, the newest question to it, and its unfinished orders."""
+    """A machine of a cluster, the newest question to it, and its unfinished orders."""
 
     node: str
     name: str
@@ -40,24 +40,24 @@ class ClusterMember:
 
     @property
     def makes_calls(self) -> bool:
-        """Whether the machine accepts orders, because it is prepared and not dismissed."""
+        """Whether the machine accepts calls, because it is prepared and not dismissed."""
         return self.step == EXCHANGE and not self.why_out
 
     @property
     def room(self) -> int:
-        """Number of further batches for the machine."""
+        """Number of further batches of calls that the machine can take."""
         if not self.makes_calls or self.ready is None:
             return 0
         return max(DEPTH * self.ready.workers - len(self.batches), 0)
 
     def give(self, batch: Batch) -> None:
-        """Put the orders of a batch into the outbox."""
+        """Put the orders of a batch into the outbox, whose content is sent to the machine."""
         self.batches.append(list(batch))
         self.outbox += batch
         self.held |= {batch[0].model, batch[0].data}
 
     def take(self, report: MachineReport) -> list[FinishedCall[int]]:
-        """Note the content of a report. Return its finished calls, without calls whose orders were taken back."""
+        """Note the content of a report. Return its finished calls, except calls that other machines make now."""
         now, known = time.monotonic(), {order.number: order for batch in self.batches for order in batch}
         returned = [one for one in report.returned if one.call in known]
         over = {one.call for one in returned}
@@ -72,10 +72,7 @@ class ClusterMember:
         return [replace(one, machine=one.machine | {"machine": self.name}) for one in returned]
 
     def lose(self) -> tuple[list[Batch], set[int], dict[int, float]]:
-        """Forget the unfinished orders, because the machine's process has ended.
-
-        Return their batches, the numbers of the orders that had begun, and budget -> seconds spent on the machine.
-        """
+        """Take back all unfinished orders. Return batches, numbers of begun orders, and budget -> seconds spent."""
         now = time.monotonic()
         batches, begun, spent = [tuple(batch) for batch in self.batches], self.begun_at, dict(self.spent_s)
         for order in (order for batch in batches for order in batch if order.number in begun):

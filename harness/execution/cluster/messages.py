@@ -1,4 +1,4 @@
-"""The messages between the driver of a cluster and its machines, and the interface of an engine."""
+"""The messages between the planning process and the machines of a cluster, and the interface of an engine like Ray."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class OrderNeed(NamedTuple):
 
 
 def needs_of(order: Order) -> tuple[OrderNeed, ...]:
-    """Return the three inputs of an order's call."""
+    """Return the three inputs of an order's call: submission, data and model."""
     return OrderNeed("submission", order.submission), OrderNeed("data", order.data), OrderNeed("model", order.model)
 
 
@@ -44,7 +44,7 @@ Supplies = Mapping[OrderNeed, Mapping[str, bytes] | Bundle]
 
 @dataclass(frozen=True)
 class MachineDescription:
-    """The properties by which the driver decides whether a machine may make calls."""
+    """The properties by which the planning process decides whether a machine may make calls."""
 
     machine_class: str  #: processors and GPUs
     harness: str  #: version of the harness
@@ -88,7 +88,7 @@ class GoneError(Exception):
 
 
 class Engine(Protocol):
-    """Connects the driver with machines; handles, futures and references are objects of the engine."""
+    """Connects the planning process with machines. Handles, futures and references are objects of the engine."""
 
     def nodes(self) -> dict[str, str]:
         """Return identifier -> name of the machines that can make calls."""

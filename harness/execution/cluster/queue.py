@@ -8,13 +8,13 @@ from harness.execution.batches import Batch
 from harness.execution.cluster.member import ClusterMember
 from harness.execution.order import Order
 
-#: Expected seconds after which a batch is cut: a batch is lost with its machine, and cannot move to an idle one.
+#: Expected seconds after which a batch is cut: a batch is lost with its machine.
 BATCH_S = 10.0
 
 #: Expected seconds of a submission's first call.
 UNKNOWN_S = 1.0
 
-#: Number of batches at the head of the queue among which a machine gets one whose inputs it has.
+#: Number of batches at the head of the queue among which a machine gets a batch whose inputs it has.
 CHOICE = 64
 
 #: Rank of a batch whose data and model a machine has.
@@ -22,7 +22,7 @@ BEST_RANK = 3
 
 
 class Queue:
-    """Waiting batches. All calls of a budget go to the same machine, because the clock of the budget runs there."""
+    """Batches of calls that wait for machines. All calls of a time budget go to the machine where its clock runs."""
 
     def __init__(self) -> None:
         self._waiting: deque[Batch] = deque()
@@ -32,7 +32,7 @@ class Queue:
         self._elsewhere_s: dict[int, float] = {}  #: by budget: seconds on lost machines
 
     def add(self, batches: Iterable[Batch]) -> None:
-        """Queue batches, after cutting those that may take longer than `BATCH_S` seconds."""
+        """Queue batches of calls, after cutting batches that may take longer than `BATCH_S` seconds."""
         for batch in batches:
             for allowance in (order.allowance for order in batch):
                 if allowance.budget is not None:
@@ -40,7 +40,7 @@ class Queue:
             self._waiting.extend(self._cut(batch))
 
     def put_back(self, batches: Sequence[Batch], spent_s: dict[int, float], owner: ClusterMember) -> None:
-        """Queue the batches of a lost machine before all others, and free its budgets for other machines."""
+        """Queue the batches of a lost machine before all others, and let other machines take its time budgets."""
         self._waiting.extendleft(reversed(batches))
         for budget, seconds in spent_s.items():
             self._elsewhere_s[budget] = self._elsewhere_s.get(budget, 0.0) + seconds
@@ -51,7 +51,7 @@ class Queue:
         self._seconds[order.submission] = seconds
 
     def take(self, member: ClusterMember) -> Batch | None:
-        """Return the next batch for a machine, preferably with inputs that the machine has; None if there is none."""
+        """Return the next batch for a machine, preferably with inputs that the machine has; None without a batch."""
         best, best_rank = -1, 0
         for position, batch in enumerate(self._waiting):
             if (position >= CHOICE and best_rank) or best_rank == BEST_RANK:
@@ -73,7 +73,7 @@ class Queue:
         return mine
 
     def current(self, order: Order) -> Order:
-        """Return an order whose allowance includes all seconds that its budget has spent outside its machine."""
+        """Return an order with the seconds of its time budget that were spent outside the order's machine."""
         budget = order.allowance.budget
         if budget is None:
             return order
@@ -81,7 +81,7 @@ class Queue:
         return replace(order, allowance=replace(order.allowance, spent_s=spent_s))
 
     def wanted(self, members: Sequence[ClusterMember]) -> int:
-        """Return how many further batches these machines need, so that none is idle."""
+        """Return how many further batches these machines need, so that no machine is idle."""
         room = {id(member): member.room for member in members}
         if not self._waiting or not self._owner:
             return max(sum(room.values()) - len(self._waiting), 0)
@@ -94,7 +94,7 @@ class Queue:
         return max(sum(max(free, 0) for free in room.values()) - anywhere, 0)
 
     def _rank(self, batch: Batch, member: ClusterMember) -> int:
-        """Return 0 for a batch that must go to another machine, else 1 plus the number of its inputs on this one."""
+        """Return 0 for a batch that must go to another machine, else 1 plus the number of its inputs on `member`."""
         if not any(self._may_have(member, order) for order in batch):
             return 0
         return 1 + (batch[0].data in member.held) + (batch[0].model in member.held)

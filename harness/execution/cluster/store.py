@@ -1,4 +1,4 @@
-"""Moves the inputs of calls to the machines of a cluster: `Supply` on the driver, `Store` on a machine."""
+"""Moves the inputs of calls to the machines of a cluster: `Supply` in the planning process, `Store` on a machine."""
 
 import threading
 from collections import OrderedDict
@@ -27,7 +27,7 @@ class Store:
     """The inputs of calls on a machine: `supply` stores them, and the threads of a pool wait for them."""
 
     def __init__(self, cache: Cache, fetch: Callable[[Any], Sequence[bytes]]) -> None:
-        """`fetch` returns the bytes to which the reference in a bundle points."""
+        """`fetch` returns the bytes behind the reference in a bundle."""
         self._cache, self._fetch = cache, fetch
         self._submissions: dict[str, Mapping[str, bytes]] = {}
         self._bundles: dict[OrderNeed, Bundle] = {}
@@ -48,7 +48,7 @@ class Store:
             return tuple(self._lacking)
 
     def announce(self, orders: Sequence[Order]) -> None:
-        """Add the inputs of orders to `needs`, before calls wait for them."""
+        """Add the inputs that orders need and the machine lacks to `needs`."""
         wanted = {need for order in orders for need in needs_of(order)}
         with self._changed:
             self._lacking |= {need for need in wanted if not self._has(need)}
@@ -59,7 +59,7 @@ class Store:
         return need in self._bundles or self._cache.entry(need.kind, need.digest) is not None
 
     def supply(self, supplies: Supplies) -> None:
-        """Store inputs from the driver."""
+        """Store inputs that the planning process has sent."""
         with self._changed:
             for need, content in supplies.items():
                 if isinstance(content, Bundle):
@@ -109,21 +109,21 @@ class Store:
 
 
 class Supply:
-    """Sends the inputs that machines need, after writing their files into the driver's cache."""
+    """Sends the inputs that machines need, after writing their files into the cache of this machine."""
 
     def __init__(self, put: Callable[[Sequence[Any]], Any], kept_bytes: int = KEPT_BYTES) -> None:
-        """`put` stores bytes in the engine, and returns the engine's reference."""
+        """`put` stores bytes in the engine of the cluster, and returns a reference to them."""
         self._put, self._kept_bytes = put, kept_bytes
         self._cache = Cache()
         self._sources: dict[OrderNeed, Inputs] = {}
         self._bundles: OrderedDict[OrderNeed, tuple[Bundle, int]] = OrderedDict()  #: in the order of their last use
 
     def add(self, orders: Sequence[Order], inputs: Inputs) -> None:
-        """Note that the inputs of these orders are in `inputs`."""
+        """Remember that `inputs` has the files that these orders name."""
         self._sources |= {need: inputs for order in orders for need in needs_of(order)}
 
     def answer(self, needs: Sequence[OrderNeed]) -> Supplies:
-        """Return the needed inputs. Raise `UserError` if they cannot be read or kept."""
+        """Return the inputs that a machine needs. Raise `UserError` if they cannot be read or kept."""
         return {
             need: dict(self._sources[need].files(need.digest)) if need.kind == "submission" else self._bundle(need)
             for need in needs

@@ -9,7 +9,7 @@ from harness.sandbox import Job, Limits, SandboxChoice
 
 
 class Local(Pool):
-    """Makes calls in sandboxes of one kind on this machine. All calls share a pool and its staged copies."""
+    """Makes calls in sandboxes of one kind on this machine. All calls share threads and copies of inputs."""
 
     name = "local"
     summary = "on this machine"
@@ -22,7 +22,6 @@ class Local(Pool):
         warn: Warn,
         **parameters: str | None,
     ) -> None:
-        """Choose the kind of sandbox and the lanes of concurrent calls."""
         self.limits = Limits(memory_bytes=memory_for(memory_bytes, warn))
         lanes, kind = plan_lanes(workers, self.limits.memory_bytes), sandbox.kind(warn)
         super().__init__(lanes, kind)
@@ -44,7 +43,7 @@ class Local(Pool):
             self._prepared |= set(runtimes)
 
     def _trials(self, runtimes: Collection[str]) -> list[Job]:
-        """Return a call of known value for each runtime that is not prepared yet."""
+        """Return a job of known value for each runtime that is not prepared yet."""
         gpu = self._lanes.gpus[0] if self._lanes.gpus else None
         new = sorted(set(runtimes) - self._prepared)
         return self._kind.trials(self._staging, new, threads=self._lanes.threads, gpu=gpu)

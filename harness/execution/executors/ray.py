@@ -35,12 +35,12 @@ class Ray(Cluster):
     name = "ray"
     summary = "on all machines of a Ray cluster"
     parameters = (
-        Parameter("address", "HOST:PORT", "the cluster, as `ray start` prints it. Default: the one of this machine."),
+        Parameter("address", "HOST:PORT", "the cluster, as `ray start` prints it. Default: this machine's cluster."),
         Parameter("machine_class", "TEXT", "only machines whose processor and GPUs contain this text."),
     )
 
     def connect(self, **parameters: str | None) -> Engine:
-        """Connect to the cluster that the option or RAY_ADDRESS names, else to this machine's cluster."""
+        """Connect to the cluster that --ray-address or RAY_ADDRESS names, by default to this machine's cluster."""
         return RayEngine(parameters["address"] or os.environ.get("RAY_ADDRESS") or AUTO)
 
 
@@ -66,7 +66,7 @@ class RayEngine:
                 raise _explained(error, address) from error
 
     def nodes(self) -> dict[str, str]:
-        """Return identifier -> name of the living nodes with processors; equal names are followed by addresses."""
+        """Return identifier -> name of the living nodes with processors; an address distinguishes equal names."""
         there = [node for node in self._ray.nodes() if node["Alive"] and node["Resources"].get("CPU", 0) > 0]
         times = Counter(node["NodeManagerHostname"] for node in there)
         return {
@@ -137,10 +137,7 @@ class RayEngine:
 
 
 def _keep_from_printing(ray: Any) -> None:
-    """Keep Ray from printing long messages about lost processes on standard output.
-
-    Ray prints them in a thread even without `log_to_driver`, and has no setting against it.
-    """
+    """Keep Ray from printing long messages about lost processes, which no setting of Ray prevents."""
     worker = ray._private.worker
     if hasattr(worker, "print_to_stdstream"):
         worker.print_to_stdstream = lambda *_, **__: None
@@ -171,7 +168,6 @@ def _fetch(reference: Any) -> Any:
 
 
 def _require_reachable(address: str) -> None:
-    """Raise `UserError` unless a program listens at an address."""
     found = _HOST_AND_PORT.fullmatch(address)
     if found is None:  # the message must not repeat the text, which may hold a password
         remedy = "write it as `ray start --head` prints it"
@@ -183,7 +179,6 @@ def _require_reachable(address: str) -> None:
 
 
 def _explained(error: Exception, address: str) -> UserError:
-    """Return an error for the user that says in one line why Ray did not connect."""
     text = " ".join(str(error).split())
     if "Version mismatch" in text:
         return UserError(f"another version of Ray or Python: {text}", remedy="install the cluster's versions here")

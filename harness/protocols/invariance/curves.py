@@ -1,7 +1,7 @@
-"""The program that computes how a network's accuracy responds to perturbations, with the library's measures.
+"""The program that classifies perturbed training examples with a network, in a process of its own.
 
-A question has the directories `model` and `data`, the list `perturbations` (`ChosenMagnitudes.question`), the numbers
-`n_examples`, `seed` and `repetitions`, the list `timed` of numbers of examples, and the file `target`.
+A question has these keys: the directories `model` and `data`; the list `perturbations` (`ChosenMagnitudes.question`);
+the numbers `n_examples`, `seed` and `repetitions`; `timed`, a list of numbers of examples; the file `target`.
 """
 
 from collections.abc import Callable
@@ -21,19 +21,18 @@ from harness.processes.models import Answer, Question, faults_of_the_model, of_m
 from harness.protocols.files import write_part
 from harness.worker.runtimes import Runtime
 
-#: Added to the seed where only time is measured, so that no cached draw is reused.
-TIMED = 10**6
+TIMED = 10**6  #: added to the seed where only time is measured, so that no cached draw is reused
 
 Respond = Callable[[int, int], NDArray[np.bool_]]
 
 
-@faults_of_the_model()  # also errors of measures, which do not suit every model
+@faults_of_the_model()  # also for errors of measures, which do not suit every model
 def answer(runtime: Runtime, question: Question) -> Answer:
-    """Write the responses of a model to the part `target`.
+    """Write the results of a model to the file `target`, with these arrays for each perturbation NAME.
 
-    The part has three kinds of arrays. NAME.R, bool (n_examples, n_magnitudes), says which examples are classified
-    correctly under perturbation NAME in repetition R. NAME.subset is the error on randomly changed images of a part of
-    the training set; mixtures have no such array. NAME.seconds has the time of a curve for each number in `timed`.
+    NAME.R, for each repetition R: whether each example is classified correctly, bool (n_examples, n_magnitudes).
+    NAME.subset: the error on a part of the training images, changed at random; not for mixtures of examples.
+    NAME.seconds: the seconds that the curve takes with each number of examples in `timed`.
     """
     model = runtime.load_model(Path(question["model"]))
     dataset = runtime.load_dataset(Path(question["data"]))
@@ -43,7 +42,7 @@ def answer(runtime: Runtime, question: Question) -> Answer:
         name, seed = perturbation["name"], question["seed"]
         respond = _response(subject, perturbation)
         is_mixture = perturbation["is_mixture"]
-        for repetition in range(question["repetitions"] if is_mixture else 1):  # only mixtures draw partners
+        for repetition in range(question["repetitions"] if is_mixture else 1):  # only mixtures are random
             arrays[f"{name}.{repetition}"] = respond(question["n_examples"], seed + repetition)
         if not is_mixture:
             error = baselines.load(f"augmented_subset_error_{name}")

@@ -1,4 +1,4 @@
-"""A whole study of invariance: response curves, their agreement with the gaps, and the effect of fewer examples."""
+"""A study of invariance: curves of accuracy against perturbation, and how well they predict generalization gaps."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -28,27 +28,27 @@ class Question:
     """The settings of a study."""
 
     perturbations: Sequence[ChosenMagnitudes]
-    n_examples: int = 2048  #: number of training examples of a curve; a smaller training set is used as a whole
+    n_examples: int = 2048  #: number of training examples of a curve; all examples of a smaller training set
     #: hyperparameters to condition on; empty for all varying hyperparameters except the level of augmentation
     given: Sequence[str] = ()
-    least_accuracy: float = 0.8  #: models below this training accuracy are not compared
+    least_accuracy: float = 0.8  #: models with a lower training accuracy are not compared
     sensitivity: bool = False  #: whether to also score random subsets of the examples
-    seed: int = 0  #: draws examples, partners of mixtures and random magnitudes
+    seed: int = 0  #: seed of the choice of examples, of mixtures and of random magnitudes
 
 
 @dataclass(frozen=True)
 class PerturbedAccuracies:
-    """The result of a study: the response curves, and how well they predict the gaps."""
+    """The result of a study: the curves, and how well they predict the gaps."""
 
     perturbations: Sequence[ChosenMagnitudes]
     study: Study  #: the curves of all models
     gaps: dict[str, float]  #: model id -> generalization gap; empty for a task without reference data
     compared: Compared | None  #: the compared models; None for a task without reference data
     lines: Sequence[InvarianceLine]  #: how well each statistic of a curve predicts the gap
-    points: Sequence[Point]  #: scores of random subsets of the examples, if requested
+    points: Sequence[Point]  #: scores from random subsets of the examples; empty unless requested
 
     def write(self, directory: Path) -> list[Path]:
-        """Write tables and plots into an existing directory, and return their paths. Raise `UserError` on failure."""
+        """Write tables and plots into an existing directory; return their paths. Raise `UserError` on failure."""
         tables = {name: rows for name, rows in self._tables().items() if rows}
         written = [write_csv(directory / f"{name}.csv", rows) for name, rows in tables.items()]
         written += plot_curves(self.study, self.perturbations, self.gaps, directory / "curves")
@@ -59,14 +59,13 @@ class PerturbedAccuracies:
 
     @property
     def content(self) -> dict[str, Any]:
-        """The result as a JSON object: table -> rows, without the curves. None stands for a missing number."""
+        """The result, without the curves, as a dictionary for JSON; a missing number is None."""
         return {name: rows for name, rows in self._tables().items() if name != "curves"} | {
             "given": None if self.compared is None else self.compared.given,
             "failures": dict(self.study.failures),
         }
 
     def _tables(self) -> dict[str, list[dict[str, Any]]]:
-        """Return name of a table -> rows. None stands for a missing number."""
         curves, scores, compared = [], [], self.compared.models if self.compared else ()
         for model, responses in self.study.responses.items():
             for chosen in self.perturbations:
@@ -80,7 +79,7 @@ class PerturbedAccuracies:
                 scores.append(key | found | {"gap": self.gaps.get(model), "compared": model in compared})
         table = [
             {"perturbation": line.perturbation, "statistic": line.statistic, "n_models": line.n_models}
-            | {name: getattr(line.score, name, None) for name in ("score", "low", "high")}  # None if there is a reason
+            | {name: getattr(line.score, name, None) for name in ("score", "low", "high")}  # None without a score
             | {"kendall": line.kendall}
             for line in self.lines
         ]
@@ -97,14 +96,13 @@ class PerturbedAccuracies:
 def evaluate(
     subject: StudiedTask, question: Question, finished: Callable[[], None] = lambda: None
 ) -> PerturbedAccuracies:
-    """Compute the curves of the chosen models, and compare the curves with the gaps.
+    """Compute the curves of the chosen models, and compare them with the gaps; call `finished` after each model.
 
-    `finished` is called after each model. Raise `UserError` if TensorFlow is missing, if the data do not suit a
-    perturbation, or if the models cannot be compared.
+    Raise `UserError` if TensorFlow is missing, the data do not suit a perturbation, or the models cannot be compared.
     """
     reference = subject.task.reference
     names = [model.id for model in subject.models]
-    if reference is not None:  # raises errors before the long work
+    if reference is not None:  # to raise errors before the long work
         Compared.of(reference, names, question.given, question.least_accuracy)
     n_examples = min(question.n_examples, subject.task.data.n_samples)
     if question.sensitivity and n_examples < BATCH:

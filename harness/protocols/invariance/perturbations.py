@@ -1,4 +1,4 @@
-"""The perturbations of a study of invariance, chosen by name, and their magnitudes."""
+"""The perturbations of a study of invariance and their magnitudes."""
 
 import re
 from collections.abc import Sequence
@@ -12,17 +12,13 @@ from baselines.perturbation_response.invariance import PERTURBATIONS
 from harness.errors import UserError
 from harness.hints import did_you_mean
 
-#: Mixtures of two training examples, of the same class (intra) or of two (inter), in the input or first hidden layer.
+#: Mixtures of two training examples of the same class (intra) or of two classes (inter), in the input (l0) or in the
+#: first hidden layer (l1).
 MIXTURES = ("intra_l0", "inter_l0", "intra_l1", "inter_l1")
 
-#: Changes of images as in Schiff et al. 2021, and both mixtures of inputs.
-DEFAULT = (*PERTURBATIONS, "intra_l0", "inter_l0")
-
-#: Largest magnitude: a full turn in degrees; shifts are shares of an image, and far smaller.
-LARGEST = 360.0
-
-#: Number of magnitudes of a curve: for changes of images, and for mixtures.
-N_MAGNITUDES, N_SHARES = 25, 11
+DEFAULT = (*PERTURBATIONS, "intra_l0", "inter_l0")  #: all changes of images, and both mixtures of inputs
+LARGEST = 360.0  #: largest allowed magnitude, for a rotation in degrees; other magnitudes are far smaller
+N_MAGNITUDES, N_SHARES = 25, 11  #: numbers of magnitudes of a curve, for changes of images and for mixtures
 
 
 @dataclass(frozen=True)
@@ -31,31 +27,31 @@ class ChosenMagnitudes:
 
     name: str  #: a key of `PERTURBATIONS`, or a name in `MIXTURES`
     low: float  #: lowest magnitude; 0 for a mixture
-    high: float  #: highest magnitude; half and half for a mixture
+    high: float  #: highest magnitude; 0.5, half of each example, for a mixture
 
     @property
     def is_mixture(self) -> bool:
-        """Whether pairs of examples are mixed. Other perturbations change single images."""
+        """Whether the perturbation mixes pairs of examples; all others change single images."""
         return self.name in MIXTURES
 
     @property
     def magnitudes(self) -> NDArray[np.float64]:
-        """Equally spaced magnitudes (n,) of the curve, up to `high`; without `high` for a mixture of two classes."""
+        """Equally spaced magnitudes from `low` to `high`, shape (n,); without `high` for mixtures of two classes."""
         if self.is_mixture:
             return np.linspace(self.low, self.high, N_SHARES, endpoint=self.name.startswith("intra"))
         return np.linspace(self.low, self.high, N_MAGNITUDES)
 
     @property
     def question(self) -> dict[str, Any]:
-        """The perturbation as JSON, for the program that computes the curve."""
+        """The perturbation as a dictionary for JSON."""
         return vars(self) | {"is_mixture": self.is_mixture, "magnitudes": self.magnitudes.tolist()}
 
 
 def choose(names: Sequence[str], ranges: Sequence[str]) -> list[ChosenMagnitudes]:
-    """Return the perturbations `names`, or the default perturbations if `names` is empty.
+    """Return the perturbations `names`, or `DEFAULT` if it is empty.
 
-    A text such as `rotation=-90..90` in `ranges` replaces the library's magnitudes of a change of images. Raise
-    `UserError` for an unknown name or an invalid range.
+    A text such as `rotation=-90..90` in `ranges` replaces the usual magnitudes of a change of images. Raise `UserError`
+    for an unknown name or an invalid range.
     """
     known = [*PERTURBATIONS, *MIXTURES]
     for unknown in (name for name in names if name not in known):

@@ -1,4 +1,4 @@
-"""Plots of a study: figures 1 to 3 of Schiff et al. 2021."""
+"""The plots of a study of invariance, as figures 1 to 3 of Schiff et al. 2021."""
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
@@ -13,16 +13,11 @@ from harness.protocols.invariance.perturbations import ChosenMagnitudes
 from harness.protocols.invariance.study import Curve, Study
 from harness.protocols.invariance.table import Point
 
-#: Width and height of a panel in inches.
-WIDTH, HEIGHT = 3.4, 2.3
+WIDTH, HEIGHT = 3.4, 2.3  #: width and height of a panel in inches
+N_COLOURS = 40  #: number of colours for gaps; with so few, SVG files hold the colour bar as lines, not as a picture
+ALIKE = 0.02  #: curves end alike if their accuracies at the largest magnitude differ by at most this number
 
-#: Number of colours of gaps: a colour bar of few colours is drawn as lines, not as a picture inside the SVG.
-N_COLOURS = 40
-
-#: Two curves end alike if their accuracies at the largest magnitude differ by at most this number.
-ALIKE = 0.02
-
-#: Perturbation -> the label of the axis with its magnitudes.
+#: Perturbation -> label of the axis of magnitudes.
 AXES = {
     "rotation": "rotation in degrees, counter-clockwise",
     "translate_x": "shift to the right, share of the width",
@@ -38,10 +33,10 @@ AXES = {
 def plot_curves(
     study: Study, perturbations: Sequence[ChosenMagnitudes], gaps: Mapping[str, float], stem: Path
 ) -> list[Path]:
-    """Draw the response curves and the cumulative curves of all models, coloured by the models' gaps (figure 1).
+    """Plot for each perturbation the curves and the cumulative curves of all models, coloured by gap (figure 1).
 
-    Each perturbation has a row. The shaded share of the triangle below the dotted line is the largest Gi-score of a
-    model. `gaps` (model id -> gap) is empty without reference data. Return the paths of the pictures.
+    The shaded share of the triangle below the dotted line is the largest Gi-score of a model. `gaps` (model id -> gap)
+    may be empty. Return the paths of the pictures.
     """
     with new_figure(2 * WIDTH, HEIGHT * len(perturbations)) as figure:
         panels = figure.subplots(len(perturbations), 2, squeeze=False)
@@ -66,9 +61,9 @@ def plot_curves(
 def plot_pairs(
     study: Study, perturbations: Sequence[ChosenMagnitudes], gaps: Mapping[str, float], stem: Path
 ) -> list[Path]:
-    """Draw two models for each mixture: their curves end alike, but their gaps differ most (figure 2).
+    """Plot for each mixture the two curves that end alike and have the most different gaps (figure 2).
 
-    Return the paths of the pictures; without such a pair, write nothing and return an empty list.
+    Return the paths of the pictures; if no two curves end alike, write nothing and return an empty list.
     """
     pairs = {}
     for chosen in (one for one in perturbations if one.is_mixture):
@@ -91,7 +86,7 @@ def plot_pairs(
 
 
 def plot_sensitivity(points: Sequence[Point], stem: Path) -> list[Path]:
-    """Draw the time per model and the score's mean and deviation against the number of batches (figure 3)."""
+    """Plot time and mean score against the number of batches of examples (figure 3); return the pictures' paths."""
     names = list(dict.fromkeys(point.perturbation for point in points))
     with new_figure(2 * WIDTH, HEIGHT + 0.5) as figure:
         times, scores = figure.subplots(1, 2)

@@ -1,4 +1,4 @@
-"""Perturbation-response curves of the models of a task: Schiff et al. 2021, arXiv 2106.04765, section 4."""
+"""Perturbation-response curves: a model's accuracy by magnitude of a perturbation (Schiff et al. 2021, section 4)."""
 
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,11 +18,8 @@ from harness.protocols.subject import StudiedTask, write_parts
 from harness.submission import find_baseline
 from harness.worker.runtimes import version_of
 
-#: The program that computes responses.
-PROGRAM = "harness.protocols.invariance.curves"
-
-#: Version of the arrays that the program writes: increased with every change.
-VERSION = 2
+PROGRAM = "harness.protocols.invariance.curves"  #: the program that classifies perturbed examples
+VERSION = 2  #: version of the arrays that the program writes; to be increased when they change
 
 Vector = NDArray[np.float64]
 
@@ -31,25 +28,24 @@ Vector = NDArray[np.float64]
 class Curve:
     """The accuracy of a model at each magnitude of a perturbation."""
 
-    magnitudes: Vector  #: (n,), increasing
-    hits: NDArray[np.int_]  #: (n,), numbers of correctly classified examples
+    magnitudes: Vector  #: shape (n,), increasing
+    hits: NDArray[np.int_]  #: number of correctly classified examples at each magnitude, shape (n,)
     n_examples: int  #: number of classified examples at each magnitude
-    #: error on a tenth of the training images, or more, each changed at random; None for mixtures
-    subset_error: float | None = None
+    subset_error: float | None = None  #: error on randomly changed training images; None for mixtures
 
     @property
     def accuracies(self) -> Vector:
-        """The share of correctly classified examples at each magnitude, (n,) in [0, 1]."""
+        """Share of correctly classified examples at each magnitude, in [0, 1], shape (n,)."""
         return self.hits / self.n_examples
 
     @property
     def cumulative(self) -> tuple[Vector, Vector]:
-        """The cumulative (PCD) curve: magnitudes t, rescaled to [0, 1], and the integral of the accuracy up to t."""
+        """The cumulative (PCD) curve: magnitudes t, scaled to [0, 1], and the integral of the accuracy from 0 to t."""
         return pcd_curve(self.magnitudes, self.accuracies)
 
     @cached_property
     def scores(self) -> dict[str, float]:
-        """Name -> complexity measure of the curve, as the library defines it; larger predicts a larger gap."""
+        """Name of a statistic -> value; a larger value predicts a larger gap."""
         accuracies = accuracies_of(self.hits, self.n_examples)
         scores = {
             "gi": gi_score(self.magnitudes, accuracies),
@@ -61,12 +57,12 @@ class Curve:
 
 @dataclass(frozen=True)
 class Responses:
-    """The responses of a model to all perturbations: the arrays of a part of `harness.protocols.invariance.curves`."""
+    """The results of a model on perturbed examples."""
 
-    arrays: Arrays
+    arrays: Arrays  #: as `harness.protocols.invariance.curves` writes them
 
     def curve(self, chosen: ChosenMagnitudes, repetition: int = 0, rows: NDArray[np.intp] | None = None) -> Curve:
-        """Return the curve of a perturbation in a repetition, from all examples or from the examples `rows`."""
+        """Return the curve of a perturbation in a repetition, from all examples or only from the examples `rows`."""
         right = self.arrays[f"{chosen.name}.{repetition if chosen.is_mixture else 0}"]
         subset = self.arrays.get(f"{chosen.name}.subset")
         right = right if rows is None else right[rows]
@@ -77,16 +73,16 @@ class Responses:
         return len(self.arrays[f"{chosen.name}.0"])
 
     def seconds(self, chosen: ChosenMagnitudes) -> Vector:
-        """Return the seconds that computing the curve took, for each number in the argument `timed` of `run_study`."""
+        """Return the seconds that the curve took, for each number of examples in `timed` (see `run_study`)."""
         return self.arrays[f"{chosen.name}.seconds"]
 
 
 @dataclass(frozen=True)
 class Study:
-    """The responses of a task's models, and the errors of models that could not be run."""
+    """The results of a task's models on perturbed examples, and the errors of models that could not be run."""
 
-    responses: Mapping[str, Responses]  #: model id -> responses, in the order of the task
-    failures: Mapping[str, str]  #: model id -> reason why there are no responses
+    responses: Mapping[str, Responses]  #: model id -> results, in the order of the task
+    failures: Mapping[str, str]  #: model id -> why there are no results
 
 
 def run_study(
@@ -98,11 +94,11 @@ def run_study(
     timed: Sequence[int],
     finished: Callable[[], None],
 ) -> Study:
-    """Return the responses of all chosen models, and call `finished` after each. Cached responses are not recomputed.
+    """Run all chosen models on perturbed examples, or take their results from the cache.
 
-    Curves have `n_examples` training examples, drawn by `seed`. Partners of mixtures are drawn `repetitions` times.
-    `timed` lists the numbers of examples for which the time of a curve is measured. Raise `UserError` if TensorFlow is
-    missing, or if the data do not suit a perturbation.
+    A curve has `n_examples` training examples. Each is mixed `repetitions` times with random partners. `timed` lists
+    numbers of examples for which the time of a curve is measured. `finished` is called after each model. Raise
+    `UserError` if TensorFlow is missing, or the data do not suit a perturbation.
     """
     runtime = require_runtime("tensorflow", "curves are computed in TensorFlow")
     require_suitable(subject, perturbations)
@@ -133,7 +129,7 @@ def run_study(
 
 
 def require_suitable(subject: StudiedTask, perturbations: Iterable[ChosenMagnitudes]) -> None:
-    """Raise `UserError` if a perturbation cannot be applied to the training data, such as a rotation to vectors."""
+    """Raise `UserError` if a perturbation does not suit the training data, such as a rotation of vectors."""
     data = subject.task.data
     _, counts = np.unique(data.labels, return_counts=True)
     channels = data.input_shape[-1] if len(data.input_shape) == 3 else 0

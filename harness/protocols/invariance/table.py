@@ -1,4 +1,4 @@
-"""How much each statistic of a curve tells about the generalization gap, as in table 3 of Schiff et al. 2021."""
+"""Scores of a curve's statistics as predictors of the generalization gap, as in table 3 of Schiff et al. 2021."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ from harness.protocols.invariance.study import Curve, Study
 from scoring import GivenScore, Grid, ScoreUndefined, given_score, kendall_tau
 from scoring.streams import stream
 
-#: Statistic -> its title in tables. The Pal-score is for curves that fall throughout (Schiff et al. 2021, 4.2.2).
+#: Statistic of a curve -> its title. The Pal-score is defined for falling curves only (Schiff et al. 2021, 4.2.2).
 TITLES = {
     "subset_error": "error on augmented subset",
     "mean_error": "mean error of the curve",
@@ -21,42 +21,40 @@ TITLES = {
     "pal": "-Pal-score",
 }
 
-#: The hyperparameter that Schiff et al. do not condition on: how much invariance a model was taught.
-LEVEL = "augmentation_level"
+LEVEL = "augmentation_level"  #: the hyperparameter that Schiff et al. do not condition on
 
-#: Number of random subsets for each number of batches; number of examples in a batch. Both as in Schiff et al. 2021.
+#: Number of random subsets for each number of batches, and number of examples in a batch, as in Schiff et al. 2021.
 REPETITIONS, BATCH = 20, 128
 
-#: Number of calls over which the time of a score is averaged.
-CALLS = 200
+CALLS = 200  #: number of calls over which the time of a score is averaged
 
 
 @dataclass(frozen=True)
 class InvarianceLine:
-    """A row of the table: how well a statistic of a perturbation's curves predicts the gap."""
+    """A row of the table: how well a statistic of the curves predicts the gap."""
 
-    perturbation: str  #: name of the perturbation
+    perturbation: str
     statistic: str  #: a key of `TITLES`
-    n_models: int  #: number of compared models
-    score: GivenScore | str  #: the statistic's score (`scoring.given_score`), or the reason why there is no score
-    kendall: float  #: rank correlation with the gap, -1 to 1
+    n_models: int
+    score: GivenScore | str  #: conditional mutual information with the gap, or why there is no score
+    kendall: float  #: Kendall's rank correlation with the gap, -1 to 1
 
 
 @dataclass(frozen=True)
 class Compared:
-    """The compared models: their gaps, their hyperparameters, and the hyperparameters to condition on."""
+    """The compared models, with their gaps and hyperparameters."""
 
     models: tuple[str, ...]
     gaps: tuple[float, ...]
     grid: Grid
-    given: tuple[str, ...]
+    given: tuple[str, ...]  #: names of the hyperparameters to condition on
 
     @classmethod
     def of(cls, reference: Reference, models: Sequence[str], given: Sequence[str], least_accuracy: float) -> "Compared":
         """Choose the models whose training accuracy is at least `least_accuracy`.
 
-        `given` names the hyperparameters to condition on; empty for all varying hyperparameters except `LEVEL`. Raise
-        `UserError` for an unknown or a single hyperparameter, and if fewer than two models are left.
+        If `given` is empty, scores condition on all varying hyperparameters except `LEVEL`. Raise `UserError` if it has
+        an unknown name or only one name, or if fewer than two models are left.
         """
         names = tuple(given) or tuple(name for name in reference.grid.varying if name != LEVEL)
         for unknown in set(names) - set(reference.grid.names):
@@ -75,7 +73,7 @@ class Compared:
         )
 
     def line(self, chosen: ChosenMagnitudes, statistic: str, curves: Mapping[str, Curve]) -> InvarianceLine:
-        """Compare a statistic of the curves of a perturbation (model id -> curve) with the gaps."""
+        """Compare a statistic of a perturbation's curves (model id -> curve) with the gaps."""
         values = [curves[model].scores[statistic] for model in self.models]
         score: GivenScore | str
         try:
@@ -86,7 +84,7 @@ class Compared:
 
 
 def compare(study: Study, perturbations: Sequence[ChosenMagnitudes], compared: Compared) -> list[InvarianceLine]:
-    """Return the rows of the table: by perturbation, then in the order of `TITLES`."""
+    """Compare each statistic of each perturbation's curves with the gaps; return the rows of the table."""
     lines = []
     for chosen in perturbations:
         curves = {model: study.responses[model].curve(chosen) for model in compared.models}
@@ -101,13 +99,12 @@ def compare(study: Study, perturbations: Sequence[ChosenMagnitudes], compared: C
 
 @dataclass(frozen=True)
 class Point:
-    """How well Gi-scores predict the gap if curves come from `n_batches` batches of `BATCH` examples."""
+    """How well Gi-scores predict the gap if curves are computed from `n_batches` batches of `BATCH` examples."""
 
-    perturbation: str  #: name of the perturbation
+    perturbation: str
     n_batches: int
-    #: `InvarianceLine.score` of the Gi-score for each random subset; subsets without a score are left out
-    scores: tuple[float, ...]
-    seconds: float  #: time of computing a curve, averaged over the models
+    scores: tuple[float, ...]  #: `InvarianceLine.score` of the Gi-score, for each random subset that has a score
+    seconds: float  #: time of a curve, averaged over the models
 
     @property
     def mean(self) -> float:
@@ -121,7 +118,7 @@ class Point:
 
 
 def batch_numbers(n_examples: int) -> list[int]:
-    """Return ascending numbers of batches: all powers of two that `n_examples` can fill, and the largest number."""
+    """Return the powers of two up to the number of full batches in `n_examples`, and this number, ascending."""
     most = max(n_examples // BATCH, 1)
     return sorted({most, *(2**power for power in range(most.bit_length()))})
 
@@ -129,10 +126,9 @@ def batch_numbers(n_examples: int) -> list[int]:
 def measure_sensitivity(
     study: Study, perturbations: Sequence[ChosenMagnitudes], compared: Compared, numbers: Sequence[int], seed: int
 ) -> list[Point]:
-    """Return how well Gi-scores of random subsets of the examples predict the gap, for each number of batches.
+    """Return how well Gi-scores from random subsets of the examples predict the gap, for each number of batches.
 
-    Each point has `REPETITIONS` subsets, the same for all models. `study` needs as many repetitions, and times for
-    `numbers`.
+    Each point has `REPETITIONS` subsets, the same for all models; `study` must have as many repetitions.
     """
     responses, points = {model: study.responses[model] for model in compared.models}, []
     for chosen in perturbations:
@@ -151,6 +147,6 @@ def measure_sensitivity(
 
 
 def seconds_of_a_score(study: Study, chosen: ChosenMagnitudes) -> float:
-    """Return the mean time in seconds of computing the scores of a curve, measured on the first model."""
+    """Return the seconds that it takes to compute the statistics of a curve, measured on the first model."""
     curve = next(iter(study.responses.values())).curve(chosen)
     return timeit(lambda: replace(curve).scores, number=CALLS) / CALLS  # a new object has no cached scores

@@ -1,4 +1,4 @@
-"""The margins of a task's models on shifted images, computed in processes and kept in the cache."""
+"""The margins of a task's models on shifted test images, computed in processes and kept in the cache."""
 
 import json
 import tempfile
@@ -18,27 +18,23 @@ from harness.protocols.subject import StudiedTask, write_parts
 from harness.task.data import INPUTS
 from harness.worker.runtimes import version_of
 
-#: Version of the numbers in a part: increased with every change of the code that changes them.
-VERSION = 1
-
-#: The program that computes margins.
-PROGRAM = "harness.protocols.overfit.margins"
+VERSION = 1  #: version of the cached numbers; to be increased when the code computes other numbers
+PROGRAM = "harness.protocols.overfit.margins"  #: the program that computes margins
 
 
 @dataclass(frozen=True)
 class Grids:
-    """The margins of a task's models, and how much the content of the task's images varies in position."""
+    """The margins of a task's models on shifted images, and facts about the images."""
 
     parts: Mapping[str, Path]  #: model id -> file of the margins, in the task's order
-    failures: Mapping[str, UserError]  #: model id -> reason why the model could not be run
-    positions: Positions
+    failures: Mapping[str, UserError]  #: model id -> why the model could not be run
+    positions: Positions  #: how much the content of the images varies in position
 
 
 def compute_grids(subject: StudiedTask, settings: OverfitSettings, on_model: Callable[[], object]) -> Grids:
-    """Compute the margins that the estimates of risk need, and call `on_model` after each model.
+    """Compute the margins of all chosen models, or take them from the cache; call `on_model` after each model.
 
-    Cached margins are not computed again. Raise `UserError` if the task has no data of `settings.split`, or if no
-    framework is installed.
+    Raise `UserError` if the task has no data of `settings.split`, or if no framework is installed.
     """
     runtime = installed_runtime(PREFERRED)
     data: dict[str, object] = {
@@ -71,10 +67,7 @@ def compute_grids(subject: StudiedTask, settings: OverfitSettings, on_model: Cal
 
 
 def strip_softmax(model: Path) -> None:
-    """Remove a final softmax from the model in canonical form in the directory `model`.
-
-    A softmax rounds outputs to 0 and 1: their margins could not identify the strongest adversarial example.
-    """
+    """Remove a final softmax from the model files in a directory: it would round outputs to 0 and 1."""
     file = model / "architecture.json"
     file.write_bytes(json.dumps(without_softmax(json.loads(file.read_bytes()))).encode())
 

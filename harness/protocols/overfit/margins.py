@@ -1,13 +1,13 @@
-"""The program that computes margins of shifted images.
+"""The program that computes a model's margins on shifted images, in a process of its own.
 
-A question is `{"model": DIRECTORY, "data": DIRECTORY, "radii": [...], "black": [...] or null, "target": FILE}`. The
-model is in canonical form, and the data are inputs.npy and labels.npy. Radii are the largest shifts in pixels. `black`
-is the value of black in each channel, or null for images that wrap around. The program writes the part `target`
-(`harness.protocols.files`), and its answer is empty.
+A margin is the largest logit of a wrong class minus the logit of the label. A question is `{"model": DIRECTORY, "data":
+DIRECTORY, "radii": [...], "black": [...] or null, "target": FILE}`. Radii are the largest shifts in pixels. `black` is
+the value of black in each channel, or null for images that wrap around. The program writes three arrays to the file
+`target`; R is the largest radius:
 
-R is the largest radius. The part has the margins `near` of shifts by at most R. If such a shift makes the model
-misclassify an image, `far_images` has the image's index, and `far` its margins of shifts by at most 3 R. Other images
-have no adversarial example. In `far`, NaN stands for margins that are not needed.
+* `near`: the margins of all images for shifts by at most R;
+* `far_images`: the indices of the images that such a shift makes the model misclassify;
+* `far`: the margins of these images for shifts by at most 3 R; NaN where a margin is not needed.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,8 +23,7 @@ from harness.protocols.overfit.shifts import Images, Shifts
 from harness.worker.runtimes import Runtime
 from scoring import nearest_translation, needed_shifts, strongest_translation
 
-#: Maximum number of elements of the shifted images that are in memory at once.
-CHUNK_NUMBERS = 2**24
+CHUNK_NUMBERS = 2**24  #: maximum number of elements of shifted images in memory at once
 
 Margins = NDArray[np.float32]
 Predict = Callable[[Images], NDArray[Any]]
@@ -32,7 +31,7 @@ Needs = Callable[[Margins], NDArray[np.bool_]]
 
 
 def answer(runtime: Runtime, question: Question) -> Answer:
-    """Write the margins of the model in a question to the part `target`."""
+    """Write the margins of the question's model to the file `target`."""
     with faults_of_the_model():
         model = runtime.load_model(Path(question["model"]))
     inputs, labels = (np.load(Path(question["data"]) / name, mmap_mode="r") for name in ("inputs.npy", "labels.npy"))
@@ -49,7 +48,7 @@ def answer(runtime: Runtime, question: Question) -> Answer:
 
 
 def needs_of(radii: Sequence[int]) -> Needs:
-    """Return a function from known margins to the mask of the margins that the estimates need (`needed_shifts`)."""
+    """Return the function from known to needed margins (`needed_shifts`) for all generators with these radii."""
     generators = [make(radius) for make in (strongest_translation, nearest_translation) for radius in radii]
     return lambda grid: needed_shifts(grid, generators)
 
@@ -62,11 +61,11 @@ def shifted_margins(
     black: NDArray[np.float32] | None,
     needs: Needs,
 ) -> dict[str, NDArray[Any]]:
-    """Return the arrays `near`, `far` and `far_images` of a part for shifts by at most `radius` pixels (R).
+    """Return the arrays `near`, `far` and `far_images` (see the module) for the largest radius `radius`.
 
-    `predict` returns the logits (size, n_classes) of images (size, height, width, channels). `inputs` have the shape
-    (n_images, height, width, channels), and `labels` (n_images,). `black` is the value of black in each channel; None
-    stands for images that wrap around. Raise `FloatingPointError` if an output is NaN or infinite.
+    `predict` returns the logits (size, n_classes) of images (size, height, width, channels). `inputs` are all images,
+    and `labels` has the shape (n_images,). `black` is the value of black in each channel; None for images that wrap
+    around. Raise `FloatingPointError` if an output is NaN or infinite.
     """
     height, width, channels = inputs.shape[1:]
     reach, size = 3 * radius, batch_size(inputs.shape[1:])
@@ -91,7 +90,7 @@ def shifted_margins(
 
 
 def margins_of(logits: NDArray[Any], labels: NDArray[np.int32]) -> Margins:
-    """Return for each image the largest logit of a wrong class minus the logit of the label, shape (n,)."""
+    """Return the largest logit of a wrong class minus the logit of the label, for each image, shape (n,)."""
     others = logits.astype(np.float32)
     rows = np.arange(len(others))
     own = others[rows, labels]

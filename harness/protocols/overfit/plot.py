@@ -1,4 +1,4 @@
-"""The plot of the test's p-values against epsilon, the largest shift of an image."""
+"""The plot of the overfitting test's p-values against the largest shift of an image."""
 
 from pathlib import Path
 from typing import Any
@@ -8,18 +8,13 @@ from harness.plots import COLOUR, FAINT, INK, Axes, new_figure, write_pictures
 from harness.protocols.overfit.report import label
 from harness.protocols.overfit.result import Group, OverfitGroup, OverfitResult
 
-#: Smaller p-values, including p-values that round to 0, are drawn at this value.
-FLOOR = 1e-300
-
-#: The axis is logarithmic if a p-value is smaller than this.
-SMALL = 0.01
-
-#: Markers of architectures, used in this order.
-MARKERS = "sD^vP*X<>"
+FLOOR = 1e-300  #: smaller p-values are drawn at this value
+SMALL = 0.01  #: the axis is logarithmic if a p-value is smaller
+MARKERS = "sD^vP*X<>"  #: markers of architectures
 
 
 def write_plots(result: OverfitResult, directory: Path) -> list[Path]:
-    """Write the plot as overfit.svg and overfit.png into an existing directory, and return the two paths."""
+    """Write the plot as overfit.svg and overfit.png into an existing directory; return both paths."""
     groups = list(dict.fromkeys(row.group for row in result.rows))
     with new_figure(6.4, 3.4) as figure:
         axes = figure.subplots()
@@ -33,10 +28,6 @@ def write_plots(result: OverfitResult, directory: Path) -> list[Path]:
 
 
 def _style(group: Group, number: int, n_groups: int) -> dict[str, Any]:
-    """Return matplotlib's options for the line of a group, the `number`-th of `n_groups`.
-
-    Lines of N-model tests are prominent. Lines of single models are faint, and share an entry of the legend.
-    """
     if group.kind is OverfitGroup.ALL:
         return {"color": COLOUR, "linewidth": 2.5, "marker": "o", "zorder": 4, "label": label(group)}
     if group.kind is OverfitGroup.ARCHITECTURE:

@@ -1,4 +1,4 @@
-"""The result of the test as tables: two on the terminal, and every number as CSV or JSON."""
+"""The result of the overfitting test as tables on the terminal, as CSV and as JSON."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,10 +18,7 @@ LEGEND = (
 
 
 def print_result(result: OverfitResult, console: Console) -> None:
-    """Print every figure of the groups of models, and the p-values of each model.
-
-    If the result has no group, print every figure of its only model.
-    """
+    """Print all figures of groups of models, and p-values of single models; all figures if there is only one model."""
     groups = [row for row in result.rows if row.group.kind is not OverfitGroup.MODEL]
     models = [row for row in result.rows if row.group.kind is OverfitGroup.MODEL]
     headings = ["models", "epsilon", "error", "adversarial error", "adversarial estimate", "T", "p-value"]
@@ -36,7 +33,7 @@ def print_result(result: OverfitResult, console: Console) -> None:
 
 
 def label(group: Group) -> str:
-    """Return the name of a group for readers, with the number of its models: `all 3 models`."""
+    """Return the name of a group with its number of models, such as `all 3 models`."""
     number = len(group.models)
     if group.kind is OverfitGroup.ALL:
         return f"all {number} models"
@@ -44,7 +41,7 @@ def label(group: Group) -> str:
 
 
 def p_value_text(value: float) -> str:
-    """Return a p-value with two decimals, or with one significant digit below 0.01."""
+    """Return a p-value with two decimals, or with one significant digit if it is below 0.01."""
     return f"{value:.2f}" if value >= 0.01 else f"{value:.1g}"
 
 
@@ -77,12 +74,12 @@ def _in_short(rows: Sequence[OverfitRow], n_radii: int) -> list[tuple[str, ...]]
 
 
 def write_rows(result: OverfitResult, file: Path) -> Path:
-    """Write every figure of the result to `file` as CSV, and return `file`."""
+    """Write all figures of the result to `file` as CSV, and return `file`."""
     return write_csv(file, [_figures(row) | {"models": " ".join(row.group.models)} for row in result.rows])
 
 
 def result_object(result: OverfitResult) -> dict[str, Any]:
-    """Return every figure of the result as a JSON object, for programs."""
+    """Return all figures of the result as a dictionary for JSON."""
     rows = [_figures(row) for row in result.rows]
     failures = {model: str(error) for model, error in result.failures.items()}
     return {"task": result.task, "rows": rows, "failures": failures, "notes": result.notes}

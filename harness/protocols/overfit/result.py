@@ -1,4 +1,4 @@
-"""The result of the test: a row for each radius and each model or group of models."""
+"""The result of the overfitting test: a row for each largest shift and each group of models."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class OverfitGroup(StrEnum):
 
 @dataclass(frozen=True)
 class Group:
-    """Models that are tested together; a test of several models is an N-model test."""
+    """Models that are tested together."""
 
     kind: OverfitGroup
     name: str
@@ -31,33 +31,32 @@ class Group:
 
 @dataclass(frozen=True)
 class OverfitRow:
-    """The test of a group with shifts by at most `epsilon` pixels; rates are means over the group's models."""
+    """The test of a group of models with shifts by at most `epsilon` pixels; rates are means over the models."""
 
     group: Group
     epsilon: int  #: largest shift in pixels
-    n_images: int  #: number of images
-    error_rate: float  #: ordinary error rate, in [0, 1]
-    error_interval: tuple[float, float]  #: Bernstein interval of the risk at 95 %, around the error rate
-    adversarial_error_rate: float  #: share of misclassified images after the generator has moved them
-    adversarial_estimate: float  #: `adversarial_error_rate` weighted by densities: an estimate of the risk
-    adversarial_interval: tuple[float, float]  #: Bernstein interval of the risk at 95 %, around `adversarial_estimate`
+    n_images: int
+    error_rate: float  #: ordinary error rate
+    error_interval: tuple[float, float]  #: 95 % Bernstein interval of the risk, around `error_rate`
+    adversarial_error_rate: float  #: error rate on the shifted images
+    adversarial_estimate: float  #: error rate on the shifted images, weighted by densities: an estimate of the risk
+    adversarial_interval: tuple[float, float]  #: 95 % Bernstein interval of the risk, around `adversarial_estimate`
     statistic: float  #: T, `adversarial_estimate` minus `error_rate`
-    p_value: float  #: bound on the probability of a |T| this large if models and images are independent
+    p_value: float  #: upper bound of the probability of so large a |T| if models and images are independent
 
 
 @dataclass(frozen=True)
 class OverfitResult:
-    """The result of the test of a task's models."""
+    """The result of the overfitting test of a task's models."""
 
     task: str  #: name of the task
-    settings: OverfitSettings  #: the user's settings, with the radii that were used
-    #: ordered by group (all models, architectures, single models), then by radius
-    rows: tuple[OverfitRow, ...]
-    failures: Mapping[str, UserError]  #: model id -> reason why the model could not be run
-    notes: tuple[str, ...]  #: lines about the assumption that shifts preserve the density of the images
+    settings: OverfitSettings  #: the user's settings, with the largest shifts that were used
+    rows: tuple[OverfitRow, ...]  #: sorted by group (all models, architectures, single models), then by largest shift
+    failures: Mapping[str, UserError]  #: model id -> why the model could not be run
+    notes: tuple[str, ...]  #: lines on how the images break the assumption that shifts preserve their density
 
     def row(self, name: str, epsilon: int) -> OverfitRow:
-        """Return the row of the group `name`: `model_0`, `architecture 1` or `all`. Raise `KeyError` without a row."""
+        """Return the row of the group `name`, such as `model_0`, `architecture 1` or `all`; else raise `KeyError`."""
         for row in self.rows:
             if (row.group.name, row.epsilon) == (name, epsilon):
                 return row
@@ -65,9 +64,10 @@ class OverfitResult:
 
 
 def groups_of(architectures: Mapping[str, str]) -> list[Group]:
-    """Return the groups to test, largest first, from model id -> digest of the model's architecture.
+    """Return the groups to test: all models, models of the same architecture, single models.
 
-    A group of several models is left out if it has the same models as another group.
+    `architectures` maps model ids to digests of architectures. A group of several models is left out if another group
+    has the same models.
     """
     models = tuple(architectures)
     members: dict[str, list[str]] = {}
@@ -82,7 +82,7 @@ def groups_of(architectures: Mapping[str, str]) -> list[Group]:
 
 
 def make_row(group: Group, epsilon: int, estimates: Sequence[RiskEstimates]) -> OverfitRow:
-    """Return the row of a group; `estimates` has the estimates of risk for each of the group's models."""
+    """Return the test of a group of models; `estimates` holds the losses of each model."""
     test = pairwise_independence_test(*estimates, difference_range=TRANSLATION)
     losses, weighted = (
         np.mean([getattr(one, name) for one in estimates], axis=0) for name in ("losses", "weighted_losses")

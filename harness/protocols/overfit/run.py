@@ -1,4 +1,4 @@
-"""Tests single models of a task, and groups of them, for having been fitted to the task's test set."""
+"""Tests whether the models of a task have been fitted to the task's test set."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,9 +20,8 @@ def detect_overfitting(
 ) -> OverfitResult:
     """Test each model, the models of each architecture together, and all models together.
 
-    Settings without radii get the default radii that the images allow. `on_model` is called after each model. Finished
-    models are kept in the cache. Raise `UserError` if the task has no data of `settings.split`, if its inputs are no
-    images, if a radius is too large, or if no framework is installed.
+    Margins of finished models are kept in the cache. `on_model` is called after each model. Raise `UserError` if the
+    task has no data of `settings.split`, its inputs are no images, a radius is too large, or no framework is installed.
     """
     settings = replace(settings, radii=possible_radii(settings.radii, subject.models[0].input_shape))
     grids = compute_grids(subject, settings, on_model)
@@ -45,19 +44,13 @@ def detect_overfitting(
 
 
 def estimates_of(part: Arrays, radius: int, generator: Generator) -> RiskEstimates:
-    """Return the estimates of a model's risk from its part (`harness.protocols.overfit.margins`).
-
-    Adversarial examples are shifts by at most `radius` pixels, chosen by `generator`.
-    """
+    """Return a model's losses on images and on shifted images; `part` holds the model's margins."""
     make = strongest_translation if generator is Generator.STRONGEST else nearest_translation
     return make(radius).estimates(_cut(part, radius))
 
 
 def _cut(part: Arrays, radius: int) -> NDArray[np.float32]:
-    """Return the margins of all shifts by at most 3 * radius, shape (n_images, 6 * radius + 1, 6 * radius + 1).
-
-    Margins that were not computed affect no estimate; minus infinity, correctly classified, stands for them.
-    """
+    """Return the margins of shifts by at most 3 * radius, minus infinity where not needed."""
     near, far = part["near"], part["far"]
     largest, side = far.shape[1] // 6, 6 * radius + 1
     grid = np.full((len(near), side, side), -np.inf, np.float32)

@@ -1,4 +1,4 @@
-"""The settings of the test that decide its numbers: radii, examples, adversarial generator, edges of images."""
+"""The settings of the overfitting test: largest shifts, examples, choice of the shift, edges of images."""
 
 import re
 from collections.abc import Sequence
@@ -8,22 +8,19 @@ from enum import StrEnum
 from harness.errors import UserError
 from harness.protocols.subject import Split
 
-#: Default largest shifts in pixels.
-DEFAULT_RADII = tuple(range(1, 6))
-
-#: Largest allowed shift in pixels, beyond the size of any image.
-MOST = 1000
+DEFAULT_RADII = tuple(range(1, 6))  #: default largest shifts in pixels
+MOST = 1000  #: largest radius that a text may name, in pixels
 
 
 class Generator(StrEnum):
-    """How to choose the shift that makes an image an adversarial example (`scoring.translations`)."""
+    """Which misclassified shift of an image is its adversarial example: the largest margin, or the smallest shift."""
 
     STRONGEST = "strongest"
     NEAREST = "nearest"
 
 
 class Edges(StrEnum):
-    """The content of the pixels that a shift leaves empty."""
+    """What fills the pixels that a shift leaves empty: black, or the pixels that leave at the opposite edge."""
 
     BLACK = "black"
     WRAP = "wrap"
@@ -31,17 +28,16 @@ class Edges(StrEnum):
 
 @dataclass(frozen=True)
 class OverfitSettings:
-    """The settings of the test."""
+    """The settings of the overfitting test."""
 
-    #: largest shifts in pixels (epsilon), ascending; empty for the defaults that the images allow
-    radii: tuple[int, ...] = ()
+    radii: tuple[int, ...] = ()  #: largest shifts in pixels, ascending; empty for the defaults that the images allow
     split: Split = "test"  #: the examples to test
     generator: Generator = Generator.STRONGEST
     edges: Edges = Edges.BLACK
 
 
 def parse_radii(text: str) -> tuple[int, ...]:
-    """Return the radii of a text such as `3`, `1,2,4` or `1..5`, ascending. Raise `ValueError` for any other text."""
+    """Return the radii in a text such as `3`, `1,2,4` or `1..5`, ascending; raise `ValueError` for another text."""
     if match := re.fullmatch(r"([0-9]{1,4})\.\.([0-9]{1,4})", text.strip()):
         radii = list(range(int(match[1]), int(match[2]) + 1))
     else:
@@ -54,10 +50,10 @@ def parse_radii(text: str) -> tuple[int, ...]:
 
 
 def possible_radii(wanted: Sequence[int], input_shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the wanted radii, or the radii of `DEFAULT_RADII` that the images allow if `wanted` is empty.
+    """Return the radii `wanted`, or if it is empty the radii of `DEFAULT_RADII` that the images allow.
 
-    Images are shifted by up to three times the radius, and a part of an image must remain visible. Raise `UserError` if
-    the inputs are no images (height, width, channels), or if they are too small.
+    Images are shifted by up to three times the radius, and a part must remain visible. Raise `UserError` if the inputs
+    are no images (height, width, channels), or too small.
     """
     if len(input_shape) != 3:
         raise UserError("inputs", expected="images of shape (height, width, channels)", found=f"shape {input_shape}")

@@ -1,4 +1,4 @@
-"""Shifted images, and a check of the test's assumption: a shifted image is as probable as the original image."""
+"""Shifted images, and a check of the overfitting test's assumption that shifts preserve the density of images."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -10,21 +10,13 @@ from numpy.typing import NDArray
 
 Images = NDArray[np.float32]
 
-#: The content of images should vary in position by at least this multiple of epsilon: then a shift is not unusual.
-SPREAD = 2
-
-#: Largest share of images with content at their edges that needs no note.
-EDGES = 0.05
-
-#: Positions on a torus count as uniform if the mean of their unit vectors is shorter than this.
-NO_PREFERENCE = 0.2
+SPREAD = 2  #: shifts are unusual if the spread of positions is smaller than this multiple of the largest shift
+EDGES = 0.05  #: a note is written if a larger share of images has content at its edges
+NO_PREFERENCE = 0.2  #: positions on a torus count as uniform if the mean of their unit vectors is shorter
 
 
 def black_of(images: Images) -> NDArray[np.float32]:
-    """Return the value of black in each channel, shape (channels,).
-
-    Black is 0 for images within [0, 1], and otherwise the minimum of the channel.
-    """
+    """Return the value of black in each channel: 0 for images within [0, 1], otherwise the channel's minimum."""
     lowest = images.min(axis=(0, 1, 2))
     if lowest.min() >= 0 and images.max() <= 1:
         return np.zeros_like(lowest)
@@ -34,7 +26,7 @@ def black_of(images: Images) -> NDArray[np.float32]:
 class Shifts:
     """All shifts of images (n_images, height, width, channels) by at most `reach` pixels, made in batches on demand.
 
-    Pixels that a shift leaves empty get the values `black`, one for each channel. None lets the images wrap around.
+    Pixels that a shift leaves empty get the values `black`, one for each channel; if it is None, images wrap around.
     """
 
     def __init__(self, images: Images, reach: int, black: NDArray[np.float32] | None) -> None:
@@ -48,13 +40,11 @@ class Shifts:
         self._reach = reach
 
     def batches(self, wanted: NDArray[np.bool_], size: int) -> Iterator[tuple[tuple[NDArray[np.intp], ...], Images]]:
-        """Yield batches of shifted images, each with the indices of its shifts in `wanted`: (images, rows, columns).
+        """Yield batches of shifted images, each with its indices in `wanted`: (images, rows, columns).
 
-        Args:
-            wanted: the shifts to make, shape (n_images, 2 * reach + 1, 2 * reach + 1). The middle stands for the
-                unshifted image, rows above for shifts up, and columns to the left for shifts to the left.
-            size: number of images of a batch. The last batch is filled up with copies, which have no indices, because
-                frameworks compile a model for each size of a batch.
+        `wanted` is a mask, shape (n_images, 2 * reach + 1, 2 * reach + 1). The unshifted image is in the middle; rows
+        above are shifts up, columns to the left are shifts to the left. The last batch is filled up with copies, which
+        have no indices, because frameworks compile a model for each `size` of a batch.
         """
         images, rows, columns = np.nonzero(wanted)
         for start in range(0, len(images), size):
@@ -69,13 +59,13 @@ class Shifts:
 class Positions:
     """How much the content of a dataset's images varies in position."""
 
-    #: standard deviation of the centre of mass in pixels, the smaller of those of both axes; on a torus, the circular
-    #: standard deviation, or infinity for positions without any preference
+    #: standard deviation of the centre of mass in pixels, along the axis where it is smaller; for images that wrap
+    #: around, the circular standard deviation, or infinity if positions are uniform
     spread: float
-    touching: float  #: share of images with anything but black in the outermost row or column, in [0, 1]; 0 on a torus
+    touching: float  #: share of images that are not black in the outermost rows and columns; 0 if images wrap around
 
     def notes(self, radii: Sequence[int]) -> Iterator[str]:
-        """Yield a line for each way in which the images break the assumption that shifts preserve their density."""
+        """Yield a note for each way in which the images break the assumption of density-preserving shifts."""
         affected = [radius for radius in radii if self.spread < SPREAD * radius]
         if affected:
             yield (
@@ -93,8 +83,7 @@ class Positions:
 def find_positions(images: Images, black: NDArray[np.float32] | None) -> Positions:
     """Measure how much the content of images (n_images, height, width, channels) varies in position.
 
-    `black` has the value of black in each channel. None stands for images on a torus, where the minimum of a channel is
-    black.
+    `black` is the value of black in each channel; None for images that wrap around, where a channel's minimum is black.
     """
     wraps = black is None
     dark = images.min(axis=(0, 1, 2)) if black is None else black
@@ -104,12 +93,11 @@ def find_positions(images: Images, black: NDArray[np.float32] | None) -> Positio
         return Positions(0.0, 0.0)
     spread = min(_spread(masses.sum(axis=axis), wraps) for axis in (1, 2))
     inside = masses[:, 1:-1, 1:-1].sum(axis=(1, 2))
-    touching = masses.sum(axis=(1, 2)) > inside * (1 + 1e-9)  # the order of sums decides the last digit
+    touching = masses.sum(axis=(1, 2)) > inside * (1 + 1e-9)  # rounding depends on the order of a sum
     return Positions(spread, 0.0 if wraps else float(touching.mean()))
 
 
 def _spread(profiles: NDArray[np.float64], wraps: bool) -> float:
-    """Return the standard deviation of the centres of mass of profiles (n_images, side), in pixels."""
     side = profiles.shape[1]
     shares = profiles / profiles.sum(axis=1, keepdims=True)
     if not wraps:

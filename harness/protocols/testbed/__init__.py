@@ -1,4 +1,4 @@
-"""The testbed of practical generalization of Huang, Yu and Zhang 2025. This package needs the extra `testbed`."""
+"""The protocol of Huang, Yu and Zhang 2025: how well a network's features suit noisy images and unseen classes."""
 
 from harness.extras import require
 

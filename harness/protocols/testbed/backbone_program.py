@@ -1,9 +1,8 @@
-"""The program that probes backbones: it fits linear classifiers on the features of a frozen network.
+"""The program that probes a backbone: it fits linear classifiers (probes) on the features of a frozen network.
 
-A question has the directory `model` of a backbone in canonical form, and the directory `images` with train_inputs.npy.
-With `"check": true`, the program only tries the backbone on a few images. Otherwise `images` also has train_labels.npy
-and test_labels.npy, `tests` lists the files of test images, and `n_classes` the numbers of classes. The program writes
-its counts to the file `counts`. The answer is empty.
+A question has the directory `model` of the backbone, and the directory `images` with train_inputs.npy, train_labels.npy
+and test_labels.npy. It either has `"check": true`, to only try the backbone on a few images, or the files of test
+images `tests`, the numbers of classes `n_classes`, and the file to write, `counts`.
 """
 
 import warnings
@@ -18,18 +17,16 @@ from harness.errors import UserError
 from harness.processes.models import Answer, Question, batch_size, faults_of_the_model, of_models
 from harness.worker.runtimes import Runtime
 
-#: Number of images on which a backbone is checked.
-CHECKED = 64
+CHECKED = 64  #: number of images on which a backbone is tried
 
 Features = NDArray[np.float64]
 Labels = NDArray[np.int32]
 
-#: Maximum number of iterations of the solver; standardised features need few.
-ITERATIONS = 2000
+ITERATIONS = 2000  #: maximum number of iterations of the solver
 
 
 def answer(runtime: Runtime, question: Question) -> Answer:
-    """Check or probe the backbone in a question. A `UserError` says why a backbone cannot be probed."""
+    """Try or probe the question's backbone; raise `UserError` if it cannot be probed."""
     with faults_of_the_model():
         extractor = _without_last_layer(runtime, runtime.load_model(Path(question["model"])))
     images = Path(question["images"])
@@ -40,21 +37,18 @@ def answer(runtime: Runtime, question: Question) -> Answer:
     train_labels, test_labels = (np.load(images / f"{part}_labels.npy") for part in ("train", "test"))
     tests = [_features(extractor, np.load(file, mmap_mode="r")) for file in question["tests"]]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the report names a probe that has not converged
+        warnings.simplefilter("ignore")  # the report names probes that have not converged
         counts, converged = probe(_features(extractor, train), train_labels, tests, test_labels, question["n_classes"])
     np.savez(question["counts"], counts=counts, converged=converged)
     return {}
 
 
 def _without_last_layer(runtime: Runtime, model: Any) -> Any:
-    """Return a model whose output is the input of the last layer with weights: the features.
-
-    Raise `UserError` unless that layer is dense, is called once, and has a vector as its input.
-    """
+    """Return a model whose output is the input of the last layer with weights: the features."""
     last = [layer for layer in model.layers if layer.weights][-1]
     kind = type(last).__name__
     if kind != "Dense":
-        raise UserError(f"its last layer with weights is {kind}, not a dense one on a vector of features")
+        raise UserError(f"its last layer with weights is {kind}, not a dense layer on a vector of features")
     try:
         features = last.input
     except (AttributeError, ValueError) as error:
@@ -65,7 +59,7 @@ def _without_last_layer(runtime: Runtime, model: Any) -> Any:
 
 
 def _features(extractor: Any, images: NDArray[np.float32]) -> Features:
-    """Return the features (n, n_features) of images. Raise `UserError` if they are constant or not finite."""
+    """Return the features (n, n_features) of images; raise `UserError` if they are constant or not finite."""
     size = batch_size(tuple(extractor.input_shape[1:]))
     batches = (np.asarray(images[start : start + size]) for start in range(0, len(images), size))
     with faults_of_the_model():
@@ -80,21 +74,14 @@ def _features(extractor: Any, images: NDArray[np.float32]) -> Features:
 def probe(
     train: Features, train_labels: Labels, tests: Sequence[Features], test_labels: Labels, n_classes: Sequence[int]
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Fit a probe for each number of classes on clean training images, and count its decisions on test images.
+    """Fit a probe for each number of classes on clean training images, and count its predictions on test images.
 
-    The probe is multinomial logistic regression with an L2 penalty (scikit-learn's, C = 1) on standardised features.
-    It converges to the unique minimum, so it needs no seed.
+    A probe is multinomial logistic regression with an L2 penalty (scikit-learn, C = 1) on standardised features. It
+    needs no seed, since its minimum is unique. With K in `n_classes`, it is fitted and tested on classes 0 to K - 1.
 
-    Args:
-        train: features of the training images, (n_train, n_features).
-        train_labels: classes of the training images, (n_train,), from 0.
-        tests: features of the test images, (n_test, n_features), for each SSIM.
-        test_labels: classes of the test images, (n_test,).
-        n_classes: numbers of classes, ascending; a probe with K classes knows the classes below K.
-
-    Returns:
-        Counts by true class and decision, (numbers of classes, SSIM, classes, classes), and whether each probe has
-        converged, (numbers of classes,).
+    Features have the shape (n_images, n_features), labels (n_images,); `tests` holds the features for each noise level.
+    Return confusion matrices, rows are true classes, shape (numbers of classes, noise levels, classes, classes); and
+    whether each probe has converged, shape (numbers of classes,).
     """
     from sklearn.linear_model import LogisticRegression
     from sklearn.metrics import confusion_matrix
@@ -108,7 +95,7 @@ def probe(
         fitted, tested = train_labels < number, test_labels < number
         scaler = StandardScaler().fit(train[fitted])
         classifier = LogisticRegression(max_iter=ITERATIONS)
-        with threadpool_limits(1):  # for a fixed order of sums; small products gain nothing by threads
+        with threadpool_limits(1):  # one thread for a fixed order of sums; more would not be faster
             classifier.fit(scaler.transform(train[fitted]), train_labels[fitted])
         converged[level] = classifier.n_iter_.max() < ITERATIONS
         for position, features in enumerate(tests):

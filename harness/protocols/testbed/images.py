@@ -1,8 +1,8 @@
 """The training and test images of a testbed, in the shape of the backbones' input.
 
-TensorFlow decodes and resizes images, so a program in a process of its own reads them: this module. A question is
-`{"recipe": ..., "directory": DIRECTORY}`, where "recipe" has the section [data] of a recipe (`harness.corpus.recipe`).
-The answer is `{"notes": [...]}`.
+TensorFlow decodes and resizes images, so this module is also the program of a process that reads them. A question is
+`{"recipe": ..., "directory": DIRECTORY}`: the section [data] of a recipe (`harness.corpus.recipe`), and the directory
+to write to. The answer is `{"notes": [...]}`.
 """
 
 import tempfile
@@ -22,8 +22,7 @@ from harness.processes import NoAnswerError, Process
 from harness.processes.models import Answer, Question, plain
 from harness.processes.runtimes import require_runtime
 
-#: Names of datasets that need no path.
-NAMES = ("digits", *KERAS, *TENSORFLOW_DATASETS)
+NAMES = ("digits", *KERAS, *TENSORFLOW_DATASETS)  #: datasets that are known by name
 
 Inputs = NDArray[np.float32]
 Labels = NDArray[np.int32]
@@ -31,30 +30,27 @@ Labels = NDArray[np.int32]
 
 @dataclass(frozen=True)
 class ImagePart:
-    """Training or test images: inputs (n, height, width, channels) in [0, 1], and the dataset's labels (n,)."""
+    """Training or test images."""
 
-    inputs: Inputs
-    labels: Labels
+    inputs: Inputs  #: shape (n, height, width, channels), in [0, 1]
+    labels: Labels  #: shape (n,)
 
     def only(self, kept: NDArray[np.bool_]) -> "ImagePart":
-        """Return the images at which the mask `kept` (n,) is true."""
+        """Return the images for which the mask `kept` (n,) is true."""
         return ImagePart(self.inputs[kept], self.labels[kept])
 
 
 @dataclass(frozen=True)
 class Images:
-    """The training and test images of a dataset, and notes for the user, one per line."""
+    """The training and test images of a dataset."""
 
     train: ImagePart
     test: ImagePart
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  #: lines for the user
 
 
 def data_key(data: str) -> list[Any]:
-    """Return a key of a dataset for the cache, as JSON: the name, or the files with their sizes and times.
-
-    Images are not read. Raise `UserError` if there is no such dataset.
-    """
+    """Return JSON values that identify a dataset in the cache: its name, or its files with their sizes and times."""
     settings, path = _source(data), Path(data)
     if "path" not in settings:
         return [data]
@@ -77,8 +73,7 @@ prepare = plain(answer)
 def read_images(data: str, input_shape: tuple[int, ...]) -> Images:
     """Read the images of a dataset in the shape (height, width, channels) of the backbones' input.
 
-    `data` is `digits` or another dataset of recipes, an .npz file, or a directory of images. Raise `UserError` if the
-    data cannot be read, or cannot have that shape.
+    `data` is a name in `NAMES`, an .npz file, or a directory of images; raise `UserError` if it cannot be used.
     """
     runtime = require_runtime("tensorflow", "images are read by TensorFlow")
     height, width, channels = input_shape
@@ -100,7 +95,7 @@ def read_images(data: str, input_shape: tuple[int, ...]) -> Images:
 
 
 def without_training_images(images: Images, known: Inputs) -> Images:
-    """Return the images without test images that are in `known`, the backbones' training images; add a note on them."""
+    """Leave out test images that the backbones were trained on (`known`), and add a note with their number."""
     new = not_in(np.asarray(known), images.test.inputs)
     if new.all():
         return images
@@ -109,7 +104,6 @@ def without_training_images(images: Images, known: Inputs) -> Images:
 
 
 def _source(data: str) -> dict[str, object]:
-    """Return the keys `source` and `path` of a recipe for a dataset. Raise `UserError` if there is no such dataset."""
     path = Path(data)
     if path.is_dir():
         return {"source": "directory", "path": str(path.absolute())}

@@ -1,4 +1,4 @@
-"""The images of a testbed, divided into seen and unseen classes."""
+"""The images of a testbed, divided into seen classes, which backbones were trained on, and unseen classes."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -9,33 +9,32 @@ from harness.errors import UserError
 from harness.protocols.testbed.images import ImagePart, Images, read_images, without_training_images
 from harness.task.data import TrainingData
 
-#: Maximum number of default levels (numbers of unseen classes), as in Huang, Yu and Zhang 2025.
-LEVELS = 6
+LEVELS = 6  #: largest number of default levels, as in Huang, Yu and Zhang 2025
 
 
 @dataclass(frozen=True)
 class Classes:
     """The classes of a testbed."""
 
-    labels: tuple[int, ...]  #: labels in the dataset: of seen classes, then of unseen classes, each ascending
+    labels: tuple[int, ...]  #: labels of the seen classes, ascending, then of the unseen classes, ascending
     n_seen: int  #: number of seen classes
-    levels: tuple[int, ...]  #: numbers of unseen classes, ascending from 0; level n adds the first n unseen classes
+    levels: tuple[int, ...]  #: numbers of unseen classes that are evaluated, ascending from 0
 
     @property
     def shares(self) -> tuple[float, ...]:
-        """Share of unseen classes at each level, in [0, 1)."""
+        """Share of unseen classes for each number in `levels`, in [0, 1)."""
         return tuple(level / (self.n_seen + level) for level in self.levels)
 
 
 def divide_images(
     data: str, input_shape: tuple[int, ...], known: TrainingData, levels: tuple[int, ...] | None
 ) -> tuple[Images, Classes]:
-    """Read the images of the dataset `data` in the shape of the backbones' input, and divide them into classes.
+    """Read the images of the dataset `data`, and divide them into seen and unseen classes.
 
-    The classes of `known`, the training data of the backbones, are the seen classes. `levels` are numbers of unseen
-    classes; None stands for `equal_steps`. Return the images and the classes; labels of the images are positions in
-    `Classes.labels`. Raise `UserError` if the images cannot be read, or if there are too few classes or images of a
-    class.
+    The seen classes are the classes of `known`, the training data of the backbones. `levels` are the numbers of unseen
+    classes to evaluate, ascending from 0; None for at most six in equal steps. The labels of the returned images are
+    positions in `Classes.labels`. Raise `UserError` if the images cannot be read, or if there are too few classes or
+    images of a class.
     """
     images = without_training_images(read_images(data, input_shape), known.inputs)
     classes = _divide_classes(images, np.unique(known.labels).tolist(), levels, data)
@@ -67,13 +66,12 @@ def _divide_classes(images: Images, seen: Collection[int], levels: tuple[int, ..
 
 
 def equal_steps(n_unseen: int) -> tuple[int, ...]:
-    """Return at most six numbers from 0 to `n_unseen`, in steps as equal as whole numbers allow."""
+    """Return at most `LEVELS` whole numbers from 0 to `n_unseen`, in nearly equal steps."""
     steps = np.linspace(0, n_unseen, min(LEVELS, n_unseen + 1))
     return tuple(int(step) for step in np.unique(np.round(steps)))
 
 
 def _of_classes(part: ImagePart, classes: Classes) -> ImagePart:
-    """Return the images of the given classes, labelled by the positions of the classes."""
     position = np.full(max(*classes.labels, int(part.labels.max())) + 1, -1, np.int32)
     position[list(classes.labels)] = np.arange(len(classes.labels))
     labels = position[part.labels]

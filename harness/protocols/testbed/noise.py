@@ -1,4 +1,4 @@
-"""Gaussian noise, scaled so that noisy and clean image have a given structural similarity (SSIM)."""
+"""Gaussian noise of a strength that gives noisy and clean image a chosen structural similarity (SSIM)."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -14,17 +14,15 @@ from harness.cores import available_cores
 from harness.errors import UserError
 from scoring.streams import stream
 
-#: The window of SSIM: pixels per side, standard deviation; constants K1 and K2, for images in [0, 1].
+#: Parameters of SSIM: side of the window in pixels, its standard deviation, the constants K1 and K2.
 WINDOW, WINDOW_DEVIATION, K1, K2 = 11, 1.5, 0.01, 0.03
 
-#: Largest allowed difference between an image's SSIM and the target.
-TOLERANCE = 0.005
+TOLERANCE = 0.005  #: largest allowed difference between an image's SSIM and the target
 
-#: Exponents of 10 that bound the search for the noise's standard deviation, and maximum number of bisections.
+#: Powers of 10 between which the standard deviation of the noise is searched, and maximum number of bisections.
 EXPONENTS, HALVINGS = (-6.0, 4.0), 60
 
-#: Maximum number of elements of a part of the images: a thread's arrays then fit the processor's cache.
-CHUNK = 2**16
+CHUNK = 2**16  #: maximum number of elements of a chunk of images, chosen to fit into a processor's cache
 
 Images = NDArray[np.float32]
 Array = NDArray[np.float64]
@@ -33,12 +31,11 @@ Array = NDArray[np.float64]
 def write_noisy_images(
     images: Images, targets: Sequence[float], seed: int, directory: Path, advance: Callable[[], None]
 ) -> list[Path]:
-    """Write noisy images for each target to a directory, and return a file for each target.
+    """Write a file of noisy images for each target SSIM in (0, 1) to a directory; return the files.
 
-    Images are (n, height, width, channels) in [0, 1], at least 11 pixels high and wide, and targets are SSIMs in
-    (0, 1). An image has a single draw of noise, scaled for each target. The draw depends only on the seed and the
-    image's position. Noisy images are not clipped to [0, 1]. `advance` is called `number_of_parts` times. Raise
-    `UserError` if an image cannot be brought to a target.
+    Images have the shape (n, height, width, channels), are in [0, 1], and at least 11 pixels high and wide. Each has a
+    single draw of noise, which depends only on `seed` and its position, and is scaled for each target. Noisy images are
+    not clipped. `advance` is called `number_of_parts` times. Raise `UserError` if an image cannot get a target SSIM.
     """
     files = [directory / f"noisy_{number}.npy" for number in range(len(targets))]
     stored = [open_memmap(file, "w+", np.float32, images.shape) for file in files]
@@ -66,10 +63,7 @@ def number_of_parts(images: Images) -> int:
 
 
 def noisy_images(images: Images, targets: Sequence[float], seed: int, first: int = 0) -> Images:
-    """Return noisy images (n_targets, n, height, width, channels), as in `write_noisy_images`.
-
-    `first` is the position of the first image in the dataset.
-    """
+    """Return noisy images (n_targets, n, height, width, channels); `first` is the position of the first image."""
     draws = [
         stream("noise of the testbed", seed, first + i).standard_normal(images.shape[1:]) for i in range(len(images))
     ]
@@ -87,7 +81,7 @@ def noisy_images(images: Images, targets: Sequence[float], seed: int, first: int
 
 
 def similarity(first: NDArray[Any], second: NDArray[Any]) -> float:
-    """Return the SSIM (Wang et al. 2004) of two images (height, width, channels) in [0, 1], by scikit-image."""
+    """Return the SSIM (Wang et al. 2004) of two images (height, width, channels) in [0, 1]."""
     from skimage.metrics import structural_similarity
 
     return float(
@@ -99,10 +93,7 @@ def similarity(first: NDArray[Any], second: NDArray[Any]) -> float:
 
 
 class _LocalStatistics:
-    """Windowed moments of images x and noise n, from which the SSIM of x and x + s n follows for any strength s.
-
-    Windows are linear: the moments of x + s n follow from the windows of x, n, x^2, x n and n^2.
-    """
+    """Local means and variances of images and noise, from which the SSIM follows for every strength of the noise."""
 
     def __init__(self, clean: Array, noise: Array) -> None:
         from scipy.ndimage import gaussian_filter
@@ -120,7 +111,7 @@ class _LocalStatistics:
         self._covariance = windowed(clean * noise) - self._clean * self._noise
 
     def similarity(self, deviation: Array) -> Array:
-        """Return the SSIM (n,) of each image with its noisy image, for the noise's standard deviations (n,)."""
+        """Return the SSIM of each image and its noisy image, for standard deviations of the noise, both (n,)."""
         scale = deviation[:, None, None, None]
         mean = self._clean + scale * self._noise
         common = scale * self._covariance
@@ -132,7 +123,6 @@ class _LocalStatistics:
 
 
 def _solve(similarity_at: Callable[[Array], Array], n: int, target: float, first: int) -> Array:
-    """Return the standard deviation of the noise (n,) that gives each image the target SSIM, by bisection."""
     low, high = (np.full(n, exponent) for exponent in EXPONENTS)
     weakest = similarity_at(10**high)
     if (weakest > target).any():
@@ -141,7 +131,7 @@ def _solve(similarity_at: Callable[[Array], Array], n: int, target: float, first
     middle, solved = (low + high) / 2, np.zeros(n, np.bool_)
     for _ in range(HALVINGS):
         found = similarity_at(10**middle)
-        solved |= abs(found - target) < min(TOLERANCE, 1 - target) / 5  # an image never depends on its neighbours
+        solved |= abs(found - target) < min(TOLERANCE, 1 - target) / 5  # an image must not depend on others
         if solved.all():
             break
         low, high = np.where(found > target, middle, low), np.where(found > target, high, middle)

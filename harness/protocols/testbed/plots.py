@@ -1,4 +1,4 @@
-"""The plots of a testbed: marginals, kappa against error, divergences, and the consistency of measures."""
+"""The plots of a testbed's results."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,13 +10,12 @@ from harness.log_axis import use_log_scale
 from harness.plots import COLOUR, FAINT, INK, PAPER, Axes, Figure
 from harness.protocols.testbed.summary import COMPARED, SLICES, Consistency, Dimension, TestbedSummary
 
-#: Labels of the dimensions and of the compared statistics.
 LABELS = {"size": "weights", "ssim": "SSIM", "unseen": "share of unseen classes"}
 _STATISTICS = {"error_mean": "mean error", "error_p10": "10th percentile of the error"}
 
 
 def draw_marginals(figure: Figure, summary: TestbedSummary) -> None:
-    """Draw mean and 10th percentile of error and of 1 - kappa over each dimension, and the trade-off point."""
+    """Plot mean and 10th percentile of error rate and of 1 - kappa along each dimension, with the trade-off point."""
     grid = figure.subplots(2, 3, sharey="row", sharex="col")
     point = summary.point
     places = {"size": point.size, "ssim": point.ssim, "unseen": point.unseen}
@@ -42,7 +41,7 @@ def draw_marginals(figure: Figure, summary: TestbedSummary) -> None:
 
 
 def draw_kappa_error(figure: Figure, dataset: xr.Dataset, summary: TestbedSummary) -> None:
-    """Draw kappa against error for every class in every cell, the means of cells by SSIM, and the trade-off point."""
+    """Plot kappa against error rate: every class in every cell, the means of cells, and the trade-off point."""
     axes = figure.subplots()
     axes.plot(
         dataset["kappa"].values.ravel(), dataset["error_rate"].values.ravel(), ".", color=FAINT, ms=2, alpha=0.35,
@@ -66,7 +65,7 @@ def draw_kappa_error(figure: Figure, dataset: xr.Dataset, summary: TestbedSummar
 
 
 def draw_divergences(figure: Figure, summary: TestbedSummary) -> None:
-    """Draw the Kullback-Leibler divergence from the origin (`Dimension.origin`) over each dimension."""
+    """Plot the Kullback-Leibler divergence from the origin (`Dimension.origin`) along each dimension."""
     highest = max(*(float(dimension.divergences.max()) for dimension in summary.dimensions.values()), 1e-3)
     for axes, (key, dimension) in zip(figure.subplots(1, 3, sharey=True), summary.dimensions.items(), strict=True):
         axes.plot(dimension.values, dimension.divergences, "o-", color=COLOUR, ms=3, lw=1.2)
@@ -78,7 +77,7 @@ def draw_divergences(figure: Figure, summary: TestbedSummary) -> None:
 
 
 def draw_consistency(figure: Figure, measures: Sequence[Consistency]) -> None:
-    """Draw the sign-errors of measures on both slices. Equal measures share a dot; the five best dots have names."""
+    """Plot the sign-errors of measures on both slices: a dot for equal measures, names beside the five best dots."""
     for axes, statistic in zip(figure.subplots(1, 2, sharey=True, sharex=True), COMPARED, strict=True):
         points = [tuple(one.errors[part, statistic] for part in SLICES) for one in measures]
         unique, first, number = np.unique(points, axis=0, return_index=True, return_counts=True)
@@ -93,7 +92,6 @@ def draw_consistency(figure: Figure, measures: Sequence[Consistency]) -> None:
 
 
 def _name(axes: Axes, best: Sequence[tuple[tuple[Any, ...], str, int]]) -> None:
-    """Write the names of the best dots on the right, with a line to each (point, name, number of measures)."""
     ordered = sorted(best, key=lambda one: -one[0][1])
     for position, (point, name, number) in enumerate(ordered):
         text = name if number == 1 else f"{name} and {number - 1} more"

@@ -1,4 +1,4 @@
-"""The results of a testbed as an xarray dataset, and its file."""
+"""The results of a testbed as an xarray dataset, and as a NetCDF file."""
 
 import json
 from collections.abc import Sequence
@@ -15,11 +15,12 @@ from harness.protocols.testbed.settings import ProbeSettings
 from harness.task.model import Model
 from scoring import class_spread, error_rates, one_vs_rest_kappas
 
-#: Axes of arrays with a number per cell, and of arrays with a number per class in each cell.
+#: Axes of arrays with a number for each cell, and with a number for each class in each cell.
 CELL = ("model", "ssim", "unseen")
 PER_CLASS = (*CELL, "class")
 
-#: Statistics of the error rate, and of 1 - kappa (the diversity), over classes. The array `objective` is their sum.
+#: Arrays of statistics over classes: mean, standard deviation and 10th percentile of the error rate, and of 1 - kappa
+#: (diversity). The array `objective` is their sum.
 STATISTICS = tuple(f"{name}_{kind}" for name in ("error", "diversity") for kind in ("mean", "sd", "p10"))
 
 
@@ -30,10 +31,10 @@ def make_dataset(
     settings: ProbeSettings,
     attributes: dict[str, Any],
 ) -> xr.Dataset:
-    """Return error rates, kappas and statistics of every cell, with the models ordered by size.
+    """Compute error rates, kappas and statistics of every cell; models are sorted by size.
 
-    `counts` has for each model the numbers of test images by true class and the probe's decision, (numbers of unseen
-    classes, SSIM, classes, classes). Attributes that are neither texts nor numbers are written as JSON.
+    `counts` holds the confusion matrices of each model, shape (numbers of unseen classes, SSIM, classes, classes). In
+    `attributes`, JSON replaces values that are neither texts nor numbers.
     """
     order = sorted(range(len(models)), key=lambda position: models[position].n_parameters)
     shape = (len(order), len(settings.ssim), len(classes.levels), len(classes.labels))
@@ -67,7 +68,7 @@ def make_dataset(
 
 
 def write_dataset(dataset: xr.Dataset, file: Path) -> Path:
-    """Write a dataset to `file` as NetCDF, and return `file`. Raise `UserError` if the file cannot be written."""
+    """Write a dataset to `file` as NetCDF, and return `file`; raise `UserError` if it cannot be written."""
     with writing(file):
         dataset.to_netcdf(file, engine="scipy")
     return file

@@ -1,4 +1,4 @@
-"""Runs a testbed: error rates and kappas of linear probes, by backbone, SSIM and share of unseen classes."""
+"""Runs a testbed: error rates and kappas of linear probes by backbone, noise and share of unseen classes."""
 
 import tempfile
 from collections.abc import Iterable
@@ -18,8 +18,7 @@ from harness.protocols.testbed.settings import ProbeSettings
 from harness.task.hidden import Withhold
 from harness.task.selection import ModelSelection
 
-#: Version of the numbers: increased whenever they change for the same settings and versions of libraries.
-VERSION = 2
+VERSION = 2  #: version of the cached numbers; to be increased when the code computes other numbers
 
 
 def evaluate_task(
@@ -31,16 +30,15 @@ def evaluate_task(
     withhold: Withhold = Withhold.AUTO,
     report: ProbeReport | None = None,
 ) -> xr.Dataset:
-    """Evaluate the models of the task `name` as backbones. Finished backbones come from the cache.
+    """Evaluate the models of the task `name` as backbones; results of finished backbones come from the cache.
 
-    `data` names images of seen and unseen classes: `digits` or another dataset of recipes, an .npz file with x_train,
-    y_train, x_test and y_test, or a directory with train/CLASS and test/CLASS. The labels of the task's training data
-    are the seen classes. Raise `UserError` if task or data cannot be used, or if no model can be probed.
+    `data` names the images: `digits` or another dataset of recipes, an .npz file with x_train, y_train, x_test and
+    y_test, or a directory with train/CLASS and test/CLASS. The classes of the task's training data are seen, all others
+    are unseen.
 
-    Returns:
-        Arrays `error_rate` and `kappa` (model, ssim, unseen, class), NaN for classes that are not part of a cell, and
-        the statistics (model, ssim, unseen). The attribute `failed` is JSON: model id -> reason why the model could
-        not be probed.
+    Return arrays `error_rate` and `kappa` (model, ssim, unseen, class), NaN for classes that a cell lacks, and
+    statistics over classes (model, ssim, unseen). The attribute `failed` is JSON: model id -> why the model could not
+    be probed. Raise `UserError` if task or data cannot be used, or if no model can be probed.
     """
     subject, report = read_subject(tasks_dir, name, models, withhold), report or ProbeReport()
     known, shape, libraries = subject.task.data, _require_images(subject), library_versions()
@@ -77,7 +75,7 @@ def evaluate_task(
 
 
 def _require_images(subject: StudiedTask) -> tuple[int, ...]:
-    """Return the shape of the models' input. Raise `UserError` unless inputs are images that suit SSIM, in [0, 1]."""
+    """Return the shape of the models' input; raise `UserError` unless inputs are images that suit SSIM, in [0, 1]."""
     shape, where = subject.models[0].input_shape, subject.files.directory
     if len(shape) != 3 or shape[2] not in (1, 3, 4):
         expected = "images: (height, width, channels), 1, 3 or 4 channels"
@@ -103,7 +101,6 @@ def _say(report: ProbeReport, lines: Iterable[str]) -> None:
 
 
 def _unconverged(name: str, part: Arrays) -> list[str]:
-    """Return a list with a line on the probes of a backbone that have not converged; empty if all have."""
     converged = zip(part["levels"], part["converged"], strict=True)
     levels = ", ".join(str(level) for level, good in converged if not good)
     return [f"{name}: the probe did not converge with {levels} unseen classes"] if levels else []

@@ -4,19 +4,17 @@ from dataclasses import dataclass
 
 from harness.errors import UserError
 
-#: The structural similarities of noisy images in Huang, Yu and Zhang 2025.
-SSIM = (0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0)
+SSIM = (0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0)  #: as in Huang, Yu and Zhang 2025
 
 
 @dataclass(frozen=True)
 class ProbeSettings:
-    """The axes of the cells besides the backbones, and the seed of the noise. Raises `UserError` for invalid axes."""
+    """The settings of a testbed; invalid values raise `UserError`."""
 
-    #: structural similarities of noisy images with the clean images, ascending in (0, 1]; the last is 1
-    ssim: tuple[float, ...] = SSIM
-    #: numbers of unseen classes, ascending from 0; None for at most six numbers in equal steps from 0 to all
+    ssim: tuple[float, ...] = SSIM  #: structural similarities of noisy and clean images, ascending in (0, 1], last 1
+    #: numbers of unseen classes, ascending from 0; None for at most six numbers from 0 to all, in equal steps
     unseen: tuple[int, ...] | None = None
-    seed: int = 0  #: draws the noise
+    seed: int = 0  #: seed of the noise
 
     def __post_init__(self) -> None:
         shown = ", ".join(map(str, self.ssim)) or "none"

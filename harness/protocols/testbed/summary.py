@@ -1,4 +1,4 @@
-"""The trade-off point, marginals and divergences of a testbed's results, and the consistency of measures."""
+"""The summary of a testbed: trade-off point, means along each dimension, divergences, consistency of measures."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,46 +10,42 @@ from numpy.typing import NDArray
 from harness.protocols.testbed.results import CELL, STATISTICS
 from scoring import TradeOff, divergences_from, inconsistency, marginal, trade_off
 
-#: The dimensions of the cells; models are ordered along the dimension `size`.
-DIMENSIONS = ("size", "ssim", "unseen")
+DIMENSIONS = ("size", "ssim", "unseen")  #: dimensions of the cells: size of the model, SSIM, share of unseen classes
 
 Array = NDArray[np.float64]
 
-#: Statistics of the error with which measures are compared.
-COMPARED = ("error_mean", "error_p10")
-
-#: Slices of the cells: without unseen classes (over SSIM), and without noise (over shares of unseen classes).
-SLICES = ("unseen 0 %", "SSIM 1")
+COMPARED = ("error_mean", "error_p10")  #: statistics of the error rate with which measures are compared
+SLICES = ("unseen 0 %", "SSIM 1")  #: all cells without unseen classes, and all cells without noise
 
 
 @dataclass(frozen=True)
 class Dimension:
-    """The marginals and divergences along a dimension of the cells."""
+    """The results along one dimension of the cells: model size, SSIM, or share of unseen classes."""
 
     values: Array  #: sizes, SSIM or shares of unseen classes, ascending
-    marginals: Mapping[str, Array]  #: statistic -> mean over the other dimensions, at each value
-    divergences: Array  #: Kullback-Leibler divergence from the origin at each value, in nats
-    origin: int  #: position of the origin: the smallest size, SSIM 1, no unseen class
+    marginals: Mapping[str, Array]  #: statistic -> mean over the other dimensions, for each of `values`
+    divergences: Array  #: Kullback-Leibler divergence from the origin, in nats, for each of `values`
+    origin: int  #: position of the origin in `values`: the smallest size, SSIM 1, or no unseen class
 
 
 @dataclass(frozen=True)
 class TestbedSummary:
-    """The trade-off point of a testbed, and the marginals along each dimension."""
+    """The trade-off point of a testbed, and the results along each dimension."""
 
-    point: TradeOff  #: the point with its statistics
+    point: TradeOff
     dimensions: Mapping[str, Dimension]  #: `size`, `ssim` and `unseen`
 
 
 def summarize(
     dataset: xr.Dataset, *, weight: float = 1.0, grid_only: bool = False, normalize: bool = False
 ) -> TestbedSummary:
-    """Return the summary of a testbed. Models of the same size count as one model, with their mean results.
+    """Summarize a testbed; results of models of the same size are averaged.
 
     Args:
         dataset: as `evaluate_task` returns it.
-        weight: weight of the penalty of the trade-off point, lambda in Huang, Yu and Zhang 2025.
-        grid_only: whether the point must be a cell; otherwise it may lie between cells.
-        normalize: whether the penalty also scales SSIM and the share of unseen classes to [0, 1], as it does sizes.
+        weight: factor of the penalty in the trade-off, lambda in Huang, Yu and Zhang 2025.
+        grid_only: whether the trade-off point must be a cell; otherwise it may lie between cells.
+        normalize: whether the penalty scales SSIM and the share of unseen classes to [0, 1], too.
     """
     sizes, group = np.unique(dataset["size"].values, return_inverse=True)
     axes = [sizes.astype(np.float64), dataset["ssim"].values, dataset["unseen"].values]
@@ -68,13 +64,13 @@ def summarize(
 
 
 def _by_group(cells: Array, group: NDArray[np.intp]) -> Array:
-    """Return the means (sizes, SSIM, unseen) of cells (models, SSIM, unseen) over models in the same `group`."""
+    """Average cells (models, SSIM, unseen) over the models of each group, shape (groups, SSIM, unseen)."""
     means: Array = np.stack([cells[group == number].mean(axis=0) for number in range(group.max() + 1)])
     return means
 
 
 def _points(dataset: xr.Dataset, axis: int, group: NDArray[np.intp]) -> list[Array]:
-    """Return for each value of a dimension the points (error rate, 1 - kappa) of all classes and cells, (n, 2)."""
+    """Return for each value of a dimension the points (error rate, 1 - kappa) of all classes in its cells, (n, 2)."""
     both = np.stack([dataset["error_rate"].values, 1 - dataset["kappa"].values], axis=-1)
     along = np.moveaxis(both, axis, 0)
     position = group if CELL[axis] == "model" else np.arange(len(along))
@@ -84,21 +80,21 @@ def _points(dataset: xr.Dataset, axis: int, group: NDArray[np.intp]) -> list[Arr
 
 @dataclass(frozen=True)
 class Consistency:
-    """Sign-errors of a measure, from 0 (the same order of backbones) to 1 (the opposite order)."""
+    """Sign-errors of a measure: shares of pairs of backbones that measure and error order differently, 0 to 1."""
 
-    measure: str  #: name of the measure
-    errors: Mapping[tuple[str, str], float]  #: (slice, statistic) -> sign-error, by `SLICES`, then `COMPARED`
+    measure: str
+    errors: Mapping[tuple[str, str], float]  #: (name in `SLICES`, statistic in `COMPARED`) -> sign-error
 
     @property
     def mean(self) -> float:
-        """Mean of the sign-errors over slices and statistics; measures are ranked by it."""
+        """Mean of the sign-errors over slices and statistics."""
         return float(np.mean(list(self.errors.values())))
 
 
 def check_consistency(dataset: xr.Dataset, values: Mapping[str, Mapping[str, float]]) -> list[Consistency]:
-    """Return the sign-errors of measures, the most consistent first. Raise `ScoreUndefined` for fewer than two models.
+    """Return the sign-errors of measures (`values`: measure -> model id -> value), smallest mean first.
 
-    `values` (measure -> model id -> value) has a value for every model of the dataset.
+    Raise `ScoreUndefined` for fewer than two models.
     """
     models = dataset["model"].values.tolist()
     marginals = {(part, name): _marginal(dataset, part, name) for part in SLICES for name in COMPARED}
@@ -112,7 +108,6 @@ def check_consistency(dataset: xr.Dataset, values: Mapping[str, Mapping[str, flo
 
 
 def _marginal(dataset: xr.Dataset, part: str, statistic: str) -> NDArray[np.float64]:
-    """Return the mean (models,) of a statistic over the cells of a model in a slice."""
     cells = dataset[statistic]
     of_slice = cells.sel(unseen=0).mean("ssim") if part == SLICES[0] else cells.sel(ssim=1).mean("unseen")
     return np.asarray(of_slice.values, np.float64)

@@ -26,7 +26,7 @@ class SandboxChoice:
     may_promise_less: bool = True  #: whether `auto` may choose weaker isolation
 
     def kind(self, warn: Warn) -> Kind:
-        """Return a kind that works on this machine. Raise `UserError` if the requested kind does not work."""
+        """Return a kind of sandbox that works here. Raise `UserError` if the requested kind does not work."""
         if (self.name == self.AUTO or KINDS[self.name].needs_linux) and (elsewhere := not_linux()) is not None:
             raise elsewhere
         if self.name == self.AUTO:
@@ -37,10 +37,7 @@ class SandboxChoice:
         return kind
 
     def _choose(self, warn: Warn) -> Kind:
-        """Return the kind `fast`, which can fall back to `fresh`. If bubblewrap does not work, return `landlock`.
-
-        `warn` receives the reason why bubblewrap does not work, and the promises that Landlock lacks.
-        """
+        """Return the kind `fast`, which can fall back to `fresh`, or `landlock` if bubblewrap does not work."""
         best, weaker = KINDS["fast"].for_auto(warn), KINDS["landlock"]()
         problem = best.problem()
         if problem is None:
@@ -58,9 +55,9 @@ class SandboxChoice:
 
     @staticmethod
     def options_for(isolation: str) -> dict[str, str | None]:
-        """Return command-line option -> value, to request the isolation that a configuration names.
+        """Return command-line options, as name -> value, that request the isolation of a configuration.
 
-        The value of a flag is None. An option with an empty value can be left out.
+        A flag has the value None. An option with an empty value can be left out.
         """
         kind, _, runtime = isolation.partition("/")
         if kind == "bubblewrap":  # of the kinds that `auto` prefers

@@ -93,10 +93,7 @@ class Docker(Kind):
         return RunningContainer(name, self.command(job, limits, slot, name), control, sink, limits.startup_s)
 
     def command(self, job: Job, limits: Limits, slot: int, name: str) -> list[str]:
-        """Return the client's arguments that run the worker of a job in a container called `name`.
-
-        `slot` is the number of the container among those that exist at the same time.
-        """
+        """Return the client's arguments that run the worker of a job in a container called `name`."""
         program = self._filter(job.gpu is not None)
         gpu = [] if job.gpu is None else ["--gpus", f"device={job.gpu.uuid}"]
         environment = job.environment(home=HOME) | {"PATH": PATH}
@@ -109,14 +106,11 @@ class Docker(Kind):
 
     @property
     def isolation(self) -> str:
-        """The name in a configuration: `docker`, or `docker/RUNTIME` if the user named a runtime."""
+        """The isolation's name in a configuration: `docker`, or `docker/RUNTIME` if the user named a runtime."""
         return f"docker/{self.runtime}" if self.runtime else "docker"
 
     def versions(self, runtime: str) -> str:
-        """Return the ID of the image, which determines the versions of its libraries.
-
-        Raise `UserError` if the engine does not answer, or does not know the image.
-        """
+        """Return the ID of the image, which determines its libraries. Raise `UserError` if the image is unknown."""
         return f"image {self._image_id}"
 
     @cached_property
@@ -160,7 +154,7 @@ class Docker(Kind):
 
     def _remedy(self, reason: str) -> str:
         if any(sign in reason for sign in NO_IMAGE):
-            return f"make it, in a checkout of the harness: {typed('docker', 'build', '--tag', self.image, '.')}"
+            return f"build it in a checkout of the harness: {typed('docker', 'build', '--tag', self.image, '.')}"
         if any(sign in reason for sign in NO_RUNTIME):
             return f"register {self.runtime} in /etc/docker/daemon.json (gVisor: runsc install) and restart the engine"
         return next((remedy for sign, remedy in REMEDIES if sign in reason), "see pgdl help containers")
@@ -172,7 +166,7 @@ def _filter_of_image(name: str, image: tuple[str, ...], gpu: bool) -> str:
     try:
         return _ask_inside(image, "-I", "-c", FILTER, str(int(gpu)))
     except EngineError as error:
-        remedy = f"make it, in a checkout of the harness: {typed('docker', 'build', '--tag', name, '.')}"
+        remedy = f"build it in a checkout of the harness: {typed('docker', 'build', '--tag', name, '.')}"
         raise UserError(f"the image {name} makes no system-call filter: {error}", remedy=remedy) from error
 
 
@@ -183,7 +177,6 @@ def _ask_inside(image: Sequence[str], *arguments: str) -> str:
 
 
 def _base_options(limits: Limits, slot: int, name: str) -> list[str]:
-    """Return the client's arguments that do not depend on the job."""
     # The engine counts in-memory files as memory; the harness counts the memory of processes only.
     memory = str(limits.memory_bytes + limits.scratch_bytes + limits.shared_memory_bytes)
     scratch, shared = SCRATCH
@@ -205,11 +198,7 @@ def _base_options(limits: Limits, slot: int, name: str) -> list[str]:
 
 
 def _scratch(path: str, size: int) -> str:
-    """Return the value of `--tmpfs` for in-memory scratch space of at most `size` bytes.
-
-    Programs in this space can be run, as in other kinds. The number of files is bounded, because the engine counts
-    the kernel memory of each file.
-    """
+    """Return the value of `--tmpfs` for `size` bytes of scratch space, where programs can run, as in other kinds."""
     return f"{path}:rw,exec,nosuid,nodev,size={size},mode=1777"
 
 

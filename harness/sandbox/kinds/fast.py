@@ -31,28 +31,31 @@ class Fast(Fresh):
     summary = "a fork of a process that has imported the framework, in a new sandbox"
 
     def __init__(self, instead: Warn | None = None) -> None:
-        """`instead` receives the reason for falling back to fresh starts; with None, a failing fork is an error."""
+        """`instead` is called with the reason for falling back to fresh starts; if None, a failing fork is an error."""
         super().__init__()
         self._instead = instead
         self._zygotes = Zygotes()
 
     @property
     def name_in_records(self) -> str:
-        """The isolation and the start of workers: `fast`, or `fresh` if forks do not work, or no longer work."""
+        """The sandbox's name in records: `bubblewrap/fast`, or `bubblewrap/fresh` if forks do not work."""
         return f"{self.isolation}/{self.name if self._zygotes else Fresh.name}"
 
     @classmethod
     def for_auto(cls, warn: Warn) -> Self:
-        """Return a kind that falls back to fresh starts with a warning."""
+        """Return a `Fast` that falls back to fresh starts, with a warning, if forks do not work."""
         return cls(instead=warn)
 
     def expect(self, trials: Sequence[Job]) -> None:
-        """Start a zygote (`harness.sandbox.zygote`) for each trial, without waiting for its imports."""
+        """For each runtime, start the process from which workers are forked, and do not wait for its imports."""
         super().prepare(trials)
         self._zygotes.begin(trials)
 
     def prepare(self, trials: Sequence[Job]) -> None:
-        """Start a zygote for each trial and run its call. Raise `UserError` if that fails and `instead` is None."""
+        """For each runtime, start the process from which workers are forked, and make a test call.
+
+        If that fails, fall back to fresh starts with a warning, or raise `UserError` if the kind must not fall back.
+        """
         super().prepare(trials)
         try:
             self._zygotes.start(trials, self.start)
@@ -60,20 +63,20 @@ class Fast(Fresh):
             self._zygotes.close()
             reason = f"fast starts do not work here: {error}"
             if not runs_programs():
-                reason += "; no program may run from the cache (noexec): name another by PGDL_CACHE"
+                reason += "; no program may run from the cache (noexec): name another cache by PGDL_CACHE"
             if self._instead is None:
                 raise UserError(reason, remedy="use --sandbox fresh") from error
             self._instead(f"{reason}; every call starts a new interpreter")
 
     def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> RunningSandbox:
-        """Fork a worker into a new sandbox; if no zygote lives, start a new interpreter there, as `Fresh` does."""
+        """Fork a worker into a new sandbox. If forks no longer work, start a new interpreter there, as `Fresh` does."""
         forked = self._zygotes.fork(
             job, lambda zygote: ForkedSandbox(zygote, job, limits, slot, control, sink, self.groups)
         )
         return super().start(job, limits, slot, control, sink) if forked is None else forked
 
     def close(self) -> None:
-        """End the zygotes, and remove the run's control group."""
+        """End the processes from which workers are forked, and remove the run's control group."""
         self._zygotes.close()
         super().close()
 
@@ -111,15 +114,12 @@ class Placeholder(Enclosure):
 
 
 class ForkedSandbox(Placeholder):
-    """A placeholder's sandbox with a worker that a zygote has forked into it."""
+    """A sandbox that a placeholder process keeps open, with a worker that was forked into it."""
 
     def __init__(
         self, zygote: Zygote, job: Job, limits: Limits, slot: int, control: int, sink: int, groups: RunGroup | None
     ) -> None:
-        """Create the sandbox, let `zygote` fork the worker into it, and wait for the worker's process ID.
-
-        Raise `StartError` if the sandbox or the fork fails.
-        """
+        """Create the sandbox, and let `zygote` fork the worker into it. Raise `StartError` if that fails."""
         super().__init__(job, limits, slot, sink, groups)
         entrances = [self.group.open_entrance()] if self.group else []
         program = memory_file(filter_program(job.gpu is not None))

@@ -65,7 +65,7 @@ class Fresh(Kind):
 
     @property
     def name_in_records(self) -> str:
-        """The isolation and the start of workers. No value depends on the start."""
+        """The sandbox's name in records, `bubblewrap/fresh`."""
         return f"{self.isolation}/{self.name}"
 
     def problem(self) -> UserError | None:
@@ -93,7 +93,7 @@ class Fresh(Kind):
         return UserError(f"the sandbox does not work here: {reason}", remedy=remedy)
 
     def prepare(self, trials: Sequence[Job]) -> None:
-        """Create the run's control group; if that fails, the memory watch alone enforces the limit."""
+        """Create the run's control group. If that fails, the memory watch alone enforces the memory limit."""
         if self.groups is None:
             with suppress(NoCgroupError):
                 self.groups = RunGroup()
@@ -110,7 +110,7 @@ class Fresh(Kind):
             self.groups = None
 
     def shown(self) -> frozenset[Path]:
-        """Return the system's directories and the Python environment."""
+        """Return the directories of the system and of the Python environment, which every worker can read."""
         options, _ = bubblewrap.trial()
         binds = ("--ro-bind", "--bind", "--dev-bind")
         sources = [Path(source) for word, source in pairwise(options) if word.startswith(binds)]

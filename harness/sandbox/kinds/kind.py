@@ -23,7 +23,7 @@ TRIAL_S = 60.0
 
 
 class Kind(ABC):
-    """Starts sandboxes of one kind; leaving its context ends its helper processes.
+    """Starts sandboxes of one kind, such as containers; leaving its context ends its helper processes.
 
     Subclasses in modules of this package are registered by their `name`. The thread that enters the context must
     outlive all workers.
@@ -40,45 +40,42 @@ class Kind(ABC):
     @property
     @abstractmethod
     def isolation(self) -> str:
-        """The name of the isolation in a configuration, equal for kinds that differ only in the start of workers."""
+        """The name of the isolation in a configuration, equal for kinds of sandbox that start workers differently."""
 
     @property
     def name_in_records(self) -> str:
-        """The isolation, followed by the kind's name if several kinds share the isolation."""
+        """The sandbox's name in records: the isolation, and the kind's name if several kinds share the isolation."""
         return self.isolation
 
     @classmethod
     def for_auto(cls, warn: Warn) -> Self:  # noqa: ARG003 - for kinds with a fallback
-        """Return the kind as `auto` uses it: with a warning instead of an error where the kind has a fallback."""
+        """Return this kind of sandbox for `--sandbox auto`. If it has a fallback, it warns instead of failing."""
         return cls()
 
     @abstractmethod
     def problem(self) -> UserError | None:
-        """Return why the kind does not work on this machine, with a remedy; None if a trial succeeds."""
+        """Return why this kind of sandbox does not work here, with a remedy; None if a trial succeeds."""
 
     def trials(
         self, staging: Staging, runtimes: Iterable[str], *, threads: int = 1, gpu: Gpu | None = None
     ) -> list[Job]:
-        """Return the staged job of a call of known value for each runtime, for `expect` and `prepare`."""
+        """Return a job for a test call of known value in each runtime, for `expect` and `prepare`."""
         return [trial_job(staging, CONTROL, runtime=runtime, threads=threads, gpu=gpu) for runtime in runtimes]
 
     def run_trial(self, trial: Job) -> CallResult:
-        """Return the result of a trial's call; the kind must be prepared for its runtime."""
+        """Make a test call, and return its result. `prepare` must have been called for its runtime."""
         return run_trial(self.start, trial, 0, TRIAL_S)
 
     def run_traps(self, staging: Staging, workers: int, runtime: str) -> Iterator[tuple[Trap, CallResult]]:
-        """Make calls that try to exceed limits, `workers` at a time; the kind must be prepared for the runtime.
-
-        Yield each trap with the result of its call; `Trap.caught` says whether the result is as expected.
-        """
+        """Run all test submissions in a prepared runtime, `workers` at a time. Yield the submissions with results."""
         return run_traps(self.start, staging, workers, runtime)
 
     def expect(self, trials: Sequence[Job]) -> None:  # noqa: B027 - optional
-        """Begin the slow part of `prepare` for the same trials in the background. Only `prepare` raises its errors."""
+        """Begin the slow part of `prepare` for the same jobs in the background, and leave errors to `prepare`."""
 
     @abstractmethod
     def prepare(self, trials: Sequence[Job]) -> None:
-        """Get ready for calls in the runtimes of `trials`. Raise `UserError` if the kind does not work after all."""
+        """Get ready for calls in the runtimes of `trials`. Raise `UserError` if this kind of sandbox does not work."""
 
     @abstractmethod
     def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> RunningSandbox:
@@ -116,10 +113,7 @@ LIBRARIES = ("numpy", "scipy", "scikit-learn")
 
 @cache
 def library_versions(runtime: str) -> str:
-    """Return the versions of Python and of the libraries of a runtime, without importing them.
-
-    Raise `UserError` if the runtime is not installed.
-    """
+    """Return the versions of Python and a runtime's libraries. Raise `UserError` if they are not installed."""
     chosen = RUNTIMES[runtime]
     if missing := chosen.missing():
         raise UserError(f"runtime {runtime}: not installed: {', '.join(missing)}", remedy=install(chosen.extra))

@@ -28,7 +28,7 @@ from harness.sandbox.seccomp import filter_program
 from harness.sandbox.zygote import WorkerReport, Zygote, Zygotes
 from harness.worker.scratch import remove
 
-#: The first version of Landlock that can scope signals (Linux 6.12); a supervisor contains a call by that.
+#: The first version of Landlock that can scope signals, by which a supervisor contains a call (Linux 6.12).
 NEEDED = 6
 
 #: Parts of the system that a worker may read and run, if they exist.
@@ -96,29 +96,29 @@ class Landlock(Kind):
         return _inaccessible() if becomes_others() else None
 
     def expect(self, trials: Sequence[Job]) -> None:
-        """Start a zygote (`harness.sandbox.zygote`) for each trial, without waiting for its imports."""
+        """For each runtime, start the process from which workers are forked, and do not wait for its imports."""
         self._zygotes.begin(trials)
 
     def prepare(self, trials: Sequence[Job]) -> None:
-        """Start a zygote for each trial and run the trial's call. Raise `UserError` if that fails."""
+        """For each runtime, start the process that forks workers, and make a test call, or raise `UserError`."""
         try:
             self._zygotes.start(trials, self.start)
         except StartError as error:
             raise UserError(f"the sandbox does not work here: {error}", remedy="see pgdl help sandbox") from error
 
     def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> "SupervisedSandbox":
-        """Fork a worker that confines itself. Raise `StartError` if that fails."""
+        """Fork a worker that confines itself by Landlock. Raise `StartError` if that fails."""
         sandbox = self._zygotes.fork(job, lambda zygote: SupervisedSandbox(zygote, job, limits, slot, control, sink))
         if sandbox is None:
             raise StartError("the process from which workers are forked was ended twice")
         return sandbox
 
     def close(self) -> None:
-        """End the zygotes."""
+        """End the processes from which workers are forked."""
         self._zygotes.close()
 
     def shown(self) -> frozenset[Path]:
-        """Return the system's directories and the Python environment."""
+        """Return the directories of the system and of the Python environment, which every worker can read."""
         paths = [*map(Path, (*SYSTEM, *SETTINGS)), *bubblewrap.interpreter(), *search_path()]
         return frozenset(path.resolve() for path in paths if path.exists())
 
@@ -134,7 +134,7 @@ def make_scratch(staging: Path, uid: int | None) -> Path:
 
 
 def granted_paths(job: Job, scratch: Path) -> dict[str, list[str]]:
-    """Return right (`harness.worker.landlock.RIGHTS`) -> the existing paths for which the worker has it."""
+    """Return name of a right (`harness.worker.landlock.RIGHTS`) -> the existing paths for which the worker has it."""
     kinds = {
         "run": [*SYSTEM, *map(str, bubblewrap.interpreter())],
         "read": [*SETTINGS, *SOURCES, *map(str, job.directories)],
@@ -160,23 +160,20 @@ def user_threads() -> int:
 
 
 def _inaccessible() -> UserError | None:
-    """Return an error about a directory that workers of root need but, as other users, cannot enter; None if none."""
+    """Return an error if workers of root, which are other users, cannot enter a directory that they need."""
     for path in sorted({*bubblewrap.interpreter(), cache_directory("staged")}):
         for directory in (path, *path.parents):
             if not directory.stat().st_mode & 0o001:
-                remedy = "run as an ordinary user, or have the Python environment and PGDL_CACHE where others may enter"
-                return UserError("workers of root are other users, who may not enter it", file=directory, remedy=remedy)
+                remedy = "run as an ordinary user, or move the Python environment and PGDL_CACHE where others may enter"
+                return UserError("root's workers are other users, which cannot enter it", file=directory, remedy=remedy)
     return None
 
 
 class SupervisedSandbox(RunningSandbox):
-    """A worker, its supervisor, and the scratch directory of the call."""
+    """A worker under Landlock, its parent, which supervises the call, and the call's scratch directory."""
 
     def __init__(self, zygote: Zygote, job: Job, limits: Limits, slot: int, control: int, sink: int) -> None:
-        """Let the zygote fork the worker, and wait for the supervisor's process ID.
-
-        Raise `StartError` if the fork fails.
-        """
+        """Let the zygote fork the worker, and wait for the supervisor. Raise `StartError` if that fails."""
         uid = bubblewrap.worker_uid(slot)
         self._limits, self._scratch = limits, make_scratch(job.worker.parent, uid)
         program = memory_file(filter_program(job.gpu is not None, namespaces=False))
@@ -205,7 +202,7 @@ class SupervisedSandbox(RunningSandbox):
         self.processes = Tree(int(self._report.facts["pid"]))
 
     def storage(self) -> Storage:
-        """Return the usage of the scratch directory. If the disk has lost much space, removed open files count."""
+        """Return the usage of the scratch directory, and of removed open files if the disk has lost much space."""
         size, files = measure_directory(str(self._scratch), self._limits.scratch_files)
         with suppress(FileNotFoundError):
             lost = self._free - shutil.disk_usage(self._scratch).free
@@ -239,7 +236,7 @@ class SupervisedSandbox(RunningSandbox):
 def measure_directory(directory: str, most_files: int) -> tuple[int, int]:
     """Return the bytes on the disk and the number of files of a directory to which processes are writing.
 
-    The number is at most `most_files` + 1. It also has this value if a directory inside cannot be listed.
+    Counting stops at `most_files` + 1 files. This number is also returned if a directory inside cannot be listed.
     """
     size, files, pending = 0, 0, [directory]
     while pending:
@@ -268,8 +265,8 @@ def _bytes_on_disk(entry: "os.DirEntry[str]") -> int:
 def nameless_bytes(processes: Processes, directory: str, lost: int) -> int:
     """Return the bytes on the disk of removed files that processes keep open.
 
-    Every thread may have its own descriptors. The size of a file is unknown if it is only mapped, or if a process
-    denies access. The result is then `lost`, the bytes by which the free space of the disk has shrunk.
+    If the size of such a file is unknown, because it is only mapped, or because a process denies access, return `lost`
+    instead: the bytes by which the free space of the disk has shrunk.
     """
     sizes: dict[tuple[int, int], int] = {}
     try:

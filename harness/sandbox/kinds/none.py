@@ -28,7 +28,7 @@ class Plain(Kind):
         """Do nothing: plain processes need no preparation."""
 
     def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> "UnsandboxedWorker":
-        """Start a new interpreter."""
+        """Start a new interpreter without isolation."""
         return UnsandboxedWorker(job, control, sink)
 
 
@@ -57,7 +57,6 @@ class UnsandboxedWorker(RunningSandbox):
 
 
 def _of_windows(home: str) -> dict[str, str]:
-    """Return the variables that processes need on Windows; empty on other systems."""
     if sys.platform == "win32":
         directories = dict.fromkeys(("TEMP", "TMP", "USERPROFILE", "LOCALAPPDATA", "APPDATA"), home)
         return {name: os.environ[name] for name in ("SYSTEMROOT", "PATH")} | directories

@@ -34,7 +34,7 @@ for _name, _keras in _ACTIVATIONS.items():
 
 @translates("gelu")
 def _gelu(network: TranslatedNetwork, x: Value, approximate: str = "none") -> Value:
-    """Translate a GELU: Keras 2 and Keras 3 share only the exact form, so the approximate form is built of layers."""
+    """Translate a GELU; several layers compute the approximate form, which Keras 2 and Keras 3 do not share."""
     if approximate == "none":
         return _activated(network, x, "gelu")
     factor = 2 * math.sqrt(2 / math.pi)  # x sigmoid(2u) equals x (1 + tanh(u)) / 2, the approximate form
@@ -90,7 +90,7 @@ def _log_softmax(network: TranslatedNetwork, x: Value, dim: int, **_: Any) -> Va
 
 @translates("softmax")
 def _softmax(network: TranslatedNetwork, x: Value, dim: int, **_: Any) -> Value:
-    """Translate a softmax along the axis `dim`; for the scores of an attention, only mark the scores as normalized."""
+    """Translate a softmax; for the scores of an attention, only mark them as normalized."""
     if isinstance(x.source, Scores):
         return x.source.normalized(x, dim)
     value = network.with_last(x, x.view[dim])
@@ -169,7 +169,7 @@ def _minimum(network: TranslatedNetwork, x: Value, other: Value) -> Value:
 
 @translates("matmul", "bmm")
 def _matmul(network: TranslatedNetwork, x: Any, other: Any = None, mat2: Any = None) -> Value:
-    """Translate a product of an attention, or a product with a constant matrix from the right."""
+    """Translate a product inside an attention, or the product of a value and a constant matrix."""
     other = mat2 if other is None else other
     if isinstance(x, Value) and isinstance(other, Value):
         return attend(network, x, other) if isinstance(x.source, Scores) else product_of_heads(x, other)
@@ -183,7 +183,7 @@ def _multiplied(network: TranslatedNetwork, one: Value, other: Value) -> Value:
 
 
 def _merged(network: TranslatedNetwork, kind: str, one: Value, other: Value) -> Value:
-    """Return the output of a layer such as `Add` on two values; it is stored as the larger value is."""
+    """Return the output of a layer such as `Add` on two values, stored with the axes of the larger value."""
     if math.prod(one.shape) < math.prod(other.shape) and kind != "Subtract":
         one, other = other, one
     if any(isinstance(value.source, Scores) for value in (one, other)):
@@ -201,9 +201,9 @@ def _merged(network: TranslatedNetwork, kind: str, one: Value, other: Value) -> 
 
 
 def _repeated(network: TranslatedNetwork, kind: str, one: Value, other: Value) -> Value:
-    """Return the output of a layer on two maps, each of size 1 along an axis where the other map is larger."""
+    """Return the output of a layer on two feature maps that broadcast to each other along different axes."""
     if len(one.view) != 4:
-        raise UntranslatableError(f"repeats both of the shapes {one.shape} and {other.shape}")
+        raise UntranslatableError(f"broadcasts both of the shapes {one.shape} and {other.shape}")
     placed = [network.stored_as(value, (*value.view[2:], value.view[1])) for value in (one, other)]
     number = network.add(kind, [network.source(value) for value in placed])
     view = tuple(mine or theirs for mine, theirs in zip(one.view, other.view, strict=True))

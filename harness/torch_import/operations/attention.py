@@ -1,8 +1,8 @@
-"""Translates attention of several heads into one layer of Keras with its projections.
+"""Translates multi-head attention, with its projections, into one Keras layer `MultiHeadAttention`.
 
-No layer computes the scores of queries and keys: `Scores` keeps both until the scores weight a sum of values. A bias of
-the scores, such as for relative positions, is added by further numbers of queries and keys: a query has a one-hot code
-of its place, and a key has the biases for all places of queries.
+No Keras layer computes the scores alone. `Scores` keeps queries and keys until the scores weight a sum of values. A
+bias of the scores, such as for relative positions, extends queries and keys by further numbers: each query gets a
+one-hot code of its place in the sequence, and each key gets the biases for all places of queries.
 """
 
 import math
@@ -45,13 +45,13 @@ class Scores:
         return replace(value, source=replace(self, **changes))
 
     def normalized(self, value: Value, dim: int) -> Value:
-        """Return the scores after a softmax over the keys; `value` is the `Value` of the scores."""
+        """Return the softmax over the keys of these scores, which are the source of `value`."""
         if dim not in (-1, len(value.view) - 1) or size_of(value.view[-1]) != self.key.shape[-2]:
             raise UntranslatableError("is a softmax of scores along another axis than the keys")
         return self._with(value, is_normalized=True)
 
     def scaled(self, value: Value, numbers: Any) -> Value:
-        """Return the scores times a number, or times a number for each head; `value` is the `Value` of the scores."""
+        """Return these scores, the source of `value`, times a number or times a number for each head."""
         if self.is_normalized:
             raise UntranslatableError("multiplies the weights of an attention by constants")
         factors = _of_each_example(value, numbers)
@@ -61,17 +61,14 @@ class Scores:
         return self._with(value, scale=self.scale * of_heads[..., 0], bias=self.bias * factors)
 
     def shifted(self, value: Value, numbers: Any) -> Value:
-        """Return the scores plus constants; `value` is the `Value` of the scores."""
+        """Return the scores plus constants; `value` has these scores as its source."""
         if self.is_normalized:
             raise UntranslatableError("adds constants to the weights of an attention")
         return self._with(value, bias=self.bias + np.maximum(_of_each_example(value, numbers), -1e9))
 
 
 def _of_each_example(value: Value, numbers: Any) -> Array:
-    """Return constants that act on the scores `value` as (n, places of queries, places of keys); n as in `Scores`.
-
-    A single number gets the shape (1, 1, 1).
-    """
+    """Return constants for scores in shape (n, places of queries, places of keys), or (1, 1, 1) for one number."""
     if np.size(numbers) == 1:
         return np.reshape(np.asarray(numbers, np.float64), (1, 1, 1))
     if not (axes := flat(value.view))[0].is_batch:
@@ -93,7 +90,7 @@ def attend(network: TranslatedNetwork, weights: Value, value: Value) -> Value:
     """Return the output of an attention: the sum of values, weighted by the normalized scores `weights`."""
     scores = weights.source
     if not isinstance(scores, Scores) or not scores.is_normalized:
-        raise UntranslatableError("is a sum of values with weights of no softmax")
+        raise UntranslatableError("is a sum of values whose weights do not come from a softmax")
     return _attention(network, scores, value)
 
 
@@ -114,7 +111,7 @@ def _scaled_dot_product_attention(
 
 @translates("einsum")
 def _einsum(network: TranslatedNetwork, equation: str, tensors: list[Any], path: Any = None) -> Value:
-    """Translate the two products of an attention: of queries and keys, and of normalized scores and values."""
+    """Translate the product of queries and keys, and the sum of values weighted by normalized scores."""
     inputs, _, output = equation.replace(" ", "").partition("->")
     one, _, other = inputs.partition(",")
     front = one[:-2]
@@ -127,7 +124,7 @@ def _einsum(network: TranslatedNetwork, equation: str, tensors: list[Any], path:
 
 
 def _matched(query: Value, other: Value, *, is_key: bool) -> tuple[Value, Value]:
-    """Return `query` and `other` with common axes before the places; a key also gets the query's axes of numbers."""
+    """Return `query` and `other` with the same axes before the places; with `is_key`, also with the same last axes."""
     ends = 1 if is_key else 0
     last, place = other.view[-1], other.view[-2]
     one = replace(query, view=(*query.view[:-2], query.view[-1])[: len(query.view) - 2 + ends])
@@ -158,7 +155,6 @@ def _attention(network: TranslatedNetwork, scores: Scores, value: Value) -> Valu
     inner = [axis for axis in front if not axis.is_batch]
 
     def by_windows(numbers: Array) -> Array:
-        """Return constants (n or 1, ...) as (windows, heads, ...)."""
         full = np.broadcast_to(numbers, (size_of(inner), *numbers.shape[1:])).reshape(-1, *numbers.shape[1:])
         apart = full.reshape(*[axis.size for axis in inner], *numbers.shape[1:])
         order = [inner.index(axis) for axis in (*windows, *heads)]
@@ -180,14 +176,14 @@ def _attention(network: TranslatedNetwork, scores: Scores, value: Value) -> Valu
 
 
 def _heads(query: Value) -> Group:
-    """Return the axes of heads: those before the places in `view` that are stored after the places."""
+    """Return the axes of the heads: in `view` they are before the places, but stored after the places."""
     stored, places = flat(query.stored), query.view[-2]
     first = max((stored.index(axis) for axis in places), default=len(stored))
     return tuple(axis for axis in flat(query.view[:-2]) if axis in stored[first + 1 :])
 
 
 def _projection(network: TranslatedNetwork, value: Value, windows: Group, heads: Group) -> _Projection:
-    """Return the value as the output of the dense layer before it; without such a layer, of an identity."""
+    """Return queries, keys or values as the output of the dense layer before them, or else of an identity layer."""
     numbers, places = value.view[-1], value.view[-2]
     outer = (*([windows] if windows else []), places)
     wanted = (*heads, *numbers)
@@ -212,7 +208,7 @@ def _projection(network: TranslatedNetwork, value: Value, windows: Group, heads:
 
 
 def _dense_of(network: TranslatedNetwork, value: Value) -> tuple[TranslatedLayer | None, float]:
-    """Return a dense layer and a factor whose product is the value; None and 1 if the value is no such product."""
+    """Return (dense layer, factor) if the value is the layer's output times the factor; otherwise (None, 1)."""
     number, factor = network.source(value), 1.0
     while number != INPUT and network.layers[number].class_name == "Rescaling":
         config, (number,) = network.layers[number].config, network.layers[number].inputs
@@ -222,7 +218,7 @@ def _dense_of(network: TranslatedNetwork, value: Value) -> tuple[TranslatedLayer
 
 
 def _with_bias(network: TranslatedNetwork, query: _Projection, key: _Projection, bias: Array) -> list[_Projection]:
-    """Extend queries and keys so that their products include `bias` (windows, heads, query places, key places)."""
+    """Extend queries and keys so that `bias` (windows, heads, query places, key places) is a part of their products."""
     n_windows, n_heads, n_queries, n_keys = bias.shape
     of_heads, of_windows = bias[:1], bias[:, :1] - bias[:1, :1]
     if not np.allclose(of_heads + of_windows, bias):
@@ -237,7 +233,7 @@ def _with_bias(network: TranslatedNetwork, query: _Projection, key: _Projection,
 
 
 def _extended(network: TranslatedNetwork, part: _Projection, constants: Array, kernel: Array) -> _Projection:
-    """Append `constants` (windows or 1, places, n) to a projection's channels, and for them `kernel` to its kernel."""
+    """Append `constants` (windows or 1, places, n) to the inputs of a projection, and `kernel` to its kernel."""
     sizes = sizes_of(part.input.stored)
     n = constants.shape[-1]
     made = group_of(sizes[-1] + n)

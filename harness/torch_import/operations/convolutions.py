@@ -17,7 +17,7 @@ def _convolution(
     network: TranslatedNetwork, input: Value, weight: Array, bias: Array | None = None, stride: Any = 1,
     padding: Any = 0, dilation: Any = 1, groups: int = 1,
 ) -> Value:  # fmt: skip
-    """Translate a convolution; with a group for each input channel, to a depthwise convolution."""
+    """Translate a convolution; it becomes a depthwise convolution if every input channel is a group."""
     rank = weight.ndim - 2
     value = network.channels_last(input)
     strides, dilations = each(stride, rank), each(dilation, rank)
@@ -58,7 +58,7 @@ def _convolution(
 
 @translates("linear")
 def linear(network: TranslatedNetwork, input: Value, weight: Array, bias: Array | None = None) -> Value:
-    """Translate a dense layer; its kernel is reordered if Keras flattens the input's map in another order."""
+    """Translate a dense layer; reorder its kernel if Keras flattens the feature map before it in another order."""
     last = input.view[-1]
     kernel = weight.T
     if is_open(network, input):
@@ -79,7 +79,7 @@ def each(value: Any, rank: int) -> list[int]:
 
 
 def pad_places(network: TranslatedNetwork, value: Value, pads: Sequence[tuple[int, int]]) -> Value:
-    """Return a map, stored as (*places, channels), with zeros before and after the places of each axis."""
+    """Return a feature map, stored as (*places, channels), padded with zeros at both ends of each axis of places."""
     if not any(map(any, pads)):
         return value
     rank = len(pads)

@@ -36,7 +36,7 @@ def _total(network: TranslatedNetwork, x: Value, dim: Any = None, keepdim: bool 
 
 @translates("adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d")
 def _adaptive_avg_pool(network: TranslatedNetwork, x: Value, output_size: Any) -> Value:
-    """Translate a pooling to `output_size` places per axis, in windows of equal sizes; a smaller map is upsampled."""
+    """Translate a pooling to `output_size` places per axis in equal windows; upsample a map with fewer places."""
     value = network.channels_last(x)
     rank = len(value.stored) - 1
     have = sizes_of(value.stored)[:-1]
@@ -65,7 +65,7 @@ def _upsample(
     have = sizes_of(value.stored)[:-1]
     wanted = [int(n * factor) for n, factor in zip(have, scale_factors, strict=True)] if scale_factors else output_size
     if align_corners or any(size % n for n, size in zip(have, wanted, strict=True)):
-        raise UntranslatableError(f"makes {tuple(wanted)} places of {have}, which is no repetition")
+        raise UntranslatableError(f"upsamples {have} places to {tuple(wanted)}, which is no whole factor")
     times: Any = [size // n for n, size in zip(have, wanted, strict=True)]
     config = {"size": times if len(times) > 1 else times[0]}
     config |= {} if align_corners is None else {"interpolation": "bilinear"}

@@ -16,7 +16,6 @@ def _batch_norm(
     network: TranslatedNetwork, input: Value, weight: Array | None = None, bias: Array | None = None,
     running_mean: Array | None = None, running_var: Array | None = None, eps: float = 1e-5, **other: Any,
 ) -> Value:  # fmt: skip
-    """Translate a batch normalization with stored moving statistics."""
     if running_mean is None or running_var is None or other.get("use_input_stats"):
         raise UntranslatableError("normalizes by the statistics of the batch")
     if other.get("training"):
@@ -48,7 +47,7 @@ def _layer_norm(
 
 
 def _is_apart(value: Value, axes: Group) -> bool:
-    """Whether no stored axis is a product of both `axes` and other axes."""
+    """Whether each stored axis is a product of `axes` only, or of other axes only."""
     groups = [group for group in value.stored if group]
     return all(len({axis in axes for axis in group}) == 1 for group in groups)
 
@@ -71,7 +70,7 @@ SMALL = 1e-6
 
 @dataclass(frozen=True)
 class Length:
-    """The Euclidean lengths of a value's vectors along an axis; only the value itself can be divided by them."""
+    """The Euclidean lengths of the vectors along an axis of a value; only this value can be divided by them."""
 
     of: Value
     dim: int
@@ -81,7 +80,7 @@ class Length:
 def _length(
     network: TranslatedNetwork, x: Value, ord: float = 2, dim: Any = None, keepdim: bool = False, **_: Any
 ) -> Value:
-    """Return a value that stands for lengths, without a layer; a division by them adds a layer (`normalized`)."""
+    """Return the lengths of vectors without a layer; a division by the lengths adds a layer (`normalized`)."""
     if ord != 2 or dim is None or len(dim) != 1 or not keepdim:
         raise UntranslatableError("is another norm than the Euclidean norm along one axis")
     place = dim[0] % len(x.view)
@@ -105,7 +104,7 @@ def _expand_as(network: TranslatedNetwork, x: Value, other: Value) -> Value:
 
 
 def normalized(network: TranslatedNetwork, value: Value, length: Length) -> Value:
-    """Return a value divided by its own length, by a layer UnitNormalization."""
+    """Return the vectors of a value divided by their lengths, by a layer `UnitNormalization`."""
     if value != length.of:
         raise UntranslatableError("divides by the length of another value")
     last = value.view[length.dim]
@@ -117,7 +116,6 @@ def normalized(network: TranslatedNetwork, value: Value, length: Length) -> Valu
 
 @translates("prelu")
 def _prelu(network: TranslatedNetwork, x: Value, weight: Array) -> Value:
-    """Translate a PReLU with a slope for each channel, or a common slope."""
     value = network.channels_last(x)
     n_channels = size_of(value.stored[-1])
     slopes = np.broadcast_to(weight, [n_channels]).reshape([*[1] * (len(value.stored) - 1), n_channels])
@@ -126,7 +124,6 @@ def _prelu(network: TranslatedNetwork, x: Value, weight: Array) -> Value:
 
 @translates("dropout", "alpha_dropout", "feature_dropout")
 def _dropout(network: TranslatedNetwork, input: Value, p: float, train: bool = False) -> Value:
-    """Translate a dropout in evaluation mode to a layer Dropout; raises `UntranslatableError` in training mode."""
     if train and p:
         raise UntranslatableError("drops numbers", EVALUATE)
     return network.after(input, "Dropout", {"rate": p}) if isinstance(input.source, int) else input

@@ -13,7 +13,7 @@ def _max_pool(
     network: TranslatedNetwork, x: Value, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
     ceil_mode: bool = False,
 ) -> Value:  # fmt: skip
-    """Translate max pooling. PyTorch pads with minus infinity; if no input is negative, padding with 0 is the same."""
+    """Translate max pooling; PyTorch pads with minus infinity, but 0 has the same effect if no input is negative."""
     if max(each(dilation, 1)) > 1:
         raise UntranslatableError("has dilation, which pooling in Keras does not have")
     pool = _Pool(network, x, "MaxPooling", kernel_size, stride, padding, ceil_mode)
@@ -26,7 +26,7 @@ def _avg_pool(
     ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: Any = None,
 ) -> Value:  # fmt: skip
     if divisor_override is not None:
-        raise UntranslatableError("divides by a number of its own")
+        raise UntranslatableError("has a divisor_override, which Keras does not have")
     pool = _Pool(network, x, "AveragePooling", kernel_size, stride, padding, ceil_mode)
     if count_include_pad and any(right > left for left, right in pool.pads):
         raise UntranslatableError("counts only a part of its padding, in ceil mode")
@@ -34,11 +34,7 @@ def _avg_pool(
 
 
 class _Pool:
-    """A pooling of a map that is stored with the channels last.
-
-    Attributes:
-        pads: for each axis, the numbers of places by which windows exceed its beginning and its end.
-    """
+    """A pooling of a feature map; `pads` has the number of places by which windows exceed both ends of each axis."""
 
     def __init__(
         self, network: TranslatedNetwork, x: Value, kind: str, size: Any, stride: Any, padding: Any, ceil_mode: bool
@@ -59,14 +55,10 @@ class _Pool:
             self.pads.append((pad, max(pad, (count - 1) * step + width - n - pad) if ceil_mode else pad))
 
     def with_zeros(self) -> Value:
-        """Return the pooled map, with zeros as padding."""
         return self._pooled(pad_places(self._network, self._value, self.pads), self._size, self._strides, "valid")
 
     def without_padding(self) -> Value:
-        """Return the pooled map; means and maxima leave padding out, as in Keras with padding "same".
-
-        Raises `UntranslatableError` if Keras would place the windows differently.
-        """
+        """Return the pooled feature map; means and maxima ignore padding, as in Keras with padding "same"."""
         if not any(map(any, self.pads)):
             return self.with_zeros()
         places = sizes_of(self._value.stored)

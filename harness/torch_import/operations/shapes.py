@@ -18,7 +18,6 @@ def _reshape(
     network: TranslatedNetwork, x: Value, size: Any = None, shape: Any = None, dim: int | None = None,
     sizes: Any = None, start_dim: int = 0, end_dim: int = -1,
 ) -> Value:  # fmt: skip
-    """Translate all forms of a change of shape that keeps the order of numbers."""
     rank = len(x.view)
     if size is not None or shape is not None:
         return x.reshaped([*(shape if size is None else size)])
@@ -42,7 +41,7 @@ def _permute(network: TranslatedNetwork, x: Value, dims: Sequence[int]) -> Value
 
 @translates("transpose", "swapaxes", "t")
 def _transpose(network: TranslatedNetwork, x: Value, **axes: int) -> Value:
-    """Translate a swap of the two axes in `axes`, by default of the first two; names of arguments do not matter."""
+    """Translate a swap of the two axes in `axes`, or of the first two axes if `axes` is empty."""
     one, other = axes.values() or (0, 1)
     order = list(range(len(x.view)))
     order[one], order[other] = order[other], order[one]
@@ -56,7 +55,6 @@ def _unsqueeze(network: TranslatedNetwork, x: Value, dim: int) -> Value:
 
 @translates("squeeze")
 def _squeeze(network: TranslatedNetwork, x: Value, dim: Any = None) -> Value:
-    """Translate the removal of axes of size 1: the axis or axes `dim`, by default all."""
     dims = range(len(x.view)) if dim is None else (dim if isinstance(dim, list) else [dim])
     for place in sorted((axis % len(x.view) for axis in dims), reverse=True):
         x = x.without_axis(place) if x.view[place] == () else x
@@ -65,7 +63,7 @@ def _squeeze(network: TranslatedNetwork, x: Value, dim: Any = None) -> Value:
 
 @translates("expand")
 def _expand(network: TranslatedNetwork, x: Value, size: Sequence[int], **_: Any) -> Value:
-    """Return the value unchanged if `size` is its shape; raises `UntranslatableError` for a repetition."""
+    """Return the value unchanged if `size` is its shape, and refuse any other size."""
     if len(size) != len(x.view) or any(n not in (-1, have) for n, have in zip(size, x.shape, strict=True)):
         raise UntranslatableError("repeats a computed value")
     return x
@@ -75,7 +73,6 @@ def _expand(network: TranslatedNetwork, x: Value, size: Sequence[int], **_: Any)
 def _slice(
     network: TranslatedNetwork, x: Value, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
 ) -> Value:
-    """Translate `start:end:step` along the axis `dim`."""
     dim %= len(x.view)
     chosen = range(x.shape[dim])[start:end:step]
     return _part_of(network, x, dim, chosen.start, step, len(chosen))
@@ -83,18 +80,17 @@ def _slice(
 
 @translates("select")
 def _select(network: TranslatedNetwork, x: Value, dim: int, index: int) -> Value:
-    """Translate the selection of a single place along the axis `dim`; the axis disappears."""
     dim %= len(x.view)
     return _part_of(network, x, dim, index % x.shape[dim], 1, 1).without_axis(dim)
 
 
 def _part_of(network: TranslatedNetwork, x: Value, dim: int, start: int, step: int, count: int) -> Value:
-    """Return `count` places of an axis, from `start` in steps of `step`; a layer does it if `Value.part` cannot."""
+    """Return the slice of `count` places of an axis, from `start` in steps of `step`; adds a layer if necessary."""
     found = x.part(dim, start, step, count) if count else None
     if found is not None:
         return found.with_axis(dim) if len(found.view) < len(x.view) else found
     if step != 1 or not count:
-        raise UntranslatableError(f"takes every {step}th place of {x.shape[dim]}")
+        raise UntranslatableError(f"takes places in steps of {step} from an axis of {x.shape[dim]}")
     cut = network.cut(network.settled(x), x.view[dim], start, start + count)
     made = tuple(axis for axis in flat(cut.stored) if axis not in flat(x.stored))
     return replace(cut, view=with_group(x.view, dim, made))
@@ -104,7 +100,6 @@ def _part_of(network: TranslatedNetwork, x: Value, dim: int, start: int, step: i
 def _split(
     network: TranslatedNetwork, x: Value, split_size: Any = None, split_sizes: Any = None, dim: int = 0
 ) -> list[Value]:
-    """Translate the division of an axis into parts of one size, or of a list of sizes."""
     dim %= len(x.view)
     sizes = split_sizes or split_size
     if not isinstance(sizes, list):
@@ -135,7 +130,7 @@ def _roll(network: TranslatedNetwork, x: Value, shifts: Any, dims: Any = ()) -> 
 
 @translates("cat", "concat")
 def _cat(network: TranslatedNetwork, tensors: list[Any], dim: int = 0) -> Value:
-    """Translate a concatenation; with constants, such as class tokens, pad the value with zeros, and add constants."""
+    """Translate a concatenation; to append constants, such as class tokens, pad with zeros and add the constants."""
     values = [one for one in tensors if isinstance(one, Value)]
     dim %= len(values[0].view)
     if len(values) < len(tensors):
@@ -157,14 +152,13 @@ def _cat(network: TranslatedNetwork, tensors: list[Any], dim: int = 0) -> Value:
 
 @translates("stack")
 def _stack(network: TranslatedNetwork, tensors: list[Any], dim: int = 0) -> Value:
-    """Translate a concatenation along a new axis."""
     place = dim % (len(tensors[0].shape) + 1)
     return _cat(network, [one.with_axis(place) if isinstance(one, Value) else np.expand_dims(one, place)
                          for one in tensors], place)  # fmt: skip
 
 
 def _with_own_axis(network: TranslatedNetwork, value: Value, dim: int) -> Value:
-    """Return the value, stored so that PyTorch's axis `dim` is an axis of the layer's output, too."""
+    """Return the value, stored so that PyTorch's axis `dim` is also an axis of the layer's output."""
     value = network.settled(value)
     group = value.view[dim]
     if group in value.stored and group:
@@ -186,7 +180,6 @@ def _with_constants(network: TranslatedNetwork, tensors: list[Any], dim: int) ->
 
 
 def _padded(network: TranslatedNetwork, x: Value, dim: int, before: int, behind: int) -> Value:
-    """Return the value with `before` and `behind` zeros at the ends of the axis `dim`."""
     value, group = network.settled(x), x.view[dim]
     axes = tuple(axis for axis in flat(value.stored) if axis not in group)
     is_first = flat(value.stored)[: len(group)] == group

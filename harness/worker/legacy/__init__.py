@@ -13,7 +13,7 @@ __all__ = ["refuse_what_is_ignored", "restore", "would_be_cured"]
 
 
 def restore() -> None:
-    """Restore the names in this process, for its lifetime; Keras 2 must be the active Keras."""
+    """Restore the names that Python, NumPy and Keras had in 2020, in this process; Keras 2 must be the active Keras."""
     restore_names()
     offer_modules()
     accept_settings()

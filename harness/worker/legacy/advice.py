@@ -45,11 +45,8 @@ _LIBRARIES = ("importlib", "keras", "numpy", "tensorflow")
 
 
 def would_be_cured(error: BaseException, submission: Path) -> bool:
-    """Return whether `keras: 2` in the metadata may cure an error of a submission in another runtime.
-
-    `submission` is the directory of the submission. With Keras 2, it can write files there.
-    """
-    if isinstance(error, OSError):
+    """Return whether `keras: 2` in the metadata may cure an error of a submission in another runtime."""
+    if isinstance(error, OSError):  # with Keras 2, a submission can write files beside its own
         return error.errno in (errno.EACCES, errno.EPERM, errno.EROFS) and str(submission) in str(error)
     if not isinstance(error, AttributeError | ImportError | TypeError | UserWarning | ValueError):
         return False

@@ -70,11 +70,9 @@ class _Finder(MetaPathFinder, Loader):
         """Yield the names that the module `fullname` may have today."""
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """Find a module if one of its names of today exists."""
         return None if self._found(fullname) is None else ModuleSpec(fullname, self)
 
     def exec_module(self, module: ModuleType) -> None:
-        """Replace the new, empty module by the existing module."""
         found = self._found(module.__name__)
         assert found is not None
         sys.modules[module.__name__] = found
@@ -90,7 +88,6 @@ class _Aliases(_Finder):
     """Finds the packages in `packages.names` and their modules."""
 
     def places(self, fullname: str) -> Iterator[str]:
-        """Yield the module's name under the present name of its package."""
         if fullname in self.packages.names:
             yield self.packages.public
         elif self.packages.has(fullname):
@@ -104,7 +101,6 @@ class _Moved(_Finder):
     """Finds modules that are no longer public, such as `keras.utils.np_utils`, after all other finders."""
 
     def places(self, fullname: str) -> Iterator[str]:
-        """Yield the module's name among all modules of Keras, including private modules."""
         public, sources = f"{self.packages.public}.", f"{self.packages.sources}."
         if fullname.startswith(public) and not fullname.startswith(sources):  # `sources` may be inside `public`
             yield sources + fullname.removeprefix(public)

@@ -8,10 +8,7 @@ import numpy as np
 
 
 def accept_ragged_lists() -> None:
-    """Make `np.array` and its like return an array of objects for a list whose elements differ in shape.
-
-    `np.array(model.get_weights())` is such a call. With `copy=False`, they copy where necessary instead of failing.
-    """
+    """Make `np.array` and its like accept lists of arrays of unequal shapes, and `copy=False` if they must copy."""
     np.array, np.asarray, np.asanyarray = (_accepting(one) for one in (np.array, np.asarray, np.asanyarray))
 
 

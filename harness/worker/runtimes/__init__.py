@@ -1,4 +1,4 @@
-"""The frameworks in which submissions run; the file of each holds only its differences from others."""
+"""The frameworks in which submissions run. Each file holds what is special about a framework."""
 
 from harness.worker.runtimes.jax import Jax
 from harness.worker.runtimes.keras2 import Keras2

@@ -55,7 +55,6 @@ class Jax(Runtime):
 
 @contextmanager
 def _zeros_as_initial_weights(keras: Any) -> Iterator[None]:
-    """Make all initializers of Keras return zeros within the context."""
     import numpy as np
 
     def zeros(_: Any, shape: Any, dtype: Any = None, **_more: Any) -> Any:
@@ -94,7 +93,6 @@ class Samples(Sequence[Any]):
     @overload
     def __getitem__(self, index: slice) -> "Samples": ...
     def __getitem__(self, index: int | slice) -> Any:
-        """Return one sample, or the samples of a slice."""
         if isinstance(index, slice):
             return Samples(self.inputs[index], self.labels[index])
         return self.inputs[index], self.labels[index]

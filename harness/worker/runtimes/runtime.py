@@ -46,10 +46,7 @@ class Runtime(ABC):
     versions: dict[str, str]  #: versions of Python, `distributions` and NumPy; exists after `import_libraries`
 
     def environment(self, threads: int, *, gpu: bool) -> dict[str, str]:
-        """Return the framework's environment variables for calls with `threads` cores.
-
-        They hide the user's own settings of Keras, which would change what a layer computes.
-        """
+        """Return the framework's environment variables for `threads` cores, without the user's settings of Keras."""
         return {"KERAS_BACKEND": self.framework, "KERAS_HOME": os.devnull}
 
     @abstractmethod
@@ -108,7 +105,7 @@ class Runtime(ABC):
 
         `model.initial_weights` is the list of arrays before training in the order of `get_weights()`, or None if they
         are unknown. `model.logits(inputs)` calls the model without a final softmax. Raise `ArchitectureError` if a
-        setting is not `alike`.
+        setting has a value that `alike` excludes.
         """
         from harness.worker.architecture import undrawn
         from harness.worker.logits import add_logits
@@ -172,11 +169,10 @@ class _Hidden(MetaPathFinder, Loader):
         self._modules, self._reason = modules, reason
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """Find hidden modules, because libraries may ask whether a module exists without importing it."""
+        """Return a spec for a hidden module, because libraries may ask whether it exists without importing it."""
         return ModuleSpec(fullname, self) if fullname in self._modules else None
 
     def exec_module(self, module: ModuleType) -> NoReturn:
-        """Refuse the import."""
         raise ModuleNotFoundError(f"{module.__name__} is {self._reason}", name=module.__name__)
 
 
@@ -192,10 +188,7 @@ def without(module: str) -> Iterator[None]:
 
 
 def map_arrays(directory: Path) -> tuple[Any, Any]:
-    """Return the NumPy arrays of `inputs.npy` and `labels.npy`; elements are read when they are used.
-
-    All calls share the pages of the arrays; a process that writes to a page gets a copy of its own.
-    """
+    """Return the memory-mapped arrays of `inputs.npy` and `labels.npy`. A process that writes to a page gets a copy."""
     import numpy as np
 
     inputs, labels = (np.asarray(np.load(directory / name, mmap_mode="c")) for name in ("inputs.npy", "labels.npy"))

@@ -55,7 +55,7 @@ class TensorFlow(Runtime):
         return str(tf.config.experimental.get_device_details(gpus[0]).get("device_name", "GPU")) if gpus else "cpu"
 
     def import_libraries(self) -> None:
-        """Import the libraries. Add `model(x, tape)`, where the tape watches `x`, and `layer._last_seen_input`."""
+        """Import the libraries. Let models accept a tape, which watches the input, and layers remember their input."""
         super().import_libraries()
         _fill_registry()
         layer, model = self.keras.layers.Layer, self.keras.Model
@@ -123,11 +123,7 @@ def _fill_registry() -> None:
 
 @contextmanager
 def _not_optimized() -> Iterator[None]:
-    """Make TensorFlow run operations within the context without an optimized function for each.
-
-    That halves the time to load a small model, and changes no number, since loading computes nothing. A submission's
-    operations run as usual.
-    """
+    """Make TensorFlow run operations within the context without optimizing them, which halves the time of loading."""
     from tensorflow.python import pywrap_tfe
     from tensorflow.python.eager import context
 

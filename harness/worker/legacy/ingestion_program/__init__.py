@@ -1,4 +1,4 @@
-"""Offers modules of the competition's ingestion program that measures of 2020 import."""
+"""Lets measures of 2020 import modules of the competition's ingestion program."""
 
 import importlib
 import sys
@@ -12,13 +12,13 @@ MODULES = ("data_io", "model_utils")
 
 
 def import_modules() -> None:
-    """Import the modules, so that they bind to the present Keras."""
+    """Import `data_io` and `model_utils` with the active Keras."""
     for name in MODULES:
         importlib.import_module(f"{__name__}.{name}")
 
 
 def offer_modules() -> None:
-    """Let a submission import the modules by name; its own modules of these names come first."""
+    """Let a submission import `data_io` and `model_utils`; its own modules of these names come first."""
     sys.meta_path.append(_Finder())
 
 
