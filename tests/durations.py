@@ -1,7 +1,7 @@
-"""Runs the slowest test files first, and writes the table of costs in docs/testing.md.
+"""Runs the slowest test files first, and prints the processor seconds of each room.
 
 A file runs in one process; if a slow file came last, all other processes would wait for it. `make durations` records
-the files' durations and the table.
+the files' durations.
 """
 
 import json
@@ -15,9 +15,8 @@ import pytest
 
 TESTS = Path(__file__).parent
 RECORDED = TESTS / "durations.json"
-PAGE = TESTS.parent / "docs" / "testing.md"
 
-#: Environment variable: if it is set, the run writes `RECORDED` and the table in `PAGE`.
+#: Environment variable: if it is set, the run writes `RECORDED`.
 RECORD = "PGDL_RECORD_DURATIONS"
 
 #: Files that take less are not recorded, since their order hardly matters.
@@ -64,8 +63,6 @@ class Costs:
                 for floor, files in self._wall_s.items()
             }
             RECORDED.write_text(json.dumps(kept, indent=1) + "\n")
-            before, after = PAGE.read_text().split("| room |", 1)
-            PAGE.write_text("\n".join([before.rstrip("\n"), "", *self._table(), "", after.split("\n\n", 1)[1]]))
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         if sum(map(len, self._wall_s.values())) >= 50:
