@@ -1,7 +1,7 @@
-"""Runs the slowest test files first, and prints the processor seconds of each room.
+"""Runs the slowest test files first, and writes the table of costs in docs/testing.md.
 
 A file runs in one process; if a slow file came last, all other processes would wait for it. `make durations` records
-the files' durations.
+the files' durations and the table.
 """
 
 import json
@@ -15,8 +15,9 @@ import pytest
 
 TESTS = Path(__file__).parent
 RECORDED = TESTS / "durations.json"
+PAGE = TESTS.parent / "docs" / "testing.md"
 
-#: Environment variable: if it is set, the run writes `RECORDED`.
+#: Environment variable: if it is set, the run writes `RECORDED` and the table in `PAGE`.
 RECORD = "PGDL_RECORD_DURATIONS"
 
 #: Files that take less are not recorded, since their order hardly matters.
@@ -63,6 +64,8 @@ class Costs:
                 for floor, files in self._wall_s.items()
             }
             RECORDED.write_text(json.dumps(kept, indent=1) + "\n")
+            before, after = PAGE.read_text().split("| room |", 1)
+            PAGE.write_text("\n".join([before.rstrip("\n"), "", *self._table(), "", after.split("\n\n", 1)[1]]))
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         if sum(map(len, self._wall_s.values())) >= 50:
