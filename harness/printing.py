@@ -46,7 +46,7 @@ def put(content: str | bytes) -> None:
 
 @contextmanager
 def output() -> Iterator[BinaryIO]:
-    """Yield a stream that writes to standard output like `put`. A terminal shows the content after the context."""
+    """Yield a stream to standard output like `put`. On a terminal, the content appears when the context is left."""
     if not sys.stdout.isatty():
         sys.stdout.flush()
         yield sys.stdout.buffer

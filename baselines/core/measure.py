@@ -23,7 +23,7 @@ from baselines.core.work import Passes, Sizes, cost_of, passes_of
 Complexity = Callable[..., float]
 
 #: Fields in the docstring of a measure; only formula and source are required. CONTRIBUTING.md explains all fields.
-PLAIN = ("Formula", "Range", "Source", "Draws", "Order", "Refused")
+PLAIN = ("Formula", "Range", "Source", "Draws", "Same order as", "Refused")
 FIELDS = (*PLAIN, "Work", "Weights")
 
 _FIELD = re.compile(rf"(?:^|\. )({'|'.join(FIELDS)}): ")
@@ -79,10 +79,10 @@ def measure(
 ) -> Callable[[Callable[..., float]], Complexity]:
     """Register a function of a `Subject` and keyword parameters as a measure in `MEASURES`.
 
-    The decorated function takes `(model, dataset, **parameters)`. The family is the package of the function's module.
+    The registered measure takes `(model, dataset, **parameters)`. The family is the package of the function's module.
 
     Args:
-        needs: inputs beyond the trained weights; all needs except initial weights imply data.
+        needs: inputs beyond the trained weights; with any need except initial weights, the measure gets data.
         name: by default the name of the function.
         log: also register the logarithm of the measure as `log_NAME`.
         words: replacements for each `$word` in the docstring.
@@ -147,7 +147,7 @@ def _logarithm(name: str, compute: Callable[..., float]) -> Callable[..., float]
 
     _, fields, *others = (compute.__doc__ or "").split("\n\n")
     texts = fields_of(fields)
-    texts |= {"Formula": f"ln({name} + 1e-30)", "Range": "[ln 1e-30, inf)", "Order": name}
+    texts |= {"Formula": f"ln({name} + 1e-30)", "Range": "[ln 1e-30, inf)", "Same order as": name}
     paragraph = ". ".join(f"{field}: {text}" for field, text in texts.items())
     logarithm.__doc__ = "\n\n".join([f"Logarithm of {name}.", paragraph, *others])
     return logarithm

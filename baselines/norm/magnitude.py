@@ -30,7 +30,7 @@ def param_norm(terms: Terms) -> float:
     """Sum over layers of the squared Frobenius norms.
 
     Formula: sum_i |W_i|_F^2, W_i the kernels. Range: [0, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 42.
-    Order: l2_norm.
+    Same order as: l2_norm.
     """
     return float(terms.fro.sum())
 
@@ -102,7 +102,7 @@ def fro_dist(terms: Terms) -> float:
     """Sum over layers of the squared Frobenius distances from the initial kernels.
 
     Formula: sum_i |W_i - W0_i|_F^2, W_i the kernels, W0_i their initial values. Range: [0, inf). Source: Jiang et al.
-    2019, arXiv 1912.02178, eq. 40. Order: l2_dist.
+    2019, arXiv 1912.02178, eq. 40. Same order as: l2_dist.
     """
     return float(terms.fro_change.sum())
 

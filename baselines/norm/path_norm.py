@@ -84,6 +84,6 @@ def log_path_norm(terms: Terms) -> float:
     """Logarithm of the path norm.
 
     Formula: ln sum_j f_{w^2}(1)_j, f_{w^2}(1) the logits for inputs 1 and squared weights. Range: [-708.4, 709.8], the
-    range of float64. Order: path_norm.
+    range of float64. Same order as: path_norm.
     """
     return math.log(squared_path_norm(terms.subject))

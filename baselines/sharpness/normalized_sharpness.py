@@ -16,7 +16,10 @@ from baselines.network.per_example import is_stacked
 
 
 def by_channels(network: Network, kernel: Kernel) -> Array:
-    """Return a kernel as an array (groups, window, inputs, outputs); a depthwise kernel has 1 group with 1 input."""
+    """Return a kernel as an array (groups, window, inputs, outputs).
+
+    A depthwise kernel counts as one group with one input, whose outputs are all its filters.
+    """
     array = kernel.array
     window = math.prod(array.shape[:-2])
     if kernel.is_depthwise:

@@ -53,7 +53,7 @@ def by_age(requests: Iterable[Request]) -> list[Request]:
 
 
 def _last_requests(requests: Sequence[Request], tasks: Mapping[str, object]) -> dict[RowKey, Request]:
-    """Return row key -> most recent request for this row on one of these tasks, oldest first."""
+    """Return row key -> the last request for the row on any of these tasks, in the order of these requests."""
     last: dict[RowKey, Request] = {}
     for request in by_age(requests):
         if request.task in tasks:

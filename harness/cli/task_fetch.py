@@ -19,11 +19,11 @@ from harness.text import size
 @options.tasks
 @options.models
 @options.catalogue
-@click.option("--whole", is_flag=True, help="Fetch whole archives of a corpus, from servers that send no parts.")
+@click.option("--whole", is_flag=True, help="Fetch whole archives of a corpus, if the server sends no parts of files.")
 @as_json.option
 @options.quiet
 def command(what: Address, sha256: str | None, tasks_dir: Path, form: str, quiet: bool, **of_corpus: Any) -> None:
-    """Download tasks of a known corpus into the directory of --tasks: pgdl task known lists the corpora.
+    """Download tasks of a known corpus into the directory of --tasks. The command `pgdl task known` lists the corpora.
 
     Only requested files are downloaded. After any interruption the same command continues; with more --models it
     extends the tasks. Every file is checked against size and CRC-32, and its SHA-256 is kept for later checks by pgdl

@@ -29,8 +29,8 @@ class Forecast:
 def forecast(trial: Trial, settings: RunSettings, workers: int) -> Forecast:
     """Forecast a full run: within a task, call times are interpolated over the models' numbers of parameters.
 
-    A call's overhead is estimated from the duration of the trial, and includes other load on the machine. It is left
-    out if the trial has calls on parts of the data, because such a trial makes many more calls.
+    A call's overhead is estimated from the duration of the trial, and includes other load on the machine. If the trial
+    has calls on parts of the data, the forecast has no overhead: the duration is then that of many more calls.
     """
     seconds, least = _call_times(trial, 1), _call_times(trial, 0)
     made = [*trial.done, trial.again]

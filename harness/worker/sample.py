@@ -28,7 +28,7 @@ class _Notification(ctypes.Structure):
 
 
 class _Times(ctypes.Structure):
-    """The interval of a timer and its first end, each in seconds and nanoseconds: `struct itimerspec`."""
+    """`struct itimerspec`: the period of a timer and the time until it first expires, in seconds and nanoseconds."""
 
     _fields_ = (("interval", ctypes.c_long * 2), ("first", ctypes.c_long * 2))
 
