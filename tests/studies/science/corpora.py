@@ -11,8 +11,8 @@ SHIPPED = ROOT / "task_data" / "recipes"
 #: Seeds of the split and of the first model of held-out tasks.
 SPLIT_SEED, FIRST_SEED = 11, 70_000
 
-#: Epochs after which networks are saved. Draws depend only on the number of a model and the seed of the recipe, so models
-#: with the same number are checkpoints of a single training.
+#: Epochs after which networks are saved. Draws depend only on the number of a model and the seed of the recipe, so
+#: models with the same number are checkpoints of a single training.
 STAGES = (1, 3, 8, 25, 80)
 
 
