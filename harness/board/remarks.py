@@ -101,13 +101,30 @@ def _versions(shown: Sequence[Calls]) -> list[str]:
 
 
 def settings_labels(shown: Sequence[Calls]) -> list[str]:
-    """Return for each row a text with the settings in which it differs from most rows, such as `seed 1`, or ""."""
+    """Return for each row a text with the settings in which it differs from most rows, such as `seed 1`, or "".
+
+    Rows of a submission with the same settings also get their version, and if they share it, their configuration.
+    """
     found = [calls.configuration.settings for calls in shown if calls.configuration is not None]
     if not found:
         return [""] * len(shown)
     counted = Counter(found)
     usual = min(counted, key=lambda settings: (-counted[settings], settings.run_seed, settings.runtime != DEFAULT))
-    return [_difference(calls.configuration, usual) if calls.configuration else "" for calls in shown]
+    labels = [_difference(calls.configuration, usual) if calls.configuration else "" for calls in shown]
+    labels = _told_apart(shown, labels, [f"version {calls.version[:8]}" for calls in shown])
+    return _told_apart(shown, labels, [f"configuration {calls.recorded_configuration}" for calls in shown])
+
+
+def _told_apart(shown: Sequence[Calls], labels: Sequence[str], texts: Sequence[str]) -> list[str]:
+    """Append its text to the label of each row whose submission has another row with this label, but another text."""
+    keys = [(calls.submission, calls.sandboxed, label) for calls, label in zip(shown, labels, strict=True)]
+    several = {
+        key for key, number in Counter(key for key, _ in set(zip(keys, texts, strict=True))).items() if number > 1
+    }
+    return [
+        ", ".join(filter(None, (label, text if key in several else "")))
+        for key, label, text in zip(keys, labels, texts, strict=True)
+    ]
 
 
 def _difference(settings: Configuration, usual: Configuration) -> str:

@@ -38,7 +38,7 @@ def _draw(board: Board, title: str) -> bytes:
         axes.text(0, 0.3, cut(title, 60), size=13, color=FAINT)
         axes.text(0, 1.3, cut(lead, 44), size=21, weight="bold", color=INK)
         for place, row in enumerate(board.rows[:MOST], start=2):
-            axes.text(0, place + 0.5, cut(row.submission, LONGEST), size=12, va="center", color=INK)
+            axes.text(0, place + 0.5, cut(row.label, LONGEST), size=12, va="center", color=INK)
             if row.score is None:
                 continue
             axes.text(52, place + 0.5, f"{row.score:.1f}", size=12, va="center", ha="right", weight="bold", color=INK)

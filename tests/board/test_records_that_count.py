@@ -9,7 +9,7 @@ from board_examples import MEASURE, MODELS, OFFICIAL, collect, failed, reference
 
 from harness.board import remarks
 from harness.board.collect import Calls, Collected
-from harness.board.leaderboard import score_calls
+from harness.board.leaderboard import build_board, score_calls
 from harness.format.reference import Reference
 from harness.outcome import Outcome
 from harness.records import Evaluation
@@ -85,6 +85,20 @@ def test_without_requests_the_version_counts_that_ran_last(known: dict[str, Refe
 def test_all_versions_are_shown_if_asked_for(known: dict[str, Reference]) -> None:
     first, second = rows("margin", submission_digest="v1"), rows("margin", submission_digest="v2")
     assert shown(collect([*first, *second], known, everything=True)) == [("margin", "v1"), ("margin", "v2")]
+
+
+def test_rows_of_the_same_name_have_different_labels(known: dict[str, Reference]) -> None:
+    alone = rows("alone", submission_digest="v1")
+    several = [rows("margin", submission_digest=version) for version in ("v1", "v2")]
+    several.append(rows("margin", submission_digest="v2", versions="numpy 9"))
+    several.append(rows("margin", submission_digest="v1", sandbox="none"))
+    collected = collect([row for records in (alone, *several) for row in records], known, everything=True)
+    board = build_board(collected, known)
+    configurations = {row.configuration.id for row in board.rows if row.version == "v2" and row.configuration}
+    assert {row.label for row in board.rows} == {
+        "alone", "margin (version v1)", "margin (not sandboxed)",
+        *(f"margin (version v2, configuration {configuration})" for configuration in configurations),
+    }  # fmt: skip
 
 
 def test_two_seeds_are_two_rows_and_never_one(known: dict[str, Reference]) -> None:
