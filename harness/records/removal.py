@@ -11,6 +11,7 @@ from harness.errors import UserError
 from harness.hints import did_you_mean
 from harness.records.evaluation import Evaluation, Request
 from harness.records.store import Records
+from harness.sqlite import beside
 from harness.text import counted
 
 
@@ -31,10 +32,18 @@ class Removal:
         return f"{records} and {counted(len(self.requests), 'request')}"
 
     def carry_out(self, records: Records) -> None:
-        """Copy the rows to `file`, then delete them from `records`; raise `UserError` if a database fails."""
-        with Records(self.file) as copy:
-            copy.add(*self.evaluations)
-            copy.ask(self.requests)
+        """Copy the rows to `file`, then delete them from `records`; raise `UserError` if a database fails.
+
+        An incomplete copy is deleted.
+        """
+        try:
+            with Records(self.file) as copy:
+                copy.add(*self.evaluations)
+                copy.ask(self.requests)
+        except BaseException:
+            for path in (self.file, *beside(self.file)):
+                path.unlink(missing_ok=True)
+            raise
         records.delete(*self.evaluations, *self.requests)
 
 

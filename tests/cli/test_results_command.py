@@ -12,8 +12,9 @@ import pytest
 from in_process import Pgdl, Record
 from pyarrow import parquet
 
+from harness.errors import UserError
 from harness.outcome import Outcome
-from harness.records import EVALUATIONS
+from harness.records import EVALUATIONS, Records
 from tests.board.board_examples import failed, rows
 
 ROOT = Path(__file__).parents[2]
@@ -115,6 +116,18 @@ def test_a_submission_is_removed_and_can_be_had_back(
     assert (left | copy, left & copy) == (before, set())
     assert {name for name, *_ in copy} == {"mine"}
     assert "no records of 'mine'" in pgdl("results", "--remove", "mine", "--yes").err
+
+
+def test_an_incomplete_copy_of_removed_records_is_deleted(
+    pgdl: Pgdl, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise UserError("disk is full")
+
+    before = _calls(pgdl)
+    monkeypatch.setattr(Records, "ask", fail)
+    assert pgdl("results", "--remove", "mine", "--yes").err.endswith("\npgdl: disk is full\n")
+    assert (_calls(pgdl), list(folder.glob("removed_*"))) == (before, [])
 
 
 def _calls(pgdl: Pgdl, *arguments: str) -> set[tuple[str, str, str, str]]:
