@@ -37,7 +37,9 @@ from harness.printing import put, say
     help="Rule: a submission passes pgdl check, is repeatable, and all its calls return a number in time. A submission "
     "that fails the check is not run in full.",
 )  # fmt: skip
-@click.option("--min-score", type=float, metavar="X", help="Rule: a submission scores at least X, of 100.")
+@click.option(
+    "--min-score", type=click.FloatRange(0, 100), metavar="X", help="Rule: a submission scores at least X, of 100."
+)
 @click.option(
     "--at-most", type=click.IntRange(min=1), default=AT_MOST, show_default=True, metavar="N",
     help="Rule: the change touches at most N submissions; if it touches more, none is evaluated.",
@@ -81,6 +83,8 @@ def command(
             found = evaluate_change(job, progress)
         if output is not None:
             say(f"Written: {', '.join(map(str, write_files(output, found)))}", err=True)
+        elif not (beside or quiet):
+            say("The calls are recorded. For the leaderboard, the site and the comment, add --output DIR.", err=True)
         for line in found.report.broken:
             warn(line)
     if github:

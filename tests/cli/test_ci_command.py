@@ -55,6 +55,13 @@ def test_records_of_the_present_version_count(repo, folder, pgdl, record):
     assert "No submission is touched." in (folder / "out" / "comment.md").read_text()
 
 
+def test_without_a_directory_the_command_names_the_option(repo, pgdl, record):
+    record(rows("mine", submission_digest=MINE.digest))
+    ended = pgdl("ci", "--base", "main", "--head", "main")
+    assert (ended.code, ended.out) == (0, "")
+    assert ended.err.endswith("For the leaderboard, the site and the comment, add --output DIR.\n")
+
+
 def test_other_settings_have_no_rows(repo, folder, pgdl, record):
     """Whatever was asked for last, and with whatever clock: a job judges its own seed and limits."""
     made = [*rows("mine", submission_digest=MINE.digest, run_seed=2), *rows("mine", submission_digest=MINE.digest)]
@@ -182,6 +189,7 @@ def test_a_report_of_any_size_can_be_read():
         (["--head", "main", "--submissions", "../x"], "expected a folder inside the repository"),
         (["--head", "main", "vc_dmi"], "no measure 'vc_dmi'"),
         (["--head", "main", "--tasks", "missing"], "missing: not a directory"),
+        (["--head", "main", "--min-score", "500"], "500.0 is not in the range 0<=x<=100"),
     ],
 )
 def test_mistakes_are_one_line(repo, pgdl, arguments, problem):
