@@ -97,9 +97,11 @@ class OnTask:
             return ""
         if self.withheld or not self.was_called:
             return self.result
-        messages = (call.message for call in self.calls.values() if isinstance(value_of(call), Failure))
-        message = next((message for message in messages if message), "")
-        return f"{counted(self.failures)}: {message}" if message else counted(self.failures)
+        failed = [call.message for call in self.calls.values() if isinstance(value_of(call), Failure)]
+        messages = list(dict.fromkeys(filter(None, failed)))
+        if not messages:
+            return counted(self.failures)
+        return f"{counted(self.failures)}{', for example' if len(messages) > 1 else ''}: {messages[0]}"
 
     @property
     def seconds_per_model(self) -> float | None:

@@ -69,6 +69,12 @@ def test_a_timeout_puts_a_submission_among_the_incomplete_with_a_score_of_0(know
     assert [row.result.score for row in found] == [pytest.approx(100 * OFFICIAL), 0.0, None]
 
 
+def test_a_message_of_some_failures_is_an_example(known: dict[str, Reference]) -> None:
+    several = [failed("mine", model, Outcome.MEMORY, message=f"used {n} MiB") for n, model in enumerate(MODELS)]
+    (row,) = board(several, known)
+    assert row.tasks["toy"].reason == "8 MEMORY, for example: used 0 MiB"
+
+
 def test_figures_beside_the_score(known: dict[str, Reference]) -> None:
     seconds = [1.0, 2.0, 4.0, 4.0, 5.0, 6.0, 7.0, 8.0]
     measured = [
