@@ -12,7 +12,7 @@ from scoring.task_score import TaskScore, score_task
 
 RULE = (
     "The final score is 100 times the mean official score of the scored tasks; "
-    "a call over its time budget makes it 0, and a task with any other failed or missing call "
+    "a call over its time budget makes the final score 0, and a task with any other failed or missing call "
     "has no score and is left out of the mean. "
     "A submission with a task left out ranks below every complete one."
 )

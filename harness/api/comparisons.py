@@ -149,7 +149,7 @@ def compare_recorded(
             lacking = f"no record of {', '.join(sorted(missing)) or 'any of them'}"
             raise UserError("--measures", file=records.name, expected="recorded measures of these tasks", found=lacking)
         lines = remarks_on(records, competition, collected, results)
-    if rest := [calls.submission for calls in found if calls not in shown]:
+    if rest := list(dict.fromkeys(calls.submission for calls in found if calls not in shown)):
         lines.append(f"recorded in other settings, too, which are not compared: {abbreviated(rest)}")
     families = {one.submission: baselines.MEASURES[without_parameters(one.submission)].family for one in shown}
     board = compare_calls(shown, competition.references, families, competition.withheld)

@@ -96,7 +96,8 @@ def _versions(shown: Sequence[Calls]) -> list[str]:
         if configuration.software != by_runtime[configuration.runtime].most_common(1)[0][0]:
             odd.setdefault(configuration.software, []).append(submission)
     return [
-        f"made with other versions than most rows ({software}): {abbreviated(names)}" for software, names in odd.items()
+        f"made with other versions than most rows ({software}): {abbreviated(list(dict.fromkeys(names)))}"
+        for software, names in odd.items()
     ]
 
 

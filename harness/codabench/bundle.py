@@ -10,7 +10,7 @@ from pathlib import Path
 from harness.codabench import description
 from harness.codabench.competition import CodabenchCompetition, PlannedPhase, plan_phases, read_competition
 from harness.codabench.description import INGESTION, INPUT, REFERENCE, SCORING, archive_of, describe
-from harness.codabench.rules import LOGOS, Content, hidden_in, is_logo, is_page
+from harness.codabench.rules import ICON_WIDTH, LOGOS, Content, hidden_in, is_logo, is_page
 from harness.codabench.settings import COMMAND, SETTINGS, inputs_of, references_of
 from harness.errors import UserError, UserErrors, writing
 from harness.format.files import located
@@ -91,7 +91,9 @@ def _pages(competition: CodabenchCompetition, source: Path) -> dict[str, tuple[s
         with located(source):
             content = read_regular(source.parent / path, MAX_FILE, links=True)
         if number == 0 and not is_logo(content):
-            raise UserError(path, file=source, expected=f"a whole {', '.join(LOGOS)} for an icon: not CMYK, not flat")
+            kinds = f"{', '.join(LOGOS[:-1])} or {LOGOS[-1]}"
+            expected = f"a complete {kinds} picture, not in CMYK, at most {ICON_WIDTH} times as wide as high"
+            raise UserError(path, file=source, expected=expected)
         if number and not is_page(content):
             raise UserError(path, file=source, expected="a text in UTF-8, not empty, without NUL")
         found[path] = (f"pages/{number}{Path(path).suffix.lower()}", content)

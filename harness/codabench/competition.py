@@ -94,8 +94,10 @@ class Phase(Section):
             require(self.start < self.end, f"phase {self.name!r}: end", f"after its start, {self.start}")
         require(bool(self.tasks), f"phase {self.name!r}: tasks", "one or more")
         require(len(set(self.tasks)) == len(self.tasks), f"phase {self.name!r}: tasks", "each once")
-        expected = "a public task, if and only if the phase is hidden"
-        require((self.check_task is not None) == self.hidden, f"phase {self.name!r}: check_task", expected)
+        is_given = self.check_task is not None
+        require(self.hidden or not is_given, f"phase {self.name!r}: hidden", "true, because it has a check_task")
+        expected = "a public task, because the phase is hidden"
+        require(is_given or not self.hidden, f"phase {self.name!r}: check_task", expected)
         return self
 
 
@@ -195,7 +197,8 @@ def plan_phases(competition: CodabenchCompetition, where: Path) -> list[PlannedP
     phase is marked as hidden, or a task of a hidden phase is not.
     """
     names = list(dict.fromkeys(name for phase in competition.phases for name in phase.public_tasks))
-    found = TaskDirectory(Path(competition.tasks)).runnable([*names, *competition.hidden_tasks])
+    remedy = f"name the directory of the tasks as `tasks` in {where}"
+    found = TaskDirectory(Path(competition.tasks), remedy).runnable([*names, *competition.hidden_tasks])
     for task in found:
         if task.hidden and task.name in names:
             remedy = "write `hidden = true` for its phase, and a public `check_task`"

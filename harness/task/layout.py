@@ -70,13 +70,17 @@ class TaskDirectory:
         tasks: tasks with models, followed by tasks with reference data only; both in natural order.
     """
 
-    def __init__(self, root: Path) -> None:
-        """Scan `root`; raises `UserError` if `root` is no directory, or if a mark cannot be accessed."""
+    def __init__(self, root: Path, remedy: str = _REMEDY) -> None:
+        """Scan `root`; raises `UserError` if `root` is no directory, or if a mark cannot be accessed.
+
+        Errors on a wrong directory end with `remedy`, which says where the user named the directory.
+        """
         if not root.is_dir():
             found = "a file" if root.exists() else "nothing"
             demo = ", or create a task to try with `pgdl demo`" if str(root) == DEFAULT_DIRECTORY else ""
-            raise UserError("not a directory", file=root, expected="a directory", found=found, remedy=_REMEDY + demo)
+            raise UserError("not a directory", file=root, expected="a directory", found=found, remedy=remedy + demo)
         self.root = root
+        self._remedy = remedy
         here = root.absolute()
         self._is_task = here.parent.name == INPUTS
         self._half = half_fetched(here.parent.parent if self._is_task else here.parent if here.name == INPUTS else root)
@@ -152,7 +156,7 @@ class TaskDirectory:
         parts += [f"tasks that pgdl task build has not finished: {', '.join(builds)}"] if builds else []
         found = f"only {', and '.join(parts)}" if parts else "neither"
         expected = f"TASK/model_* or {INPUTS}/TASK/model_*"
-        remedy = f"continue with: {next(iter(builds.values()))}" if builds else _REMEDY
+        remedy = f"continue with: {next(iter(builds.values()))}" if builds else self._remedy
         return UserError("no task here", file=self.root, expected=expected, found=found, remedy=remedy)
 
     def _require_known(self, names: Sequence[str], known: Collection[str], without_models: Sequence[str] = ()) -> None:

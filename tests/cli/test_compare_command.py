@@ -106,7 +106,7 @@ def test_of_several_settings_the_last_in_a_sandbox_counts(pgdl: Pgdl, folder: Pa
     assert row["sandboxed"]
     assert row["score"] == pytest.approx(100 * OFFICIAL)
     shown = pgdl("compare", "--recorded")
-    assert "recorded in other settings, too, which are not compared: num_params" in shown.out
+    assert "recorded in other settings, too, which are not compared: num_params" in shown.lines
     assert "NOT SANDBOXED" not in shown.out
 
 
