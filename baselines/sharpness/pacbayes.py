@@ -121,7 +121,8 @@ def pacbayes_flatness(
     2019 draws noise of deviation sigma, as their paper says.
 
     On five networks trained on 1200 digits, the standard deviation of sigma over seeds is 3 to 9 %, and of the value
-    twice as much. `n_draws=40` halves both at four times the work. The search is unbiased: at the sigma of each of 16
+    twice as much; on a network with batch normalization and 500 examples, that of sigma was 25 %. `n_draws=40` halves
+    them at four times the work. The search is unbiased: at the sigma of each of 16
     seeds, other draws lose 0.097 to 0.109 of accuracy on average, for a tolerance of 0.1. Without noise on biases they
     lose 0.086 to 0.091.
     """

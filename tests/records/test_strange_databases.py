@@ -48,7 +48,11 @@ CODE = {
     "a view": (f"CREATE VIEW more AS {ENDLESS}",),
     "a view in place of a table": ("DROP TABLE requests", f"CREATE VIEW requests AS {ENDLESS}"),
     "a trigger": ("CREATE TRIGGER more AFTER INSERT ON requests BEGIN DELETE FROM evaluations; END",),
-    "a virtual table": ("CREATE VIRTUAL TABLE more USING rtree(id, low, high)",),
+    "a virtual table": (  # as text: SQLite within TensorFlow, which it uses once that is imported, has no module
+        "PRAGMA writable_schema = ON",
+        "INSERT INTO sqlite_master VALUES "
+        "('table', 'more', 'more', 0, 'CREATE VIRTUAL TABLE more USING rtree(id, low, high)')",
+    ),
     "a computed column": ("ALTER TABLE runs ADD COLUMN more AS (length(zeroblob(1000000)))",),
     "a stored computed column": ("CREATE TABLE more (a, b TEXT AS (hex(a)) STORED)",),
     "a computed default": ("CREATE TABLE more (a TEXT DEFAULT (hex(randomblob(10))))",),
