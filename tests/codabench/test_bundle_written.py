@@ -11,7 +11,7 @@ from PIL import Image
 
 REFERENCE = "model_configs.json"
 
-LOGO = "logo.png: expected a whole PNG, JPEG, GIF for an icon"
+LOGO = "logo.png: expected a complete PNG, JPEG or GIF picture"
 TEXT = "expected a text in UTF-8, not empty, without NUL"
 
 
