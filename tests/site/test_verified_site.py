@@ -21,7 +21,7 @@ from harness.digest import digest_of
 from harness.errors import UserError
 from harness.site import SiteData, verify_site, write_site
 from harness.site.chain import to_chain
-from harness.site.files import RECORDS, SETTINGS, to_files
+from harness.site.files import RECORDS, SETTINGS, read_files, to_files
 
 
 @pytest.fixture(scope="module")
@@ -68,6 +68,15 @@ def test_nothing_of_a_hidden_task_is_in_a_site(tmp_path: Path) -> None:
     assert not any(digits in pages for digits in exact)
 
 
+def test_the_first_page_names_the_preview_picture_only_of_a_site_that_has_it(site: Path) -> None:
+    data = read_files(site)
+    for card in (b"\x89PNG", None):
+        write_site(data, site, card)
+        found = verify_site(site)
+        assert (found.differences, found.unchecked) == ((), ("card.png",) if card else ())
+        assert ("card.png" in (site / "index.html").read_text()) == (site / "card.png").exists() == bool(card)
+
+
 def rewrite(path: Path, old: str, new: str) -> None:
     text = path.read_text()
     assert old in text
@@ -87,6 +96,8 @@ CHANGES: list[tuple[Callable[[Path], None], str]] = [
     (lambda site: (site / "submissions/winner.html").unlink(), r"submissions/winner.html: missing"),
     (lambda site: (site / "extra.html").touch(), r"extra.html: not part of the site"),
     (lambda site: rewrite(site / "assets/plots.js", "figure", "figment"), r"assets/plots.js: line \d+ differs"),
+    (lambda site: (site / "card.png").touch(), r"card.png: not part of the site"),
+    (lambda site: write_site(read_files(site), site, b"") and (site / "card.png").unlink(), r"card.png: missing"),
 ]
 
 
