@@ -14,9 +14,10 @@ from harness.printing import say
 def command(directory: Path, form: str) -> int:
     """Compute the site in DIR again from its records, and compare every file but the picture card.png.
 
-    Needs neither models nor TensorFlow. Exit code 1 if a file differs, is missing, or is not part of the site. Rounded
-    results on hidden tasks are not checked, and last digits of unrounded numbers may differ. To check the records
-    themselves, compare the printed digest with the digest that the organiser announced.
+    Needs neither models nor TensorFlow. Exit code 1 if a file differs, is missing, or is not part of the site; 2 if
+    data/ is malformed or contradicts its digests, so that no page can be computed. Rounded results on hidden tasks are
+    not checked, and last digits of unrounded numbers may differ. To check the records themselves, compare the printed
+    digest with the digest that the organiser announced.
     """
     from dataclasses import asdict
 
