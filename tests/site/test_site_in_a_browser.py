@@ -94,6 +94,13 @@ def test_two_submissions_are_chosen_on_the_board_and_compared(page: Any, site: P
     page.select_option("select >> nth=2", label="half (29.5)")
     assert page.locator("#compared section >> nth=0 >> figure").count() == 3
     assert page.locator("#compared caption >> nth=0").inner_text() == "Where they disagree most"
+    plots = page.locator("#compared section >> nth=0 >> svg")
+    ranks = {svg.get_attribute("aria-label"): svg.locator("text >> nth=0").text_content() for svg in plots.all()}
+    assert ranks == {
+        "winner on second": "rank of the value: 1 (smallest) to 8",
+        "ties on second": "rank of the value: 1 (smallest) to 8",
+        "half on second": "rank of the value: 1 (smallest) to 7",
+    }
     page.goto(page.url)
     page.wait_for_selector("#compared section")
     assert page.locator("#compared section >> nth=0 >> figure").count() == 3
