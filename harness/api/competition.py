@@ -26,7 +26,7 @@ from harness.shell import typed
 from harness.submission import Submission, find_named, find_submission
 from harness.task.contents import Contents, read_contents, read_known
 from harness.task.hidden import Withhold
-from harness.task.layout import TaskDirectory, hidden_names
+from harness.task.layout import TaskDirectory, hidden_names, is_absent_default
 from harness.task.task_notes import abbreviated, notes_of_contents, notes_of_reference, notes_of_resolution
 from scoring import HeldOut
 
@@ -95,7 +95,7 @@ def read_competition(
     """
     directories = [TaskDirectory(reference or root)]
     paths = dict(sorted(directories[0].references(names).items()))
-    if reference is not None and root.is_dir():
+    if reference is not None and not is_absent_default(root):
         directories.append(TaskDirectory(root))
     files = [task for directory in directories for task in directory.present(paths)]
     withheld = frozenset(name for name in paths if withhold.covers(name in hidden_names(files)))
