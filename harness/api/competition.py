@@ -30,6 +30,9 @@ from harness.task.layout import TaskDirectory, hidden_names, is_absent_default
 from harness.task.task_notes import abbreviated, notes_of_contents, notes_of_reference, notes_of_resolution
 from scoring import HeldOut
 
+#: A board without rows says this with the remedy; commands that need a row refuse with both.
+NO_RECORDS, FIRST = "no records of these tasks", "run `pgdl run SUBMISSION` first"
+
 
 @dataclass(frozen=True)
 class Competition:
@@ -204,7 +207,7 @@ def choose(collected: Collected, submissions: Sequence[str] | str, where: str, *
 def require_records(collected: Collected, where: str) -> None:
     """Raise `UserError`, which names the database `where`, if no calls are shown."""
     if not collected.shown:
-        raise UserError("no records of these tasks", file=where, remedy="run `pgdl run SUBMISSION` first")
+        raise UserError(NO_RECORDS, file=where, remedy=FIRST)
 
 
 def _is_of(calls: Calls, submission: Submission) -> bool:
