@@ -15,11 +15,12 @@ from harness.records.connection import Database, ForbiddenError
 from harness.records.evaluation import EVALUATIONS
 from harness.records.tables import METADATA, OTHER_DATABASE
 from harness.shell import is_version
-from harness.text import printable
+from harness.text import cut, printable
 
 SCHEMA = 1  #: version of the tables that this program reads and writes
 _NUMBER = re.compile(r"[1-9][0-9]{0,8}")  #: a valid version; SQLite could store anything in the column
 SHOWN = 40  #: maximum number of characters of a version in a message
+LISTED = 200  #: maximum number of characters of the names of another program's tables in a message
 
 #: Table of one row with the version of all tables, as Alembic, a tool for migrations, uses it.
 STAMP = Table("alembic_version", MetaData(), Column("version_num", String(32), primary_key=True))
@@ -31,10 +32,13 @@ CREATING = 7_413_020  #: key of PostgreSQL's advisory lock under which tables ar
 def open_tables(database: Database, *, read_only: bool) -> None:
     """Create missing tables and indices, unless the database is `read_only`; then check all tables.
 
-    Raise `UserError` for tables of another version or without a column, and for a read-only database without tables.
+    Raise `UserError` for tables of another version or without a column, for a file of another program, and for a
+    read-only database without tables.
     """
     with database.begin() as connection:
         is_new = not _has_tables(connection, database.name)
+        if is_new and database.file is not None:
+            _refuse_others(connection, database.name)
     if is_new and read_only:
         raise UserError("holds no records", file=database.name, remedy=FIRST_RUN)
     if is_new:
@@ -70,6 +74,15 @@ def _has_tables(connection: Connection, name: str) -> bool:
         remedy = f"install pgdl-harness {version} or a later one"
         raise UserError("version of the tables", file=name, expected=SCHEMA, found=int(stamps[0]), remedy=remedy)
     return True
+
+
+def _refuse_others(connection: Connection, name: str) -> None:
+    """Raise `UserError` if a file without tables of records has any tables: it is another program's."""
+    others = sorted({*sqlalchemy.inspect(connection).get_table_names()} - {STAMP.name, *METADATA.tables})
+    if others:
+        found = cut(f"tables {', '.join(others)}", LISTED)
+        raise UserError("another program's file", file=name, expected="a results file of pgdl", found=found,
+                        remedy=OTHER_DATABASE)  # fmt: skip
 
 
 def _create_indexes(database: Database) -> None:

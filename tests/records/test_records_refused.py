@@ -1,6 +1,7 @@
 """Unusable databases: one line with name, reason and remedy."""
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,18 @@ def test_a_file_that_is_no_database(tmp_path: Path) -> None:
     file.write_text("rank,submission,score\n" * 100)
     assert refusal(file).startswith(f"{file}: the results database failed: file is not a database; ")
     assert file.read_text().startswith("rank,submission")
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+def test_the_file_of_another_program_stays_as_it_is(tmp_path: Path, *, read_only: bool) -> None:
+    file = tmp_path / "other.db"
+    with closing(sqlite3.connect(file)) as other:
+        other.execute("CREATE TABLE notes (text)")
+    before = file.read_bytes()
+    message = refusal(file, read_only=read_only)
+    expected = "another program's file: expected a results file of pgdl, found tables notes"
+    assert message == f"{file}: {expected}; name another database with --results"
+    assert file.read_bytes() == before
 
 
 @pytest.mark.parametrize("column", ["peak_memory_bytes", "outcome", "task"])
