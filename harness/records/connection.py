@@ -65,8 +65,12 @@ class LockedError(DatabaseError):
 class Database:
     """Access to an SQLite file or a PostgreSQL database; failures of the database raise `DatabaseError`."""
 
-    def __init__(self, address: Address, *, read_only: bool = False) -> None:
-        """Prepare access to a database without opening it; raise `UserError` unless it is SQLite or PostgreSQL."""
+    def __init__(self, address: Address, *, read_only: bool = False, option: str = "--results") -> None:
+        """Prepare access to a database without opening it; raise `UserError` unless it is SQLite or PostgreSQL.
+
+        `option` is the command-line option with the address, for messages.
+        """
+        self.other = f"name another database with {option}"  #: remedy for a database of another program
         whole = address.reveal()
         try:
             self.url = sqlalchemy.make_url(whole) if address.is_url else URL.create("sqlite", database=whole)
