@@ -154,7 +154,9 @@ def test_what_the_tasks_can_tell_is_said_before_anybody_runs(pgdl: Pgdl, folder:
         assert re.search(r"middle: (note: )?12 networks can show p = 0\.0156 at best, and a difference of \d\d ", text)
         assert re.search(f"small: (note: )?{small}", text)
         assert text.count("networks can") == 3
-    assert small in json.loads(pgdl("board", "--format", "json").out)["remarks"][-1]
+    first, *_, last = json.loads(pgdl("board", "--format", "json").out)["remarks"]
+    assert (first, small in last) == ("no records of these tasks; run `pgdl run SUBMISSION` first", True)
+    assert first in pgdl("board", "--task", "secret").out
 
 
 def test_without_results_or_reference_data(pgdl: Pgdl, folder: Path) -> None:
