@@ -285,7 +285,9 @@ def test_broken_tables(name, folder, refused):
 
 
 def test_names_of_tasks(refused):
-    assert "name of the task: expected letters, digits, ., _ and -, found '../x'" in refused("--name", "../x")
+    expected = "name of the task: expected at most 200 letters, digits, ., _ and -, found"
+    for name in ("../x", 300 * "x"):
+        assert f"{expected} '{name}'" in refused("--name", name)
 
 
 def npz(**arrays):
