@@ -147,7 +147,7 @@ def _remedy(error: Exception) -> str:
     from harness.extras import lacking
 
     if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
-        return str(UserError(error.strerror, file=error.filename))
+        return str(UserError(os.strerror(error.errno), file=error.filename))
     if line := lacking(error):
         return line
     home = Path(__file__).parents[2]

@@ -52,6 +52,9 @@ _PLAIN = re.compile(r"[A-Za-z0-9_>-][A-Za-z0-9_.>-]*")
 #: Maximum length of a task's name. File systems allow 255 characters, and temporary names are a little longer.
 MAX_NAME = 200
 
+#: Smallest and largest number by which inputs, which become float32, are divided.
+DIVISORS = 1e-30, 1e30
+
 Say = Callable[[str], None]
 
 
@@ -64,7 +67,7 @@ class ImportOrder:
     test: str | Examples | None  #: test data; None without test data
     out: Path  #: directory of tasks, in which the new task is created
     name: str
-    divisor: float = 1.0  #: number by which all inputs are divided
+    divisor: float = 1.0  #: number by which all inputs are divided, from 1e-30 to 1e30
 
     @property
     def task(self) -> Path:
@@ -83,6 +86,9 @@ def import_task(order: ImportOrder, warn: Say, say: Say) -> None:
     Raises `UserError` for an invalid file, and then leaves no file behind.
     """
     require_free(order)
+    least, most = DIVISORS
+    if not least <= order.divisor <= most:
+        raise UserError("--divide-by", expected=f"a number from {least:g} to {most:g}", found=f"{order.divisor:g}")
     import_models(order, read_table(order.table), warn, say)
 
 

@@ -290,6 +290,11 @@ def test_names_of_tasks(refused):
         assert f"{expected} '{name}'" in refused("--name", name)
 
 
+@pytest.mark.parametrize("number", ["nan", "inf", "0", "-1", "1e-300"])
+def test_divisors(number, refused):
+    assert f"--divide-by: expected a number from 1e-30 to 1e+30, found {number}\n" in refused("--divide-by", number)
+
+
 def npz(**arrays):
     return lambda folder: np.savez(folder / "data.npz", **arrays)
 
