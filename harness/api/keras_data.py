@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from baselines.core.sample import read_examples
+from baselines.core.sample import checked
 from harness.errors import UserError
 from harness.extras import extras_named
 
@@ -29,30 +29,32 @@ def refusals() -> Iterator[None]:
 def dataset_of(model: Any, data: Any) -> Any:
     """Return the data as a `tf.data.Dataset` of single examples. Raise `UserError` for another kind of model or data.
 
-    All examples are read and checked. TensorFlow is imported only for Keras models: importing torchvision after
-    TensorFlow ends in a segmentation fault.
+    Arrays are checked whole; examples of a dataset are checked when a measure reads them. TensorFlow is imported only
+    for Keras models: importing torchvision after TensorFlow ends in a segmentation fault.
     """
     _require_model(model)
     with extras_named():
         import tensorflow as tf
 
-    if isinstance(data, tuple | list) and len(data) == 2:
-        try:
-            x, y = map(np.asarray, data)
-            dataset = tf.data.Dataset.from_tensor_slices((x, y)) if x.ndim and x.shape[:1] == y.shape else None
-        except (TypeError, ValueError) as error:
-            raise UserError("data", expected="arrays of numbers (x, y)", found=error) from error
-        if dataset is None:
-            expected = "arrays (x, y) with a label for each example"
-            raise UserError("data", expected=expected, found=f"shapes {x.shape} and {y.shape}")
-        data = dataset
-    _require_pairs(data, tuple(model.input_shape[1:]))
-    if int(data.cardinality()) == tf.data.INFINITE_CARDINALITY:
-        raise UserError("data", expected="a dataset that ends", found="an infinite dataset")
+    shape = tuple(model.input_shape[1:])
+    if not (isinstance(data, tuple | list) and len(data) == 2):
+        _require_pairs(data, shape)
+        if int(data.cardinality()) == tf.data.INFINITE_CARDINALITY:
+            raise UserError("data", expected="a dataset that ends", found="an infinite dataset")
+        return data
+    try:
+        x, y = map(np.asarray, data)
+        dataset = tf.data.Dataset.from_tensor_slices((x, y)) if x.ndim and x.shape[:1] == y.shape else None
+    except (TypeError, ValueError) as error:
+        raise UserError("data", expected="arrays of numbers (x, y)", found=error) from error
+    if dataset is None or not len(x):
+        expected = "non-empty arrays (x, y) with a label for each example"
+        raise UserError("data", expected=expected, found=f"shapes {x.shape} and {y.shape}")
+    _require_pairs(dataset, shape)
     with refusals(), np.errstate(over="ignore"):  # numbers too large for float32 become infinite, and are refused
-        labels = read_examples(data).labels
+        _, labels = checked(x, y, 0)
     _require_classes(labels, int(model.outputs[0].shape[-1]))
-    return data
+    return dataset
 
 
 def _require_model(model: Any) -> None:
