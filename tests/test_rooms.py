@@ -20,7 +20,7 @@ FRAMEWORKS = {"tensorflow", "keras", "tf_keras", "jax", "torch"}
 #: Files of harness/, besides `worker`, that may import frameworks: they run in such processes, or in the process of a
 #: caller who uses a framework.
 TRAINER = {
-    HARNESS / "api" / "library.py", HARNESS / "api" / "torch_data.py", HARNESS / "torch_import" / "export.py",
+    HARNESS / "api" / "keras_data.py", HARNESS / "api" / "torch_data.py", HARNESS / "torch_import" / "export.py",
     HARNESS / "torch_import" / "reference.py",
 } | {
     HARNESS / "corpus" / f"{name}.py"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.api.alike import shown_once
-from harness.api.competition import failed_outputs, notes_on_records, read_competition, read_current
+from harness.api.competition import FIRST, NO_RECORDS, failed_outputs, notes_on_records, read_competition, read_current
 from harness.board.board import Board
 from harness.board.leaderboard import build_board
 from harness.board.versions import find_versions
@@ -56,7 +56,8 @@ def board(
         found, alike = (found, []) if everything else shown_once(found)
         collected = read_current(records, competition, found)
         told = [*competition.resolution(), *alike]
-        notes = [*competition.notes(collected.shown), *told, *notes_on_records(records, collected.shown)]
+        empty = [] if collected.shown else [f"{NO_RECORDS}; {FIRST}"]
+        notes = [*empty, *competition.notes(collected.shown), *told, *notes_on_records(records, collected.shown)]
         outputs = failed_outputs(records, collected.shown) if with_site else {}
     built = build_board(
         collected, competition.references, competition.withheld, notes, competition.held_out,

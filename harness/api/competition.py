@@ -26,9 +26,12 @@ from harness.shell import typed
 from harness.submission import Submission, find_named, find_submission
 from harness.task.contents import Contents, read_contents, read_known
 from harness.task.hidden import Withhold
-from harness.task.layout import TaskDirectory, hidden_names
+from harness.task.layout import TaskDirectory, hidden_names, is_absent_default
 from harness.task.task_notes import abbreviated, notes_of_contents, notes_of_reference, notes_of_resolution
 from scoring import HeldOut
+
+#: A board without rows says this with the remedy; commands that need a row refuse with both.
+NO_RECORDS, FIRST = "no records of these tasks", "run `pgdl run SUBMISSION` first"
 
 
 @dataclass(frozen=True)
@@ -95,7 +98,7 @@ def read_competition(
     """
     directories = [TaskDirectory(reference or root)]
     paths = dict(sorted(directories[0].references(names).items()))
-    if reference is not None and root.is_dir():
+    if reference is not None and not is_absent_default(root):
         directories.append(TaskDirectory(root))
     files = [task for directory in directories for task in directory.present(paths)]
     withheld = frozenset(name for name in paths if withhold.covers(name in hidden_names(files)))
@@ -204,7 +207,7 @@ def choose(collected: Collected, submissions: Sequence[str] | str, where: str, *
 def require_records(collected: Collected, where: str) -> None:
     """Raise `UserError`, which names the database `where`, if no calls are shown."""
     if not collected.shown:
-        raise UserError("no records of these tasks", file=where, remedy="run `pgdl run SUBMISSION` first")
+        raise UserError(NO_RECORDS, file=where, remedy=FIRST)
 
 
 def _is_of(calls: Calls, submission: Submission) -> bool:

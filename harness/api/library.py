@@ -1,24 +1,18 @@
 """The functions `pgdl.measure` and `measures`: compute measures of the library on the caller's own network."""
 
 import functools
-import re
 from collections.abc import Sequence
 from typing import Any
-
-import numpy as np
 
 import baselines
 from baselines import Complexity
 from harness.api.chosen_measures import choose_measures
+from harness.api.keras_data import dataset_of, refusals
 from harness.api.torch_measures import is_module, measures_of_module
 from harness.errors import UserError
-from harness.extras import extras_named
 from harness.hints import did_you_mean
 from harness.names import ALL
 from harness.submission import find_baseline
-
-#: Pattern of a `ValueError` by which the library refuses data or parameters. Others are bugs, or from TensorFlow.
-REFUSAL = re.compile(r"\w+: .*\bexpected ")
 
 
 def measure(name: str) -> Complexity:
@@ -54,7 +48,7 @@ def measures(model: Any, data: Any, names: Sequence[str] | str = (ALL,)) -> list
     chosen = choose_measures(names)
     if is_module(model):
         return measures_of_module(model, data, [one.submission.name for one in chosen])
-    dataset = _dataset(model, data)
+    dataset = dataset_of(model, data)
     with baselines.sharing():
         return [
             {"measure": one.submission.name, "family": one.family} | _value(one.submission.name, model, dataset)
@@ -69,46 +63,16 @@ def _call(name: str, model: Any, data: Any) -> float:
             raise baselines.MeasureUnavailable(row["problem"])
         return float(row["value"])
     function = baselines.load(name)
-    dataset = _dataset(model, data)
-    try:
+    dataset = dataset_of(model, data)
+    with refusals():
         return float(function(model, dataset))
-    except ValueError as error:
-        if REFUSAL.match(str(error)):
-            raise UserError(str(error)) from error
-        raise
 
 
 def _value(name: str, model: Any, dataset: Any) -> dict[str, Any]:
     try:
-        return {"value": float(baselines.load(name)(model, dataset)), "problem": None}
-    except baselines.MeasureUnavailable as error:
+        with refusals():
+            return {"value": float(baselines.load(name)(model, dataset)), "problem": None}
+    except (baselines.MeasureUnavailable, UserError) as error:
         return {"value": None, "problem": str(error)}
     except Exception as error:  # as in a run, the error of a measure does not stop other measures
         return {"value": None, "problem": f"{type(error).__name__}: {error}"}
-
-
-def _dataset(model: Any, data: Any) -> Any:
-    """Return the data as a `tf.data.Dataset` of single examples. Raise `UserError` for another kind of model or data.
-
-    TensorFlow is imported only for Keras models: importing torchvision after TensorFlow ends in a segmentation fault.
-    """
-    if not hasattr(model, "layers") or not hasattr(model, "input_shape"):
-        raise UserError("model", expected="a Keras model or a torch.nn.Module", found=type(model).__name__)
-    with extras_named():
-        import tensorflow as tf
-
-    if isinstance(data, tuple | list) and len(data) == 2:
-        x, y = map(np.asarray, data)
-        if not x.ndim or x.shape[:1] != y.shape:
-            expected = "arrays (x, y) with a label for each example"
-            raise UserError("data", expected=expected, found=f"shapes {x.shape} and {y.shape}")
-        data = tf.data.Dataset.from_tensor_slices((x, y))
-    spec = getattr(data, "element_spec", None)
-    if not isinstance(spec, tuple) or len(spec) != 2:
-        found = type(data).__name__ if spec is None else f"a dataset of {spec}"
-        raise UserError("data", expected="arrays (x, y), or a tf.data.Dataset of pairs (input, label)", found=found)
-    shape, inputs = tuple(model.input_shape[1:]), getattr(spec[0], "shape", None)
-    if inputs is None or not inputs.is_compatible_with(shape):
-        expected = f"inputs of shape {shape}, as the model takes"
-        raise UserError("data", expected=expected, found=inputs if inputs is not None else spec[0])
-    return data

@@ -17,7 +17,7 @@ from harness.records import EVALUATIONS, Evaluation, Records
 from harness.records.removal import plan_removal
 from harness.task import DEFAULT_DIRECTORY
 from harness.task.hidden import WITHHELD, Withhold
-from harness.task.layout import TaskDirectory, hidden_names
+from harness.task.layout import TaskDirectory, hidden_names, is_absent_default
 
 
 @dataclass
@@ -57,14 +57,14 @@ def open_results(
     Args:
         submissions: only these submissions; empty: all.
         outcomes: only calls with these outcomes, in upper or lower case; empty: all.
-        tasks_dir: directory of the tasks with the marks of hidden tasks; the directory need not exist.
+        tasks_dir: directory of the tasks with the marks of hidden tasks; the default directory need not exist.
         withhold: `auto`: a record is withheld if its task is marked as hidden, or was when the call was made.
 
     Raises:
-        UserError: there are no records, or a name or an outcome is unknown.
+        UserError: there are no records, a name or an outcome is unknown, or there is no directory `tasks_dir`.
     """
     root = Path(tasks_dir)
-    hidden = hidden_names(TaskDirectory(root).tasks) if root.is_dir() else frozenset[str]()
+    hidden = frozenset[str]() if is_absent_default(root) else hidden_names(TaskDirectory(root).tasks)
     chosen = {
         "submission": as_names(submissions), "task": as_names(task_names),
         "outcome": [word.upper() for word in as_names(outcomes)],

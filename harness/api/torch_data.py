@@ -52,6 +52,9 @@ def arrays_of(data: Any, source: str) -> Arrays:
     if inputs.ndim < 2 or len(inputs) != len(labels):
         found = f"shapes {inputs.shape} and {labels.shape}"
         raise UserError(source, expected="inputs (n, ...) with a label for each", found=found)
+    for name, part in (("inputs", inputs), ("labels", labels)):
+        if part.dtype.kind not in "biuf":
+            raise UserError(source, expected=f"{name} that are real numbers", found=part.dtype)
     return Arrays(source, inputs, labels)
 
 

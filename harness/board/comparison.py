@@ -14,6 +14,7 @@ from harness.board.disclosure import disclosure_note
 from harness.board.hyperparameters import score_hyperparameters
 from harness.board.layouts import comparison
 from harness.board.row import make_row
+from harness.board.yardsticks import is_scored
 from harness.format.reference import Reference
 from scoring import SubmissionScore, TaskScore, mean_score, score_submission
 
@@ -75,9 +76,9 @@ def compare_calls(
     """Return the board that compares measures, best first.
 
     Unlike on the leaderboard, a measure that exceeds the time limit on one task keeps its scores on other tasks. A
-    measure that was called on no task has no rank. `families` maps measures to their families. Scores on the hidden
-    tasks `withheld` are rounded. `left_out` maps (measure, task) to the reason why the measure was not called on the
-    task.
+    measure that was called on no task has no rank, and no measure has a rank if no task can have an official score.
+    `families` maps measures to their families. Scores on the hidden tasks `withheld` are rounded. `left_out` maps
+    (measure, task) to the reason why the measure was not called on the task.
     """
     rows = []
     for calls in called:
@@ -89,7 +90,8 @@ def compare_calls(
                 why = f"left out: {reason}"
                 tasks[name] = replace(tasks[name], result=why, n_models=0, failures=Counter(), calls={})
         rows.append(replace(row, family=families[measure], tasks=tasks))
-    ranked = rank_rows(with_chance(rows), lambda row: row.sandboxed and row.calls_expected > 0)
+    scored = is_scored(references)
+    ranked = rank_rows(with_chance(rows), lambda row: row.sandboxed and row.calls_expected > 0 and scored)
     ranked = rankings.with_standings(with_p_values(ranked), rankings.compare_rows(ranked, held_out=None))
     hidden = frozenset(withheld) & references.keys()
     fits = score_hyperparameters(references, hidden)

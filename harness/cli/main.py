@@ -143,9 +143,11 @@ def main() -> NoReturn:
 
 
 def _remedy(error: Exception) -> str:
-    """Return a line if the error comes from a module that is missing or from PYTHONPATH; otherwise an empty text."""
+    """Return a line if a path is too long, a module is missing, or PYTHONPATH may be the cause; otherwise ""."""
     from harness.extras import lacking
 
+    if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+        return str(UserError(os.strerror(error.errno), file=error.filename))
     if line := lacking(error):
         return line
     home = Path(__file__).parents[2]

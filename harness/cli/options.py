@@ -14,6 +14,7 @@ import click
 from click.core import ParameterSource
 
 from harness.cli import completion
+from harness.cli.shown_in_full import with_warning
 from harness.configuration import LONGEST_S
 from harness.credentials import RESULTS, Address
 from harness.errors import UserError
@@ -159,11 +160,11 @@ seed = _option(
     "--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True,
     help="Seed of the run; every call derives its own seed from it.",
 )  # fmt: skip
-withhold = _option(
+withhold = with_warning(_option(
     "--withhold", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True,
     help="Withhold outputs, messages and figures of calls from participants, and round published scores. auto: only on "
     "tasks that are marked as hidden.",
-)  # fmt: skip
+))  # fmt: skip
 unsafe = _option(
     "--unsafe-no-sandbox", is_flag=True,
     help="Run without any isolation. For your own code only: such results are marked and never ranked.",

@@ -58,5 +58,7 @@ def command(
         print_summary(done, console)
         for line in done.not_deterministic:
             warn(line)
-        console.print(f"Next: pgdl board --tasks {typed(str(tasks_dir))} {results_option(results)}".rstrip())
+        chosen = [word for name in asked["task_names"] for word in ("--task", name)]
+        command_line = typed("pgdl", "board", "--tasks", str(tasks_dir), *chosen)
+        console.print(f"Next: {command_line} {results_option(results)}".rstrip())
     return 0 if done.all_ok else 1

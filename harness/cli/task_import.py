@@ -24,8 +24,8 @@ from harness.shell import typed
 @options.quiet
 @click.option("--name", metavar="NAME", help="Name of the task. Default: the name of TABLE without its suffix.")
 @click.option(
-    "--divide-by", "divisor", type=click.FloatRange(min=0, min_open=True), default=1.0, show_default=True,
-    metavar="NUMBER", help="Divide all inputs by this number, e.g. 255 for pixels.",
+    "--divide-by", "divisor", type=float, default=1.0, show_default=True, metavar="NUMBER",
+    help="Divide all inputs by this number, e.g. 255 for pixels.",
 )  # fmt: skip
 def command(
     table: Path, data: str, test: str | None, output: Path, name: str | None, divisor: float, form: str, quiet: bool

@@ -49,6 +49,12 @@ SHARD_BYTES, SHARDS = 2**26, 3
 #: Names that a layer can have in an HDF5 file. HDF5 would take a name such as `a/b` for a path.
 _PLAIN = re.compile(r"[A-Za-z0-9_>-][A-Za-z0-9_.>-]*")
 
+#: Maximum length of a task's name. File systems allow 255 characters, and temporary names are a little longer.
+MAX_NAME = 200
+
+#: Smallest and largest number by which inputs, which become float32, are divided.
+DIVISORS = 1e-30, 1e30
+
 Say = Callable[[str], None]
 
 
@@ -61,7 +67,7 @@ class ImportOrder:
     test: str | Examples | None  #: test data; None without test data
     out: Path  #: directory of tasks, in which the new task is created
     name: str
-    divisor: float = 1.0  #: number by which all inputs are divided
+    divisor: float = 1.0  #: number by which all inputs are divided, from 1e-30 to 1e30
 
     @property
     def task(self) -> Path:
@@ -80,6 +86,9 @@ def import_task(order: ImportOrder, warn: Say, say: Say) -> None:
     Raises `UserError` for an invalid file, and then leaves no file behind.
     """
     require_free(order)
+    least, most = DIVISORS
+    if not least <= order.divisor <= most:
+        raise UserError("--divide-by", expected=f"a number from {least:g} to {most:g}", found=f"{order.divisor:g}")
     import_models(order, read_table(order.table), warn, say)
 
 
@@ -112,8 +121,9 @@ def import_models(order: ImportOrder, table: Table, warn: Say, say: Say) -> None
 def require_free(order: ImportOrder) -> None:
     """Raise `UserError` if the task's name is no plain name, or a task of that name exists."""
     require_no_flat_tasks(order.out)
-    if not re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9._-]*", order.name):
-        raise UserError("name of the task", expected="letters, digits, ., _ and -", found=repr(order.name))
+    if len(order.name) > MAX_NAME or not re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9._-]*", order.name):
+        expected = f"at most {MAX_NAME} letters, digits, ., _ and -"
+        raise UserError("name of the task", expected=expected, found=repr(order.name))
     for directory in (order.task, order.reference):
         if directory.exists():
             raise UserError("already exists", file=directory, remedy="choose another name or output, or remove it")

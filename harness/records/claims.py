@@ -105,7 +105,7 @@ class Claims:
             self._searched_at = time.monotonic()
 
     def _forget_dead(self, connection: Connection) -> None:
-        runs = read(connection, select(RUNS), RUNS, self._database.name)
+        runs = read(connection, select(RUNS), RUNS, self._database)
         dead = [run for run, *rest in runs if not self._is_alive(run, *rest)]
         if dead:
             _forget(connection, dead)

@@ -1,5 +1,6 @@
 """Connections to the results database: SQLite or PostgreSQL."""
 
+import os
 import threading
 import time
 import warnings
@@ -29,6 +30,9 @@ PAUSE_S, LONGEST_PAUSE_S = 0.25, 5.0  #: seconds between the first two tries, an
 LOCKED, FORBIDDEN = "55P03", "42501"
 
 FIX = "fix this and run the same command again"  #: remedy for a database that failed
+
+#: SQLite's messages about a file that cannot be opened or written; they do not say why.
+VAGUE = ("unable to open database file", "attempt to write a readonly database")
 
 T = TypeVar("T")
 
@@ -61,8 +65,12 @@ class LockedError(DatabaseError):
 class Database:
     """Access to an SQLite file or a PostgreSQL database; failures of the database raise `DatabaseError`."""
 
-    def __init__(self, address: Address, *, read_only: bool = False) -> None:
-        """Prepare access to a database without opening it; raise `UserError` unless it is SQLite or PostgreSQL."""
+    def __init__(self, address: Address, *, read_only: bool = False, option: str = "--results") -> None:
+        """Prepare access to a database without opening it; raise `UserError` unless it is SQLite or PostgreSQL.
+
+        `option` is the command-line option with the address, for messages.
+        """
+        self.other = f"name another database with {option}"  #: remedy for a database of another program
         whole = address.reveal()
         try:
             self.url = sqlalchemy.make_url(whole) if address.is_url else URL.create("sqlite", database=whole)
@@ -117,6 +125,8 @@ class Database:
                 raise LockedError(self.name, reason) from error
             if state == FORBIDDEN:
                 raise ForbiddenError(self.name, reason) from error
+            if reason in VAGUE and self.file is not None:
+                reason = _hindrance(self.file) or reason
             raise DatabaseError(self.name, reason) from error
         except UnicodeDecodeError as error:  # SQLite's driver failed to decode a message that quotes the file
             raise DatabaseError(self.name, "text that is not UTF-8") from error
@@ -191,6 +201,14 @@ def _file_of(url: URL) -> Path | None:
     if url.get_backend_name() != "sqlite" or not url.database:
         return None
     return Path(unquote(url.database.removeprefix("file:")) if "uri" in url.query else url.database)
+
+
+def _hindrance(file: Path) -> str:
+    """Return why SQLite cannot create or write a file; an empty text if its directory exists and both are writable."""
+    if not file.parent.is_dir():
+        return f"there is no directory {printable(str(file.parent))}"
+    places = [place for place in (file, file.parent) if place.exists() and not os.access(place, os.W_OK)]
+    return f"{printable(str(places[0].absolute()))} is read-only" if places else ""
 
 
 def _engine_of(url: URL) -> Engine:

@@ -22,7 +22,7 @@ def add_records(records: Records, file: Address | Path) -> int:
     added = 0
     if isinstance(file, Address) and file.is_url:
         raise UserError("not a results file", file=file, expected="the path of an SQLite file", found="a URL")
-    with Records(file, read_only=True) as others:
+    with Records(file, read_only=True, option="--add-records") as others:
         try:
             for group in in_groups(others.whole_of(only=[EVALUATIONS.c.outcome != Outcome.INFRA_ERROR])):
                 ended = records.ended([row.key for row in group])

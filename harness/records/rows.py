@@ -9,8 +9,9 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.types import NullType
 
 from harness.errors import UserError
+from harness.records.connection import Database
 from harness.records.row_rules import Rule, fit_together, rule_of
-from harness.records.tables import OTHER_DATABASE, Stored
+from harness.records.tables import Stored
 from harness.text import printable
 
 ROWS_AT_ONCE = 100  #: number of rows in memory at once; a row has up to 16 KB of output
@@ -24,16 +25,16 @@ def select_of(kind: type[Stored], table: Table) -> Select[Any]:
     return select(*(table.c[one.name] for one in fields(kind)))
 
 
-def read_as(kind: type[S], connection: Connection, query: Select[Any], table: Table, name: str) -> Iterator[S]:
+def read_as(kind: type[S], connection: Connection, query: Select[Any], table: Table, database: Database) -> Iterator[S]:
     """Yield the rows of a query, made by `select_of`, as objects of the class `kind`; see `read` for the errors."""
-    for number, *columns in read(connection, query, table, name):
+    for number, *columns in read(connection, query, table, database):
         yield kind(*columns, id=number)
 
 
-def read(connection: Connection, query: Executable, table: Table, name: str) -> Iterator[Sequence[Any]]:
+def read(connection: Connection, query: Executable, table: Table, database: Database) -> Iterator[Sequence[Any]]:
     """Yield the rows of a query; raise `UserError` for a value that breaks the rule of its column in `table`.
 
-    `name` is the name of the database, for messages.
+    The messages name `database`.
     """
     result = connection.execute(query)
     names = list(result.keys())
@@ -46,7 +47,7 @@ def read(connection: Connection, query: Executable, table: Table, name: str) -> 
         except (ValueError, TypeError, OverflowError, RecursionError):  # a value that SQLAlchemy cannot convert
             fit = False
         if not fit:
-            raise _first_wrong(connection, table, name)
+            raise _first_wrong(connection, table, database)
         if not rows:
             return
         yield from rows
@@ -62,23 +63,23 @@ def _fit(rows: Sequence[Row[Any]], rules: Sequence[tuple[int, Rule]], pair: Sequ
     return all(all(map(rule.holds, rule.different(columns[i]))) for i, rule in rules)
 
 
-def _first_wrong(connection: Connection, table: Table, name: str) -> UserError:
-    columns, where = list(table.columns), f"{name}, table {table.name}"
+def _first_wrong(connection: Connection, table: Table, database: Database) -> UserError:
+    columns, where = list(table.columns), f"{database.name}, table {table.name}"
     stored = [type_coerce(column, NullType()).label(column.name) for column in columns]  # without conversion
     streamed = connection.execution_options(yield_per=ROWS_AT_ONCE)
     for row in streamed.execute(select(*stored).order_by(table.c.id)):
         for column, value in zip(columns, row, strict=True):
             if not (rule := rule_of(column)).holds(value):
-                return _wrong(f"{where}, row {_shown(row.id)}, column {column.name}", rule.words, value)
+                return _wrong(f"{where}, row {_shown(row.id)}, column {column.name}", rule.words, value, database.other)
         if "outcome" in table.c and not fit_together(row.outcome, row.value):
             words = "a number" if row.value is None else f"none, because the outcome is {row.outcome}"
-            return _wrong(f"{where}, row {_shown(row.id)}, column value", words, row.value)
-    return UserError(f"table {table.name} is not as pgdl writes it", file=name, remedy=OTHER_DATABASE)
+            return _wrong(f"{where}, row {_shown(row.id)}, column value", words, row.value, database.other)
+    return UserError(f"table {table.name} is not as pgdl writes it", file=database.name, remedy=database.other)
 
 
-def _wrong(where: str, expected: str, value: object) -> UserError:
+def _wrong(where: str, expected: str, value: object, remedy: str) -> UserError:
     found = "nothing" if value is None else _shown(value)
-    return UserError(where, expected=expected, found=found, remedy=OTHER_DATABASE)
+    return UserError(where, expected=expected, found=found, remedy=remedy)
 
 
 def _shown(value: object) -> str:

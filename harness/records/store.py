@@ -15,8 +15,8 @@ from harness.records.connection import Database
 from harness.records.evaluation import EVALUATIONS, REQUESTS, Evaluation, Record, Request
 from harness.records.keys import in_groups, newest_of_keys
 from harness.records.rows import ROWS_AT_ONCE, read, read_as, select_of
-from harness.records.schema import FIRST_RUN, open_tables
-from harness.records.tables import OTHER_DATABASE, Stored, columns_of
+from harness.records.schema import first_run, open_tables
+from harness.records.tables import Stored, columns_of
 from harness.text import printable
 
 T = TypeVar("T")
@@ -36,14 +36,15 @@ class EndedCall(NamedTuple):
 class Records(Database):
     """A results database. A method that adds rows returns when they are on disk; failures raise `UserError`."""
 
-    def __init__(self, location: Address | Path | str, *, read_only: bool = False) -> None:
+    def __init__(self, location: Address | Path | str, *, read_only: bool = False, option: str = "--results") -> None:
         """Open a database by its SQLAlchemy URL or the path of its SQLite file, and create missing tables.
 
-        A `read_only` database must exist, and cannot be changed.
+        A `read_only` database must exist, and cannot be changed. Messages name the `option` of the
+        location.
         """
-        super().__init__(Address.of(location, "results"), read_only=read_only)
+        super().__init__(Address.of(location, "results"), read_only=read_only, option=option)
         if read_only and self.file is not None and not self.file.exists():
-            raise UserError("no such results file", file=self.name, remedy=FIRST_RUN)
+            raise UserError("no such results file", file=self.name, remedy=first_run(self))
         open_tables(self, read_only=read_only)
 
     @staticmethod
@@ -71,14 +72,14 @@ class Records(Database):
         chosen = or_(table.id.in_(newest), table.merged_at.is_not(None))
         query = select_of(Request, REQUESTS).where(chosen).order_by(table.id)
         with self.begin() as connection:
-            found = list(read_as(Request, connection, query, REQUESTS, self.name))
+            found = list(read_as(Request, connection, query, REQUESTS, self))
         for request in found:
             try:
                 configuration_from(request.settings)
             except ValueError as error:
                 where = f"{self.name}, table requests, row {request.id}, settings"
                 what, wrong = "not the settings of a run", printable(str(error))
-                raise UserError(what, file=where, found=wrong, remedy=OTHER_DATABASE) from error
+                raise UserError(what, file=where, found=wrong, remedy=self.other) from error
         return found
 
     def ended(self, keys: Collection[str]) -> list[EndedCall]:
@@ -89,7 +90,7 @@ class Records(Database):
         """Yield the newest record of each key, in any order; keys without a record are left out."""
         with self.begin() as connection:
             for query in newest_of_keys(select_of(Record, EVALUATIONS), keys):
-                yield from read_as(Record, connection, query, EVALUATIONS, self.name)
+                yield from read_as(Record, connection, query, EVALUATIONS, self)
 
     def newest_of(self, *conditions: ColumnElement[bool]) -> Iterator[Record]:
         """Yield the newest record of every key among the records that meet the conditions, oldest first.
@@ -111,7 +112,7 @@ class Records(Database):
         chosen = select_of(kind, EVALUATIONS).where(EVALUATIONS.c.id.in_(newest), *only).order_by(EVALUATIONS.c.id)
         with self.begin() as connection:
             streamed = connection.execution_options(yield_per=ROWS_AT_ONCE)
-            yield from read_as(kind, streamed, chosen, EVALUATIONS, self.name)
+            yield from read_as(kind, streamed, chosen, EVALUATIONS, self)
 
     def all_of(self, submission: str) -> tuple[list[Evaluation], list[Request]]:
         """Return all records and requests of a submission, not only the newest record of each call."""
@@ -121,7 +122,7 @@ class Records(Database):
 
     def _all_rows(self, kind: type[S], table: Table, submission: str, connection: Connection) -> list[S]:
         chosen = select_of(kind, table).where(table.c.submission == submission).order_by(table.c.id)
-        return list(read_as(kind, connection, chosen, table, self.name))
+        return list(read_as(kind, connection, chosen, table, self))
 
     def delete(self, *rows: Evaluation | Request) -> None:
         """Delete rows that were read from this database, in a single transaction."""
@@ -138,7 +139,7 @@ class Records(Database):
         with self.begin() as connection:
             if self.is_postgresql:  # the server may take a second to compile a query that runs for milliseconds
                 connection.execute(select(func.set_config("jit", "off", True)))
-            return list(read(connection, query, EVALUATIONS, self.name))
+            return list(read(connection, query, EVALUATIONS, self))
 
     def output_tails(self, keys: Collection[str]) -> dict[str, str]:
         """Return key -> end of the submission's output, from the newest record of each key that has a record."""
@@ -152,7 +153,7 @@ class Records(Database):
     def _columns_of(self, names: Iterable[str], keys: Collection[str]) -> Iterator[Sequence[Any]]:
         with self.begin() as connection:
             for query in newest_of_keys(select(*(EVALUATIONS.c[name] for name in names)), keys):
-                yield from read(connection, query, EVALUATIONS, self.name)
+                yield from read(connection, query, EVALUATIONS, self)
 
     def _insert(self, table: Table, rows: Iterable[Stored]) -> None:
         given = [columns_of(row) for row in rows]

@@ -37,7 +37,6 @@ def _flag(value: Any) -> Any:
     return bool(value) if type(value) is int and value in (0, 1) else value
 
 
-OTHER_DATABASE = "name another database with --results"  #: remedy for a database of another program
 METADATA = MetaData()  #: the tables of the results database
 
 

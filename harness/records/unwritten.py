@@ -79,7 +79,7 @@ def _parts(file: Path) -> Iterator[Sequence[Evaluation]]:
             open_tables(local, read_only=True)
             query = select_of(Evaluation, EVALUATIONS).order_by(EVALUATIONS.c.id)
             with local.begin() as connection:
-                yield from in_groups(read_as(Evaluation, connection, query, EVALUATIONS, local.name))
+                yield from in_groups(read_as(Evaluation, connection, query, EVALUATIONS, local))
     except UserError as error:
         raise UnusableError(str(error)) from error
 

@@ -1,12 +1,13 @@
-"""The preview picture of a site, which other websites show beside a link. `pgdl verify` does not check the picture."""
+"""The preview picture of a site, which other websites show beside a link.
+
+Matplotlib's versions draw different bytes, so `pgdl verify` does not compare the picture.
+"""
 
 import io
 from importlib.util import find_spec
-from pathlib import Path
 
 from harness.board.board import Board
 from harness.board.verdict import verdict
-from harness.errors import writing
 from harness.site.axis import board_axis
 from harness.text import cut
 
@@ -19,14 +20,10 @@ WIDTH, HEIGHT, DPI = 8.0, 4.2, 150
 MOST, LONGEST = 5, 30
 
 
-def write_card(board: Board, title: str, directory: Path) -> None:
-    """If Matplotlib is installed, write the picture of a board into the directory of its site."""
-    if find_spec("matplotlib") is not None:
-        with writing(directory / CARD):
-            (directory / CARD).write_bytes(_draw(board, title))
-
-
-def _draw(board: Board, title: str) -> bytes:
+def draw_card(board: Board, title: str) -> bytes | None:
+    """Return the picture of a board as PNG, or None if Matplotlib is not installed."""
+    if find_spec("matplotlib") is None:
+        return None
     from harness.plots import CHANCE, COLOUR, FAINT, INK, new_figure
 
     lead = "".join(words.text for words in verdict(board, [""] * len(board.rows)).lead)

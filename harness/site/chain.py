@@ -47,7 +47,8 @@ def read_chain(stream: IO[bytes], file: Path, start: str, most: int) -> Iterator
         digest = _next(digest, text)
         if found != digest:
             where = ", ".join(printable(str(record.get(name)))[:80] for name in ("submission", "task", "model"))
-            expected = f"a digest {digest[:12]}... of the line and those before it"
+            covered = "the line and those before it" if number > 1 else "this line, site.json and reference_data"
+            expected = f"a digest {digest[:12]}... of {covered}"
             found = f"{printable(found[:12])}..."
             raise UserError(f"line {number} ({where})", file=file, expected=expected, found=found)
         require_plain(record, file)

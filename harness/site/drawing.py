@@ -10,8 +10,9 @@ from harness.text import cut
 WIDTH, HEIGHT = 560, 350
 LEFT, TOP, RIGHT, BOTTOM = 52, 26, 542, 300
 
-#: Width of a character, height of a line, distance of a name from its dot, and radius of a dot, in pixels on a phone.
-CHARACTER, LINE, BESIDE, RADIUS = 9, 18, 9, 5
+#: Width of a character, height of a line, distance of a name from its dot, and radius of a dot, in pixels on a phone;
+#: and height below the frame at which a dot's name would be level with the labels of ticks.
+CHARACTER, LINE, BESIDE, RADIUS, TICKS = 9, 18, 9, 5, 13
 
 #: Maximum number of characters of a name.
 LONGEST = 24
@@ -83,7 +84,8 @@ class Drawing:
     def names(self) -> list[tuple[float, float, str, str]]:
         """(x, y, alignment, text) of each name that has room beside its dot. Names of ringed dots may cover dots."""
         found: list[tuple[float, float, str, str]] = []
-        taken: list[tuple[float, float, float]] = []
+        halves = [(at, CHARACTER * len(text) / 2) for at, text in self.view.x_ticks]
+        taken = [(at - half, at + half, float(BOTTOM + TICKS)) for at, half in halves]
         dots = [(x - RADIUS, x + RADIUS, y) for x, y in self.view.places]
         named = [(dot, place) for dot, place in zip(self.dots, self.view.places, strict=True) if dot.name]
         for dot, (x, y) in sorted(named, key=lambda pair: not pair[0].is_ringed):

@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from harness.errors import UserError
+from harness.format.files import MAX_JSON
 from harness.parsing import parse_json
 from harness.reading import read_below
 from harness.site.bounds import MAX_DIFFERENCES, MAX_MESSAGE
@@ -42,11 +43,12 @@ class Verified:
     head: str  #: last digest of the chain of records
     n_records: int
     n_files: int  #: number of compared files
+    unchecked: tuple[str, ...]  #: files that are not compared: the preview picture, if the first page names it
     withheld: tuple[str, ...]  #: hidden tasks, whose results cannot be verified
 
 
 def verify_site(directory: Path | str) -> Verified:
-    """Compute a site again from its data, and compare every file. The site may be hostile.
+    """Compute a site again from its data, and compare every file but `card.png`. The site may be hostile.
 
     Raises `UserError` if the data are missing or malformed, if a record has a wrong digest, or if another version of
     this program made the site.
@@ -57,22 +59,34 @@ def verify_site(directory: Path | str) -> Verified:
     try:
         data = read_files(directory)
         files, head = to_files(data)
-        files |= render_site(make_site(data, head))
+        has_card = _names_card(directory)
+        files |= render_site(make_site(data, head), has_card=has_card)
     except UserError as error:
         raise UserError(cut(str(error).replace("\n", "; "), MAX_MESSAGE)) from error
-    differences = tuple(cut(line, MAX_MESSAGE) for line in islice(_differences(files, directory), MAX_DIFFERENCES))
+    unchecked = (CARD,) if has_card else ()
+    found = islice(_differences(files, unchecked, directory), MAX_DIFFERENCES)
+    differences = tuple(cut(line, MAX_MESSAGE) for line in found)
     hidden = tuple(cut(name, MAX_MESSAGE) for name in data.settings.hidden)
-    return Verified(differences, head, len(data.records), len(files), hidden)
+    return Verified(differences, head, len(data.records), len(files), unchecked, hidden)
 
 
-def _differences(computed: Mapping[str, bytes], directory: Path) -> Iterator[str]:
+def _names_card(directory: Path) -> bool:
+    """Return whether the first page names the preview picture."""
+    try:
+        return b'<meta property="og:image"' in read_below(directory, "index.html", MAX_JSON)
+    except UserError:
+        return False  # `_differences` reports the page
+
+
+def _differences(computed: Mapping[str, bytes], unchecked: Collection[str], directory: Path) -> Iterator[str]:
     """Yield a line on the first row of the board that differs, and on each file that is different, missing or extra."""
     yield from _rows(computed[BOARD], directory)
     for name, content in computed.items():
         if (problem := _problem(content, directory, name)) is not None:
             yield f"{name}: {problem}"
+    yield from (f"{name}: missing" for name in unchecked if not (directory / name).is_file())
     folders = {folder.as_posix() for name in computed for folder in PurePosixPath(name).parents}
-    yield from sorted(islice(_strange(directory, "", computed, folders), MAX_DIFFERENCES))
+    yield from sorted(islice(_strange(directory, "", {*computed, *unchecked}, folders), MAX_DIFFERENCES))
 
 
 def _rows(computed: bytes, directory: Path) -> Iterator[str]:
@@ -105,7 +119,7 @@ def _strange(directory: Path, below: str, names: Collection[str], folders: Colle
                 yield f"{name}: a link"
             elif name in folders and entry.is_dir(follow_symlinks=False):
                 yield from _strange(directory, f"{name}/", names, folders)
-            elif name not in names and name != CARD:
+            elif name not in names:
                 yield f"{name}: not part of the site"
 
 

@@ -15,14 +15,18 @@ from harness.site.pages import make_site, render_report, render_site
 _SOMETIMES = {"submissions", "tasks", CARD, ".new"}
 
 
-def write_site(data: SiteData, directory: Path) -> str:
+def write_site(data: SiteData, directory: Path, card: bytes | None = None) -> str:
     """Write a site to a directory, and return the last digest of its records. An earlier site there is replaced.
+
+    `card` is the preview picture of `draw_card`; without a picture, no page names it.
 
     Raises `UserError` if the directory contains anything but a site, or cannot be written.
     """
     _require_replaceable(directory)
     files, head = to_files(data)
-    files |= render_site(make_site(data, head))
+    files |= render_site(make_site(data, head), has_card=card is not None)
+    if card is not None:
+        files[CARD] = card
     _require_no_others(directory, files)
     temporary = directory / ".new"
     with writing(directory):

@@ -169,6 +169,11 @@ class TaskDirectory:
             raise UserError(f"no task {name!r}", file=self.root, expected=expected, found=found, remedy=hint)
 
 
+def is_absent_default(root: Path) -> bool:
+    """Whether `root` is the default directory of the tasks, and does not exist. Any other directory must exist."""
+    return str(root) == DEFAULT_DIRECTORY and not _exists(root)
+
+
 def require_no_flat_tasks(root: Path) -> None:
     """Raise `UserError` if `root` has tasks in the flat layout: a new task in the full layout would hide them."""
     if not (root / INPUTS).is_dir() and (flat := _task_directories(root)):

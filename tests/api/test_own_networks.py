@@ -38,11 +38,50 @@ def test_arrays_and_datasets_give_the_same_value(model: Any) -> None:
         ((X[:, :7], Y), r"expected inputs of shape \(8, 8, 1\), as the model takes, found \(7, 8, 1\)"),
         ((X, Y + 1), "example 3: expected a label from 0 to 3, found 4"),
         ((X * np.nan, Y), "example 0: expected finite numbers"),
+        ((X.astype(float) + 1e300, Y), "example 0: expected finite numbers"),
+        ((X[:0], Y[:0]), r"expected non-empty arrays .*, found shapes \(0, 8, 8, 1\) and \(0,\)"),
+        ((X + 1j, Y), "data: expected inputs that are real numbers, found complex"),
+        ((X, Y.astype(str)), "data: expected labels that are real numbers, found string"),
+        ((X, Y / 2), "example 1: expected a whole number as its label, found 0.5"),
+        (([[1, 2], [3]], [0, 1]), "data: expected arrays of numbers"),
     ],
 )
-def test_other_data_are_refused_in_one_line(model: Any, data: object, problem: str) -> None:
-    with pytest.raises(pgdl.UserError, match=problem):
-        pgdl.measure("cross_entropy")(model, data)
+@pytest.mark.parametrize("name", ["num_params", "cross_entropy"])
+def test_other_data_are_refused_in_one_line_by_every_measure(model: Any, name: str, data: object, problem: str) -> None:
+    for call in (pgdl.measure(name), lambda *given: pgdl.measures(*given, [name])):
+        with pytest.raises(pgdl.UserError, match=problem):
+            call(model, data)
+
+
+def test_datasets_that_no_measure_can_read(model: Any) -> None:
+    import tensorflow as tf
+
+    for data, problem in (
+        (tf.data.Dataset.from_tensor_slices((X, Y)).repeat(), "data: expected a dataset that ends"),
+        (tf.data.Dataset.from_tensor_slices((X, {"a": Y})), "data: expected labels that are real numbers"),
+    ):
+        with pytest.raises(pgdl.UserError, match=problem):
+            pgdl.measure("num_params")(model, data)
+
+
+def test_models_that_no_measure_can_read(model: Any) -> None:
+    import keras
+
+    diverged = keras.models.clone_model(model)
+    diverged.set_weights([array * np.nan for array in diverged.get_weights()])
+    inputs = [keras.Input((8, 8, 1)), keras.Input((8, 8, 1))]
+    for other, problem in (
+        (keras.Sequential([keras.layers.Dense(4)]), "model: not built: found Sequential; begin it with keras.Input"),
+        (keras.Model(inputs, keras.layers.add(inputs)), "model: expected a sequential or functional model with one"),
+        (diverged, "model: expected finite weights, found NaN or infinity in layer dense"),
+    ):
+        with pytest.raises(pgdl.UserError, match=problem):
+            pgdl.measure("num_params")(other, (X, Y))
+
+
+def test_a_problem_is_told_without_the_class_of_its_error(model: Any) -> None:
+    (row,) = pgdl.measures(model, (X + 1, Y), ["augmentation_robustness_penalty"])
+    assert row["problem"].startswith("dataset: example 0: expected pixels in [0, 1], found ")
 
 
 @pytest.mark.parametrize("model", [None, "model.keras", {}])

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from board_examples import GAPS, MEASURE, MODELS, OFFICIAL, compare, failed, rows
+from board_examples import GAPS, MEASURE, MODELS, OFFICIAL, compare, failed, references, rows
 from pyarrow import parquet
 
 from harness.board.board import Board
@@ -111,6 +111,12 @@ def test_outside_the_sandbox_nothing_is_ranked(known: dict[str, Reference]) -> N
     (row,) = found.rows
     assert (row.rank, row.score) == (None, pytest.approx(100))
     assert found.cells(row)[0] == "-"
+
+
+def test_nothing_is_ranked_if_no_task_can_have_a_score(tmp_path: Path) -> None:
+    reference = references(tmp_path, gaps=GAPS[:4], sizes=(2, 2))
+    found = compare(rows("good", GAPS[:4]), reference, {"good": "norm", "never": "norm"})
+    assert [row.rank for row in found.rows] == [None, None]
 
 
 def test_of_withheld_tasks_scores_are_rounded_and_reasons_are_not_told(known: dict[str, Reference]) -> None:

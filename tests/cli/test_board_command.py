@@ -74,7 +74,8 @@ def test_more_columns_reach_the_site_and_its_files(pgdl: Pgdl, folder: Path) -> 
     assert pgdl("board", "--columns", "sign_error", "--html", "site").code == 0
     assert ">sign-error toy</th>" in (folder / "site/index.html").read_text()
     assert "sign_error:toy" in (folder / "site/leaderboard.csv").read_text().splitlines()[0]
-    assert pgdl("verify", "site").code == 0
+    verified = pgdl("verify", "site")
+    assert (verified.code, verified.out.splitlines()[1]) == (0, "Not checked: the preview picture (card.png).")
     assert (folder / "site/card.png").read_bytes().startswith(b"\x89PNG")
 
 
@@ -153,7 +154,9 @@ def test_what_the_tasks_can_tell_is_said_before_anybody_runs(pgdl: Pgdl, folder:
         assert re.search(r"middle: (note: )?12 networks can show p = 0\.0156 at best, and a difference of \d\d ", text)
         assert re.search(f"small: (note: )?{small}", text)
         assert text.count("networks can") == 3
-    assert small in json.loads(pgdl("board", "--format", "json").out)["remarks"][-1]
+    first, *_, last = json.loads(pgdl("board", "--format", "json").out)["remarks"]
+    assert (first, small in last) == ("no records of these tasks; run `pgdl run SUBMISSION` first", True)
+    assert first in pgdl("board", "--task", "secret").out
 
 
 def test_without_results_or_reference_data(pgdl: Pgdl, folder: Path) -> None:

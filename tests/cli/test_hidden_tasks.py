@@ -62,6 +62,25 @@ def test_the_organiser_can_see_all_digits(pgdl: Pgdl) -> None:
     assert "29.54" not in pgdl("board").out
 
 
+@pytest.mark.usefixtures("hidden")
+@pytest.mark.parametrize(
+    "command", ["score", "board", "report", "results", "compare --recorded", "task list", "task show", "task validate"]
+)
+def test_a_warning_names_the_hidden_tasks_that_are_shown_in_full(
+    pgdl: Pgdl, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    says = "pgdl: hidden tasks are shown in full, because of {}: toy\n"
+    assert pgdl(*command.split(), "--withhold", "never").err.startswith(says.format("--withhold never"))
+    monkeypatch.setenv("PGDL_WITHHOLD", "never")
+    assert pgdl(*command.split()).err.startswith(says.format("PGDL_WITHHOLD=never"))
+    assert "in full" not in pgdl(*command.split(), "--withhold", "auto").err
+
+
+def test_no_warning_names_open_tasks(pgdl: Pgdl, hidden: Path) -> None:
+    write_reference(hidden, "other")
+    assert "in full" not in pgdl("board", "--withhold", "never", "--task", "other").err
+
+
 def test_scores_of_tasks_that_are_not_marked_can_be_rounded_as_well(pgdl: Pgdl, folder: Path, record: Record) -> None:
     write_reference(folder / "task_data")
     record(rows("mine"))
@@ -74,8 +93,10 @@ def test_hidden_tasks_never_run_without_a_sandbox(pgdl: Pgdl, folder: Path) -> N
     for command in ("run", "check"):
         for withhold in ("auto", "never"):
             ended = pgdl(command, "mine.py", "--unsafe-no-sandbox", "--withhold", withhold)
-            assert (ended.code, ended.out, len(ended.err.splitlines())) == (2, "", 1)
-            assert "--unsafe-no-sandbox: not with hidden tasks (tiny)" in ended.err
+            *warnings, refusal = ended.err.splitlines()
+            assert (ended.code, ended.out) == (2, "")
+            assert [line.rpartition(": ")[2] for line in warnings] == ["tiny"] * (withhold == "never")
+            assert "--unsafe-no-sandbox: not with hidden tasks (tiny)" in refusal
     assert not (folder / "results.db").exists()
 
 

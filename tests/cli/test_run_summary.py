@@ -122,9 +122,10 @@ def test_records_are_let_go_of_when_they_are_shown(pgdl: Pgdl, folder: Path, mon
     monkeypatch.setattr("harness.api.calls.prepare", lambda *_: (SETTINGS, Nowhere()))
     monkeypatch.setattr("harness.api.calls.TaskDirectory", lambda root: Mock(runnable=lambda names: []))
     monkeypatch.setattr("harness.api.calls.read_tasks", lambda files, withhold: [make_task(50)])
-    ended = pgdl("run", "mine.py")
+    ended = pgdl("run", "mine.py", "--task", "toy")
     assert ended.code == 0
     assert ended.err == ""
+    assert ended.lines[-1] == "Next: pgdl board --tasks task_data --task toy"
     assert "50 of 50" in ended.out
     assert most <= 2  # the shown record and the next
 

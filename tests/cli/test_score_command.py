@@ -213,6 +213,7 @@ def test_wrong_predictions_end_with_2(
         (["--predictions", "mine"], "mine: not a directory: expected a directory with TASK.predict files"),
         (["--predictions", ".", "margin"], "--predictions scores files: it cannot be combined with SUBMISSION"),
         (["--reference", "nowhere"], "nowhere: not a directory"),
+        (["--reference", "task_data", "--tasks", "nowhere"], "nowhere: not a directory"),
         (["--task", "tyo"], "did you mean 'toy'?"),
         (["--results", "nowhere.db"], "nowhere.db: no such results file; run `pgdl run SUBMISSION` first"),
         (["nobody"], "no records of 'nobody'; recorded here: mine"),

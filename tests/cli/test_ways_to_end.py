@@ -64,6 +64,11 @@ def test_an_argument_that_no_file_can_have(argument: str, pgdl: Pgdl, folder: Pa
     assert (ended.code, len(ended.err.splitlines())) == (2, 1)
 
 
+@pytest.mark.parametrize("command", [("board", "--tasks"), ("task", "show"), ("task", "build", "--output", "o")])
+def test_a_path_that_is_too_long(command: tuple[str, ...], pgdl: Pgdl, folder: Path) -> None:
+    assert ": File name too long" in pgdl(*command, "x" * 300).refusal()
+
+
 @pytest.mark.parametrize("place", ["file", "/proc/no"])
 def test_places_where_no_task_can_be_built(place: str, pgdl: Pgdl, folder: Path) -> None:
     (folder / "file").touch()

@@ -285,7 +285,14 @@ def test_broken_tables(name, folder, refused):
 
 
 def test_names_of_tasks(refused):
-    assert "name of the task: expected letters, digits, ., _ and -, found '../x'" in refused("--name", "../x")
+    expected = "name of the task: expected at most 200 letters, digits, ., _ and -, found"
+    for name in ("../x", 300 * "x"):
+        assert f"{expected} '{name}'" in refused("--name", name)
+
+
+@pytest.mark.parametrize("number", ["nan", "inf", "0", "-1", "1e-300"])
+def test_divisors(number, refused):
+    assert f"--divide-by: expected a number from 1e-30 to 1e+30, found {number}\n" in refused("--divide-by", number)
 
 
 def npz(**arrays):

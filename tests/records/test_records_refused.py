@@ -1,6 +1,7 @@
 """Unusable databases: one line with name, reason and remedy."""
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,18 @@ def test_a_file_that_is_no_database(tmp_path: Path) -> None:
     assert file.read_text().startswith("rank,submission")
 
 
+@pytest.mark.parametrize("read_only", [False, True])
+def test_the_file_of_another_program_stays_as_it_is(tmp_path: Path, *, read_only: bool) -> None:
+    file = tmp_path / "other.db"
+    with closing(sqlite3.connect(file)) as other:
+        other.execute("CREATE TABLE notes (text)")
+    before = file.read_bytes()
+    message = refusal(file, read_only=read_only)
+    expected = "another program's file: expected a results file of pgdl, found tables notes"
+    assert message == f"{file}: {expected}; name another database with --results"
+    assert file.read_bytes() == before
+
+
 @pytest.mark.parametrize("column", ["peak_memory_bytes", "outcome", "task"])
 def test_the_table_of_another_version(column: str, tmp_path: Path) -> None:
     file = tmp_path / "results.db"
@@ -52,8 +65,10 @@ def test_the_table_of_another_version(column: str, tmp_path: Path) -> None:
 
 
 def test_places_where_no_file_can_be(tmp_path: Path) -> None:
-    for place in (tmp_path / "no" / "such" / "folder" / "results.db", Path("/proc/results.db")):
-        assert refusal(place).startswith(f"{place}: the results database failed: unable to open database file")
+    missing = tmp_path / "no" / "results.db"
+    assert refusal(missing).startswith(f"{missing}: the results database failed: there is no directory {tmp_path}/no;")
+    place = Path("/proc/results.db")
+    assert refusal(place).startswith(f"{place}: the results database failed: unable to open database file")
     assert refusal(tmp_path) == f"{tmp_path}: cannot be read: expected a regular file, found a directory"
 
 
@@ -65,6 +80,16 @@ def test_a_file_that_may_not_be_written_is_refused_when_the_first_row_comes(tmp_
         pytest.raises(UserError, match="the results database failed: attempt to write a readonly database"),
     ):
         records.add(evaluation())
+
+
+def test_places_that_are_read_only_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "results.db"
+    Records(str(file)).__exit__(None, None, None)
+    for closed in (file, tmp_path):
+        with monkeypatch.context() as patch, Records(f"sqlite:///file:{file}?mode=ro&uri=true") as records:
+            patch.setattr("os.access", lambda path, _mode, closed=closed: path != closed)  # root may write everywhere
+            with pytest.raises(UserError, match=f"the results database failed: {closed} is read-only; fix this"):
+                records.add(evaluation())
 
 
 def test_a_question_mark_in_the_name_of_a_file_is_a_character_like_any_other(tmp_path: Path) -> None:

@@ -21,6 +21,11 @@ def test_a_name_stands_on_the_side_with_room() -> None:
     assert named((99, 50)) == {"dot_0": "end"}
 
 
+def test_no_name_stands_on_the_label_of_a_tick() -> None:
+    assert named((18, 50)) == {"dot_0": "start"}
+    assert named((18, 0)) == {"dot_0": "end"}
+
+
 def test_a_name_without_room_is_left_out() -> None:
     assert named((50, 50), (48, 50), (52, 50)) == {"dot_1": "end", "dot_2": "start"}
 

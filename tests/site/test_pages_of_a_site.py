@@ -198,6 +198,19 @@ def test_the_page_on_reading_explains_every_column_of_luck(pages: dict[str, str]
         assert words in section, name
 
 
+def test_the_page_on_reading_promises_a_fit_on_other_tasks_only_if_there_are_any(tmp_path: Path) -> None:
+    alone = site_with(tmp_path)
+    assert "hyperparameters, other tasks" not in alone["index.html"]
+    assert "it needs a second task that is not hidden" in alone["reading.html"]
+    assert "Up to two rows below the table show how much" in alone["reading.html"]
+
+
+def test_a_plot_speaks_of_the_models_with_a_value(pages: dict[str, str]) -> None:
+    """Of the eight models of a task, one has none."""
+    assert "A dot for each model that has a value;" in pages["submissions/half.html"]
+    assert "a dot for each network for which the submission has a value." in pages["compare.html"]
+
+
 def test_the_legend_speaks_of_colour_only_if_a_cell_has_any(pages: dict[str, str], tmp_path: Path) -> None:
     assert "cells with more colour" in pages["index.html"]
     assert "cells with more colour" not in site_with(tmp_path)["index.html"]

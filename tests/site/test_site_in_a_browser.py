@@ -71,6 +71,16 @@ def test_more_columns_are_remembered_in_the_address_and_need_no_script(browser: 
     context.close()
 
 
+def test_without_scripts_the_comparison_says_so_below_its_heading(browser: Any, site: Path) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"file://{site}/site/compare.html")
+    heading, sentence = (page.locator(name).bounding_box() for name in ("h1", "noscript p"))
+    padding = page.eval_on_selector("h1", "heading => parseFloat(getComputedStyle(heading).paddingLeft)")
+    assert sentence["x"] == pytest.approx(heading["x"] + padding, abs=1)
+    context.close()
+
+
 def test_two_submissions_are_chosen_on_the_board_and_compared(page: Any, site: Path) -> None:
     page.goto(f"file://{site}/site/index.html")
     page.click(".when-looking")
@@ -84,6 +94,13 @@ def test_two_submissions_are_chosen_on_the_board_and_compared(page: Any, site: P
     page.select_option("select >> nth=2", label="half (29.5)")
     assert page.locator("#compared section >> nth=0 >> figure").count() == 3
     assert page.locator("#compared caption >> nth=0").inner_text() == "Where they disagree most"
+    plots = page.locator("#compared section >> nth=0 >> svg")
+    ranks = {svg.get_attribute("aria-label"): svg.locator("text >> nth=0").text_content() for svg in plots.all()}
+    assert ranks == {
+        "winner on second": "rank of the value: 1 (smallest) to 8",
+        "ties on second": "rank of the value: 1 (smallest) to 8",
+        "half on second": "rank of the value: 1 (smallest) to 7",
+    }
     page.goto(page.url)
     page.wait_for_selector("#compared section")
     assert page.locator("#compared section >> nth=0 >> figure").count() == 3

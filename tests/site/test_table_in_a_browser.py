@@ -4,10 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from site_examples import data_of
 
 from harness.board.leaderboard import build_board
 from harness.site import gather, write_site
 from tests.board.board_examples import GAPS, collect, references, rows
+from tests.records.evaluation_rows import request
 
 pytestmark = pytest.mark.rest
 
@@ -126,3 +128,27 @@ def long_name(page: Any) -> str:
     """The file of the page of a submission with a name as long as any."""
     links = [str(link.get_attribute("href")) for link in page.query_selector_all(".board tbody a")]
     return max(links, key=len).removeprefix("submissions/")
+
+
+def test_a_long_description_makes_the_table_no_wider(page: Any, tmp_path: Path) -> None:
+    widths = []
+    for length in (10, 480):
+        records = rows("mine")
+        write_site(
+            data_of(references(tmp_path / "reference"), records, [request(records[0], description="a " * length)]),
+            tmp_path / "site",
+        )
+        page.goto(f"file://{tmp_path}/site/index.html")
+        page.goto(f"{page.url}#more")
+        widths.append(page.evaluate("document.querySelector('.rows table').offsetWidth"))
+    assert widths[0] == widths[1]
+
+
+def test_on_paper_the_rank_is_narrow_and_headings_stay_with_their_text(board: Any) -> None:
+    board.emulate_media(media="print")
+    board.set_viewport_size({"width": 703, "height": 1000})
+    rank, name = (board.locator(f".rows thead .{column}").bounding_box()["width"] for column in ("rank", "name"))
+    assert rank < 60 < 300 < name
+    assert set(board.eval_on_selector_all("h2", "all => all.map((one) => getComputedStyle(one).breakAfter)")) == {
+        "avoid"
+    }

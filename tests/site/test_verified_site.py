@@ -21,7 +21,7 @@ from harness.digest import digest_of
 from harness.errors import UserError
 from harness.site import SiteData, verify_site, write_site
 from harness.site.chain import to_chain
-from harness.site.files import RECORDS, SETTINGS, to_files
+from harness.site.files import RECORDS, SETTINGS, read_files, to_files
 
 
 @pytest.fixture(scope="module")
@@ -68,6 +68,15 @@ def test_nothing_of_a_hidden_task_is_in_a_site(tmp_path: Path) -> None:
     assert not any(digits in pages for digits in exact)
 
 
+def test_the_first_page_names_the_preview_picture_only_of_a_site_that_has_it(site: Path) -> None:
+    data = read_files(site)
+    for card in (b"\x89PNG", None):
+        write_site(data, site, card)
+        found = verify_site(site)
+        assert (found.differences, found.unchecked) == ((), ("card.png",) if card else ())
+        assert ("card.png" in (site / "index.html").read_text()) == (site / "card.png").exists() == bool(card)
+
+
 def rewrite(path: Path, old: str, new: str) -> None:
     text = path.read_text()
     assert old in text
@@ -81,12 +90,19 @@ def a_score(site: Path) -> None:
     (site / "leaderboard.json").write_text(json.dumps(content, indent=1, allow_nan=False) + "\n")
 
 
+def without_its_card(site: Path) -> None:
+    write_site(read_files(site), site, b"\x89PNG")
+    (site / "card.png").unlink()
+
+
 CHANGES: list[tuple[Callable[[Path], None], str]] = [
     (a_score, r"leaderboard.json: row \d \(ties\): score: computed "),
     (lambda site: rewrite(site / "index.html", "winner", "looser"), r"index.html: line \d+ differs"),
     (lambda site: (site / "submissions/winner.html").unlink(), r"submissions/winner.html: missing"),
     (lambda site: (site / "extra.html").touch(), r"extra.html: not part of the site"),
     (lambda site: rewrite(site / "assets/plots.js", "figure", "figment"), r"assets/plots.js: line \d+ differs"),
+    (lambda site: (site / "card.png").touch(), r"card.png: not part of the site"),
+    (without_its_card, r"card.png: missing"),
 ]
 
 
@@ -143,13 +159,16 @@ def test_links_and_strange_files_are_named(site: Path, change: Callable[[Path], 
     assert any(line.startswith(said) for line in verify_site(site).differences)
 
 
+#: The digest of the first line also covers settings and reference data.
+FIRST_LINE = r"line 1 .* expected a digest \w+\.\.\. of this line, site\.json and reference_data, found"
+
 BROKEN: list[tuple[Callable[[Path], None], str]] = [
     (
         lambda site: rewrite(site / "data/records.jsonl", '"value": 0.4', '"value": 0.5'),
         r"line \d+ \(\w+, \w+, model_7\): expected a digest",
     ),
-    (lambda site: rewrite(site / "data/site.json", '"is_baseline": true', '"is_baseline": false'), r"line 1 "),
-    (lambda site: rewrite(site / "data/reference_data/toy/model_configs.json", "0.4", "0.3"), r"line 1 "),
+    (lambda site: rewrite(site / "data/site.json", '"is_baseline": true', '"is_baseline": false'), FIRST_LINE),
+    (lambda site: rewrite(site / "data/reference_data/toy/model_configs.json", "0.4", "0.3"), FIRST_LINE),
     (
         lambda site: rewrite(site / "data/site.json", '"pgdl-harness": "', '"pgdl-harness": "9'),
         "made with another version",

@@ -23,14 +23,15 @@ function disagreed(task, chosen) {
 }
 
 function plot(task, row, marked) {
-  const at = (rank) => 10 + (SIZE - 20) * rank / (task.models.length + 1);
+  const most = task.ranks[row].filter((rank) => rank !== null).length;
+  const at = (rank, last) => 10 + (SIZE - 20) * rank / (last + 1);
   const svg = make("svg", { viewBox: `0 -10 ${SIZE} ${SIZE + 20}`, role: "img", "aria-label": `${COMPARED.rows[row].name} on ${task.name}` },
     make("path", { class: "frame", d: `M10 10V${SIZE - 10}H${SIZE - 10}` }), make("path", { class: "grid", d: `M10 ${SIZE - 10}L${SIZE - 10} 10` }),
-    make("text", { x: 10, y: 0 }, `rank of the value: 1 (smallest) to ${task.models.length}`),
+    make("text", { x: 10, y: 0 }, most ? `rank of the value: 1 (smallest) to ${most}` : "no value"),
     make("text", { class: "end", x: SIZE - 10, y: SIZE + 6 }, `rank of the gap: 1 (smallest) to ${task.models.length}`));
   task.ranks[row].forEach((rank, place) => {
     if (rank === null) return;
-    const looks = { class: marked.includes(place) ? "c1 ringed" : "c0", cx: at(task.gaps[place]), cy: SIZE - at(rank), r: 5 };
+    const looks = { class: marked.includes(place) ? "c1 ringed" : "c0", cx: at(task.gaps[place], task.models.length), cy: SIZE - at(rank, most), r: 5 };
     svg.append(make("circle", looks, make("title", {}, `${task.models[place]}; gap rank ${task.gaps[place]}, rank ${rank}`)));
   });
   const link = make("a", { href: COMPARED.rows[row].page }, COMPARED.rows[row].name);

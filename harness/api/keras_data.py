@@ -1,0 +1,94 @@
+"""Reads examples for models of Keras, and refuses models and examples that no measure takes."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from baselines.core.sample import checked
+from harness.errors import UserError
+from harness.extras import extras_named
+
+#: Pattern of a `ValueError` by which the library refuses data or parameters. Others are bugs, or from TensorFlow.
+REFUSAL = re.compile(r"\w+: .*\bexpected ")
+
+
+@contextmanager
+def refusals() -> Iterator[None]:
+    """Return a context that turns the library's refusals of data and parameters into a `UserError`."""
+    try:
+        yield
+    except ValueError as error:
+        if REFUSAL.match(str(error)):
+            raise UserError(str(error)) from error
+        raise
+
+
+def dataset_of(model: Any, data: Any) -> Any:
+    """Return the data as a `tf.data.Dataset` of single examples. Raise `UserError` for another kind of model or data.
+
+    Arrays are checked whole; examples of a dataset are checked when a measure reads them. TensorFlow is imported only
+    for Keras models: importing torchvision after TensorFlow ends in a segmentation fault.
+    """
+    _require_model(model)
+    with extras_named():
+        import tensorflow as tf
+
+    shape = tuple(model.input_shape[1:])
+    if not (isinstance(data, tuple | list) and len(data) == 2):
+        _require_pairs(data, shape)
+        if int(data.cardinality()) == tf.data.INFINITE_CARDINALITY:
+            raise UserError("data", expected="a dataset that ends", found="an infinite dataset")
+        return data
+    try:
+        x, y = map(np.asarray, data)
+        dataset = tf.data.Dataset.from_tensor_slices((x, y)) if x.ndim and x.shape[:1] == y.shape else None
+    except (TypeError, ValueError) as error:
+        raise UserError("data", expected="arrays of numbers (x, y)", found=error) from error
+    if dataset is None or not len(x):
+        expected = "non-empty arrays (x, y) with a label for each example"
+        raise UserError("data", expected=expected, found=f"shapes {x.shape} and {y.shape}")
+    _require_pairs(dataset, shape)
+    with refusals(), np.errstate(over="ignore"):  # numbers too large for float32 become infinite, and are refused
+        _, labels = checked(x, y, 0)
+    _require_classes(labels, int(model.outputs[0].shape[-1]))
+    return dataset
+
+
+def _require_model(model: Any) -> None:
+    found = type(model).__name__
+    if not hasattr(model, "layers") or not hasattr(model, "get_weights"):
+        raise UserError("model", expected="a Keras model or a torch.nn.Module", found=found)
+    if not model.built:
+        raise UserError("model: not built", found=found, remedy="begin it with keras.Input, or call it on an example")
+    if len(getattr(model, "inputs", None) or ()) != 1:
+        raise UserError("model", expected="a sequential or functional model with one input", found=found)
+    for layer in model.layers:
+        if not all(np.isfinite(array).all() for array in layer.get_weights()):
+            raise UserError("model", expected="finite weights", found=f"NaN or infinity in layer {layer.name}")
+
+
+def _require_pairs(data: Any, shape: tuple[int, ...]) -> None:
+    """Raise `UserError` unless the data are a dataset of an input of this shape and a label, both real numbers."""
+    spec = getattr(data, "element_spec", None)
+    if not isinstance(spec, tuple) or len(spec) != 2:
+        found = type(data).__name__ if spec is None else f"a dataset of {spec}"
+        raise UserError("data", expected="arrays (x, y), or a tf.data.Dataset of pairs (input, label)", found=found)
+    inputs = getattr(spec[0], "shape", None)
+    if inputs is None or not inputs.is_compatible_with(shape):
+        expected = f"inputs of shape {shape}, as the model takes"
+        raise UserError("data", expected=expected, found=inputs if inputs is not None else spec[0])
+    for name, part in zip(("inputs", "labels"), spec, strict=True):
+        kind = getattr(part, "dtype", None)
+        if kind is None or not (kind.is_floating or kind.is_integer or kind.is_bool):
+            raise UserError("data", expected=f"{name} that are real numbers", found=kind.name if kind else part)
+
+
+def _require_classes(labels: np.ndarray[Any, Any], n_outputs: int) -> None:
+    """Raise `UserError` for a label that is no class of the network; a single output tells two classes apart."""
+    number = max(n_outputs, 2)
+    if len(wrong := np.flatnonzero((labels < 0) | (labels >= number))):
+        expected, found = f"a label from 0 to {number - 1}", labels[wrong[0]]
+        raise UserError(f"dataset: example {wrong[0]}", expected=expected, found=found)
