@@ -102,6 +102,9 @@ class RunProgress(Bars):
             self._console.print(f"{name}: further failures are counted below")
 
     def _print_repeated(self, name: str) -> None:
-        for failure, calls in list(self._failures[name].items())[:SHOWN_FAILURES]:
+        failures = list(self._failures[name].items())
+        for failure, calls in failures[:SHOWN_FAILURES]:
             if calls > 1:
                 self._console.print(f"{name}: {counted(calls - 1, 'other call')}: {failure}")
+        if further := sum(calls for _, calls in failures[SHOWN_FAILURES:]):
+            self._console.print(f"{name}: {counted(further, 'other call')} failed with other messages")

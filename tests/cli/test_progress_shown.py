@@ -153,6 +153,7 @@ def test_the_same_failure_is_printed_once_and_counted() -> None:
     assert lines[5:] == [
         "mine: further failures are counted below",
         "mine: 2 other calls: EXCEPTION: no",
+        "mine: 3 other calls failed with other messages",
         "mine: 10 calls done, 10 failed",
     ]
 
