@@ -63,9 +63,11 @@ class Address:
     def __init__(self, text: str, source: str) -> None:
         """Parse an address, or the path of a file. Messages name `source`, the option or file that holds `text`.
 
-        Raise `UserError` if `text` is no address, or ambiguous, for instance by an unescaped @ in a password. The
-        message does not quote `text`.
+        Raise `UserError` if `text` is empty, no address, or ambiguous, for instance by an unescaped @ in a password.
+        The message does not quote `text`.
         """
+        if not text:
+            raise UserError("an empty text", file=source, expected="an address, or the path of a file")
         self._text, self._shown = text, text
         self._secrets: tuple[str, ...] = ()
         if not self.is_url:

@@ -18,10 +18,14 @@ _MARKUP = re.compile(
 def code(text: str, width: int | None = None) -> str:
     """Return a text as code on one line: GitHub sees no markup, link, formula, HTML, mention or issue in it.
 
-    The text is cut to `width` characters. Characters that could end the code, or a cell of a table, are replaced.
+    The text is cut to `width` characters, between words if possible. Characters that could end the code, or a cell of a
+    table, are replaced.
     """
     line = " ".join(safe_line(text).split()).replace("`", "'").replace("|", "¦")
-    return f"`{line[:width]}{'...' if width and len(line) > width else ''}`" if line else "`-`"
+    if width and len(line) > width:
+        space = line.rfind(" ", width // 2, width + 1)
+        line = f"{line[:space]} ..." if space > 0 else f"{line[:width]}..."
+    return f"`{line}`" if line else "`-`"
 
 
 def block(text: str) -> str:

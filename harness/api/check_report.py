@@ -14,7 +14,7 @@ from harness.ci.annotations import annotation, last_frame, path_in
 from harness.execution.check import Trial
 from harness.execution.forecast import Forecast
 from harness.execution.order import FinishedCall
-from harness.execution.partial_calls import CallsOnParts
+from harness.execution.partial_calls import CallsOnParts, Place, place_of
 from harness.execution.plan import PlannedCall
 from harness.outcome import Outcome
 from harness.submission import Submission
@@ -66,11 +66,13 @@ class CheckReport:
 
     @property
     def counts(self) -> dict[str, Counter[str]]:
-        """Withheld task -> outcome -> number of calls. A repeated call counts twice."""
-        done = (*self.trial.done, self.trial.again) if self.trial else ()
+        """Withheld task -> outcome -> number of models. If only the repeated call failed, its outcome counts."""
+        outcomes: dict[Place, Outcome] = {}
+        for one in (*self.trial.done, self.trial.again) if self.trial else ():
+            if outcomes.get(place := place_of(one.call), Outcome.OK) is Outcome.OK:
+                outcomes[place] = one.result.outcome
         return {
-            task: Counter(str(one.result.outcome) for one in done if one.call.task.name == task)
-            for task in self.withheld
+            task: Counter(str(outcome) for (of, _), outcome in outcomes.items() if of == task) for task in self.withheld
         }
 
     @property

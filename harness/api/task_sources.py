@@ -27,7 +27,7 @@ class BuildResult:
     records: dict[int, dict[str, Any]]  #: finished model -> record with `metrics`, `epochs`, `reached` and more
     failed: Sequence[int] = ()  #: models that could not be trained
     trained: int = 0  #: number of models that this build has trained
-    seconds: float = 0.0  #: duration of this training
+    seconds: float = 0.0  #: duration of this build; 0 if the task was finished already
 
     @property
     def unreached(self) -> list[int]:

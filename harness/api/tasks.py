@@ -82,7 +82,7 @@ def _for_page(found: list[TaskFiles], unfinished: list[str], withhold: Withhold,
         raise UserError("nothing to write", file=html, expected="a task with models", found=only, remedy=remedy)
     shown = [files for files in whole if not withhold.covers(files.hidden)]
     if not shown:
-        raise UserError("nothing to write: all tasks are hidden", file=html, remedy=REMEDY)
+        raise UserError("nothing to write: all tasks are withheld", file=html, remedy=REMEDY)
     return shown
 
 

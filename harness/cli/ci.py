@@ -71,7 +71,7 @@ def command(
     from harness.api.ci import write_files
     from harness.ci.annotations import add_summary, commands_stopped, under_github
     from harness.ci.rules import Rules
-    from harness.cli.terminal import Terminal, warn
+    from harness.cli.terminal import Terminal, warn, written
     from pgdl import ChangeJob, evaluate_change
 
     rules = Rules(require_check, min_score, at_most, only_submissions)
@@ -79,10 +79,10 @@ def command(
     beside = form == as_json.JSON
     with commands_stopped(github, err=beside):
         job = ChangeJob(rules=rules, **options.with_execution(asked))
-        with Terminal(as_json.console_of(form, quiet=quiet)) as progress:
+        with Terminal(as_json.console_of(form, quiet=quiet), quiet=quiet) as progress:
             found = evaluate_change(job, progress)
         if output is not None:
-            say(f"Written: {', '.join(map(str, write_files(output, found)))}", err=True)
+            written(write_files(output, found), quiet=quiet)
         elif not (beside or quiet):
             say("The calls are recorded. For the leaderboard, the site and the comment, add --output DIR.", err=True)
         for line in found.report.broken:

@@ -8,7 +8,6 @@ import click
 
 import pgdl
 from harness.cli import formats, options
-from harness.printing import say
 
 if TYPE_CHECKING:
     from harness.board.board import Board
@@ -59,7 +58,7 @@ def command(
     pgdl compare --recorded --results results.db --top 20
     """
     from harness.board.formats import write
-    from harness.cli.terminal import Terminal
+    from harness.cli.terminal import Terminal, written
     from harness.format.files import make_directory
     from harness.tables import wide_console
 
@@ -72,7 +71,7 @@ def command(
         options.require_not_given(asked.keys() - WITHOUT_CALLS, "--recorded makes no calls")
         found = pgdl.compare_recorded(**{name: asked[name] for name in WITHOUT_CALLS})
     else:
-        with Terminal(console) as progress:
+        with Terminal(console, quiet=quiet) as progress:
             found = pgdl.compare(**options.with_execution(asked), progress=progress)
     shown = _best(found.board.with_columns(columns), top)
     if not quiet:
@@ -82,8 +81,7 @@ def command(
     console.print(f"Records: {found.records}")
     if output is not None:
         oracle = found.oracle.score
-        written = [*write(shown, output), *_plot(shown, oracle.mean if oracle else None, output)]
-        say(f"Written: {', '.join(map(str, written))}", err=True)
+        written([*write(shown, output), *_plot(shown, oracle.mean if oracle else None, output)], quiet=quiet)
     return 1 if found.failed else 0
 
 

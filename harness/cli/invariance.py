@@ -8,7 +8,6 @@ import click
 
 import pgdl
 from harness.cli import as_json, options
-from harness.printing import say
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -62,13 +61,13 @@ def command(least_accuracy: float, output: Path | None, form: str, quiet: bool, 
 
     Example: pgdl invariance digits_vgg --range rotation=-90..90 --output invariance
     """
-    from harness.cli.terminal import Terminal, note
+    from harness.cli.terminal import Terminal, note, written
     from harness.format.files import make_directory
 
     console = as_json.console_of(form, quiet=quiet)
     if output is not None:
         make_directory(output)
-    with Terminal(console) as progress:
+    with Terminal(console, quiet=quiet) as progress:
         found = pgdl.invariance(**asked, least_accuracy=least_accuracy, progress=progress)
     for model, reason in found.study.failures.items():
         note(f"{model}: {reason}")
@@ -77,7 +76,7 @@ def command(least_accuracy: float, output: Path | None, form: str, quiet: bool, 
     elif found.study.responses:
         _show(console, found, least_accuracy)
     if found.study.responses and output is not None:
-        say(f"Written: {', '.join(map(str, found.write(output)))}", err=True)
+        written(found.write(output), quiet=quiet)
     return 1 if found.study.failures else 0
 
 

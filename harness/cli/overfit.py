@@ -7,7 +7,6 @@ import click
 
 import pgdl
 from harness.cli import as_json, options
-from harness.printing import say
 
 
 def _parse_epsilon(text: str) -> tuple[int, ...]:
@@ -52,14 +51,14 @@ def command(output: Path | None, form: str, quiet: bool, **asked: Any) -> int:
 
     Example: pgdl overfit digits_vgg --epsilon 1..2 --output overfit
     """
-    from harness.cli.terminal import Terminal, note
+    from harness.cli.terminal import Terminal, note, written
     from harness.format.files import make_directory
     from harness.protocols.overfit.report import print_result, result_object, write_rows
 
     console = as_json.console_of(form, quiet=quiet)
     if output is not None:
         make_directory(output)
-    with Terminal(console) as progress:
+    with Terminal(console, quiet=quiet) as progress:
         result = pgdl.overfit(**asked, progress=progress)
     for model, error in result.failures.items():
         note(f"{model}: {error}")
@@ -70,6 +69,5 @@ def command(output: Path | None, form: str, quiet: bool, **asked: Any) -> int:
     if result.rows and output is not None:
         from harness.protocols.overfit.plot import write_plots
 
-        written = [write_rows(result, output / "overfit.csv"), *write_plots(result, output)]
-        say(f"Written: {', '.join(map(str, written))}", err=True)
+        written([write_rows(result, output / "overfit.csv"), *write_plots(result, output)], quiet=quiet)
     return 1 if result.failures else 0

@@ -44,7 +44,7 @@ SHOWN = ("submission", "version", "task", "model", "outcome", "value", "seconds"
 @click.option("--yes", is_flag=True, help="With --remove: do not ask.")
 def command(results: Address, form: str, remove: str | None, yes: bool, **asked: Any) -> None:
     """Print a row per recorded call, oldest first; of several records of the same call, only the newest. Records of
-    hidden tasks are left out, and counted by outcome in a last line.
+    hidden tasks are withheld, and counted by outcome in a last line.
 
     csv, json (one object per line) and parquet have every column (pgdl help records), including the submission's
     output. pgdl board and pgdl score decide which records count for a score.
@@ -64,7 +64,7 @@ def command(results: Address, form: str, remove: str | None, yes: bool, **asked:
             _write(rows, form)
     for task, counts in rows.withheld.items():
         told = ", ".join(f"{number} {outcome}" for outcome, number in counts.most_common())
-        say(f"{task}: records of a hidden task are withheld ({told}); {REMEDY}", dim=True, err=True)
+        say(f"{task}: records are withheld ({told}); {REMEDY}", dim=True, err=True)
 
 
 def _remove(submission: str, results: Address, *, yes: bool) -> None:

@@ -47,7 +47,7 @@ def command(
         options.require_not_given(("names",), "--as-files names every submission")
         names = tuple(names_of_files(submissions))
     console = as_json.console_of(form, quiet=quiet)
-    with Terminal(console) as progress:
+    with Terminal(console, quiet=quiet) as progress:
         done = pgdl.run(
             submissions, tasks_dir=tasks_dir, results=results, names=names, **options.with_execution(asked),
             progress=progress, confirm=ask,

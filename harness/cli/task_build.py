@@ -65,7 +65,8 @@ def _print_state(found: "pgdl.BuildResult", console: "Console") -> int:
         finished = f"{len(found.records)} of {len(build.recipe.cells)} models are finished in {build.building}"
         console.print(f"{finished}; without --limit the same command completes the task.")
     else:
-        console.print(f"Wrote {build.task}. Next: {typed('pgdl', 'task', 'show', str(build.task.parent.parent))}")
+        wrote = f"Wrote {build.task}. " if found.seconds else ""  # without training, a line says `finished already`
+        console.print(f"{wrote}Next: {typed('pgdl', 'task', 'show', str(build.task.parent.parent))}")
     return 0
 
 

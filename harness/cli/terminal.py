@@ -1,7 +1,8 @@
 """The progress of a function of `pgdl` on the terminal, or in a log."""
 
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
 from typing import Self
 
 from rich.console import Console
@@ -16,10 +17,14 @@ from pgdl import UNSAFE, Progress
 
 
 class Terminal(Progress):
-    """Shows notes, warnings and the current step on standard error, and the calls of a run on a console."""
+    """Shows notes, warnings and the current step on standard error, and the calls of a run on a console.
 
-    def __init__(self, console: Console | None = None) -> None:
+    A `quiet` command prints no notes.
+    """
+
+    def __init__(self, console: Console | None = None, *, quiet: bool = False) -> None:
         self.console = wide_console() if console is None else console
+        self._quiet = quiet
         self._step = CurrentStep(wide_console(quiet=self.console.quiet, stderr=True))
         self._withheld: Collection[str] = ()
         self._run: RunProgress | None = None
@@ -31,9 +36,10 @@ class Terminal(Progress):
         self._step.end()
 
     def note(self, line: str) -> None:
-        """Print a note in place of the shown step."""
+        """Print a note in place of the shown step, unless the command is quiet."""
         self._step.end()
-        note(line)
+        if not self._quiet:
+            note(line)
 
     def warn(self, line: str) -> None:
         """Print a warning in place of the shown step."""
@@ -95,3 +101,9 @@ def warn(line: str) -> None:
 def note(line: str) -> None:
     """Print a note, in one line on standard error."""
     say(f"pgdl: {line}", err=True)
+
+
+def written(files: Iterable[Path], *, quiet: bool) -> None:
+    """Name written files, in one line on standard error, unless `quiet`."""
+    if not quiet:
+        say(f"Written: {', '.join(map(str, files))}", err=True)

@@ -9,7 +9,6 @@ from rich.console import Console
 import pgdl
 from harness.cli import as_json, options
 from harness.format.files import make_directory
-from harness.printing import say
 from harness.tables import print_lines, print_table
 
 #: Number of measures that the terminal shows. The file of --output has all measures.
@@ -70,13 +69,13 @@ def command(
 
     Example: pgdl testbed digits_half --tasks tasks --data digits --output digits_testbed
     """
-    from harness.cli.terminal import Terminal
+    from harness.cli.terminal import Terminal, written
     from harness.protocols.testbed.settings import SSIM
 
     if output is not None:
         make_directory(output)
     console = as_json.console_of(form, quiet=quiet)
-    with Terminal(console) as progress:
+    with Terminal(console, quiet=quiet) as progress:
         named = [name for name in measures if name != options.NONE]
         found = pgdl.testbed(ssim=ssim or SSIM, measures=named, **options.with_execution(asked), progress=progress)
     if form == as_json.JSON:
@@ -86,7 +85,7 @@ def command(
         if not found.is_sandboxed:
             console.print(pgdl.UNSAFE, style="bold red")
     if output is not None:
-        say(f"Written: {', '.join(map(str, found.write(output)))}", err=True)
+        written(found.write(output), quiet=quiet)
     return 1 if found.failed_calls or found.failed else 0
 
 

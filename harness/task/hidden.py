@@ -38,7 +38,7 @@ class Withhold(StrEnum):
             return list(problems) if self is Withhold.NEVER else [str(error)]
         if not covered or not problems:
             return list(problems)
-        return [f"{files.name}: problems of a hidden task are withheld ({len(problems)}); {REMEDY}"]
+        return [f"{files.name}: problems are withheld ({len(problems)}); {REMEDY}"]
 
     @contextmanager
     def reading(self, files: TaskFiles) -> Iterator[None]:

@@ -121,6 +121,11 @@ def test_code_is_one_span_on_one_line(text):
     assert shown.isprintable()
 
 
+def test_a_long_text_is_cut_between_words():
+    assert code("x " + "withheld " * 30) == f"`x {'withheld ' * 22}...`"
+    assert code("x" * 300) == f"`{'x' * 200}...`"
+
+
 def test_a_report_survives_its_file():
     assert ChangeReport.parse(REPORT.to_json().encode()) == REPORT
 

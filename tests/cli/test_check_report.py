@@ -81,7 +81,9 @@ def test_json_has_what_may_be_shown() -> None:
     assert (first["outcome"], first["value"], first["output"]) == ("OK", 1.5, "seen 3 layers\n")
     assert (second["outcome"], second["value"], second["seconds"]) == ("EXCEPTION", None, 0.0)
     hidden = json.loads(to_json(report([OK, FAILED], withheld=["toy"])))
-    assert (hidden["calls"], hidden["withheld"]) == ([], {"toy": {"OK": 2, "EXCEPTION": 1}})
+    assert (hidden["calls"], hidden["withheld"]) == ([], {"toy": {"OK": 1, "EXCEPTION": 1}})
+    for results, again in (([FAILED, OK], FAILED), ([OK, OK], FAILED), ([FAILED, OK], OK)):
+        assert report(results, again, ["toy"]).counts == {"toy": {"OK": 1, "EXCEPTION": 1}}, "each model counts once"
 
 
 def test_junit_is_well_formed_and_counts() -> None:
@@ -108,7 +110,7 @@ def test_annotations_point_to_the_line_and_cannot_be_commands_of_their_own() -> 
         "::error file=mine.py,line=7::EXCEPTION on toy/model_1: ValueError: 100%25 wrong%0A::error::not mine"
     ]
     assert to_github(report([OK, OK])).startswith("::warning file=mine.py::the same value")
-    assert to_github(report([OK, FAILED], withheld=["toy"])) == "::error file=mine.py::1 of 3 calls on toy failed"
+    assert to_github(report([OK, FAILED], withheld=["toy"])) == "::error file=mine.py::1 of 2 calls on toy failed"
 
 
 def test_a_submission_that_cannot_be_run_needs_no_trial() -> None:

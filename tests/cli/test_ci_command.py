@@ -62,6 +62,14 @@ def test_without_a_directory_the_command_names_the_option(repo, pgdl, record):
     assert ended.err.endswith("For the leaderboard, the site and the comment, add --output DIR.\n")
 
 
+def test_a_quiet_job_prints_warnings_and_errors_only(repo, folder, pgdl, record):
+    record(rows("mine", submission_digest=MINE.digest))
+    line = ["ci", "--base", "main", "--head", "main", "--output", "out", "--add-records", "results.db", "--results"]
+    loud, quiet = pgdl(*line, "loud.db").err, pgdl(*line, "quiet.db", "--quiet")
+    assert ("8 records added from results.db" in loud, "Written: " in loud) == (True, True)
+    assert quiet == (0, "", "")
+
+
 def test_other_settings_have_no_rows(repo, folder, pgdl, record):
     """Whatever was asked for last, and with whatever clock: a job judges its own seed and limits."""
     made = [*rows("mine", submission_digest=MINE.digest, run_seed=2), *rows("mine", submission_digest=MINE.digest)]

@@ -85,6 +85,10 @@ def test_scores_of_tasks_that_are_not_marked_can_be_rounded_as_well(pgdl: Pgdl, 
     write_reference(folder / "task_data")
     record(rows("mine"))
     assert pgdl("score", "--withhold", "always").out.startswith("mine: score 29.5\n")
+    assert pgdl("results", "--withhold", "always").err.startswith("toy: records are withheld (8 OK); ")
+    make_task(folder / "models")
+    page = pgdl("task", "show", "models", "--withhold", "always", "--html", "page.html")
+    assert "all tasks are withheld" in page.refusal()
 
 
 def test_hidden_tasks_never_run_without_a_sandbox(pgdl: Pgdl, folder: Path) -> None:
@@ -120,6 +124,6 @@ def test_a_task_is_hidden_by_a_command(pgdl: Pgdl, folder: Path, record: Record)
     assert pgdl("task", "hide", "toy").out == f"toy is hidden from now on: wrote {mark}\n"
     assert pgdl("score").out.startswith("mine: score 29.5\n")
     listed = pgdl("results", "--format", "json")
-    assert (listed.out, listed.err.partition(";")[0]) == ("", "toy: records of a hidden task are withheld (8 OK)")
+    assert (listed.out, listed.err.partition(";")[0]) == ("", "toy: records are withheld (8 OK)")
     assert pgdl("task", "hide", "toy").out == "toy is hidden already.\n"
     assert "no task 'tyo'" in pgdl("task", "hide", "tyo").err

@@ -94,6 +94,7 @@ def test_parquet_has_the_columns_own_types() -> None:
         (["--task", "nothing"], "no task 'nothing'; there are second, toy"),
         (["--outcome", "chrash"], "no outcome 'CHRASH'; did you mean 'CRASH'?"),
         (["--results", "nowhere.db"], "nowhere.db: no such results file"),
+        (["--results", ""], "--results: an empty text: expected an address, or the path of a file"),
         (["--tasks", "nowhere"], "nowhere: not a directory: expected a directory, found nothing"),
     ],
 )

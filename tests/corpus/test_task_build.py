@@ -121,6 +121,7 @@ def test_the_criterion_was_met(built):
 def test_a_finished_task_is_left_alone(built, build, recipe):
     again = build("task", "build", recipe, "--output", built[0])
     assert (again.returncode, "finished already" in again.stdout) == (0, True)
+    assert ("Wrote" in again.stdout, again.stdout.splitlines()[-1]) == (False, f"Next: pgdl task show {built[0]}")
     as_json = build("task", "build", recipe, "--output", built[0], "--format", "json")
     content = json.loads(as_json.stdout)
     assert (content["finished"], content["failed"], content["expected_models"]) == (True, [], len(content["models"]))
