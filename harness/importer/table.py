@@ -7,6 +7,7 @@ hyperparameter, such as indices and results of training, are refused.
 import csv
 import difflib
 import io
+import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -97,6 +98,14 @@ def require_hyperparameter(path: Path | str, name: str, cells: Iterable[str]) ->
 
 def _is_number(cell: str) -> bool:
     return cell != "" and not isinstance(normalise("", cell.removesuffix("%")), str)
+
+
+def _is_finite(cell: str) -> bool:
+    """Whether a cell is text or a finite number: `nan` marks a missing value, `inf` one that cannot be ordered."""
+    try:
+        return math.isfinite(float(cell))
+    except ValueError:
+        return True
 
 
 @dataclass(frozen=True)
@@ -205,7 +214,14 @@ def _require_distinct(rows: Sequence[ImportedRow]) -> None:
 
 
 def grid_of(path: Path | str, rows: Sequence[ImportedRow]) -> Grid:
-    """Return the grid of the rows' hyperparameters (0.10 equals 0.1); raises `UserError` if two rows have the same."""
+    """Return the grid of the rows' hyperparameters (0.10 equals 0.1).
+
+    Raises `UserError` if two rows have the same hyperparameters, or a number is not finite.
+    """
+    for row in rows:
+        for name, value in row.hyperparameters.items():
+            if not _is_finite(value):
+                raise UserError(name, file=row.where, expected="text or a finite number", found=value)
     current = {row.where: {name: normalise(name, value) for name, value in row.hyperparameters.items()} for row in rows}
     names = rows[0].hyperparameters
     possible = {name: list(dict.fromkeys(values[name] for values in current.values())) for name in names}

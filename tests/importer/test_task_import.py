@@ -18,6 +18,7 @@ from keras_files import (
 )
 from PIL import Image
 
+from harness.directory_lock import locked_directory
 from harness.format.reference import read_reference
 from harness.format.shards import write_shards
 from harness.importer import run
@@ -150,6 +151,23 @@ def test_an_interrupted_import_leaves_nothing(folder, pgdl, monkeypatch):
 
 
 @pytest.mark.usefixtures("computed")
+def test_files_of_a_killed_import_are_removed_by_the_next(folder, pgdl, monkeypatch):
+    with monkeypatch.context() as killed:
+        killed.setattr(run.shutil, "rmtree", lambda *_, **__: None)
+        assert pgdl(*IMPORT[:4], "nothing.npz", *IMPORT[5:]).code == 2
+    (left,) = (folder / "tasks").iterdir()
+    (left / "files" / "left").touch()
+    assert pgdl(*IMPORT).code == 0
+    assert sorted(path.name for path in (folder / "tasks").iterdir()) == ["input_data", "reference_data"]
+
+
+def test_two_imports_of_one_name(folder, pgdl):
+    place = folder / "tasks" / ".models.importing"
+    with locked_directory(place, place / "lock", "another"):
+        assert "another pgdl task import is at work here; wait until it has ended" in pgdl(*IMPORT).refusal()
+
+
+@pytest.mark.usefixtures("computed")
 def test_accuracies_that_differ_are_named(folder, pgdl, rows, accuracies):
     (train, _), (_, test) = accuracies[3], accuracies[5]
     rows[3]["train_accuracy"], rows[5]["test_accuracy"] = f"{1 - train:.3f}", f"{1 - test:.3f}"
@@ -224,6 +242,8 @@ TABLES = {
         "header: expected a column for each hyperparameter, found none",
     ),
     "a short row": ("file,a,b\nm0.keras,1\n", "line 2: cells: expected 3, found 2"),
+    "NaN": ("file,a\nm0.keras,nan\n", "line 2: a: expected text or a finite number, found nan"),
+    "an infinite number": ("file,a\nm0.keras,-inf\n", "line 2: a: expected text or a finite number, found -inf"),
     "an empty cell": ("file,a\nm0.keras,\n", "line 2: a: expected a value, found none"),
     "per cent": (
         "file,a,test_accuracy\nm0.keras,1,98.7\n",
