@@ -21,7 +21,7 @@ from harness.format.problems import Problems
 from harness.importer.stated import Stated, notes_on_rounding, read_stated, rounding_of
 from harness.parsing import BOM
 from harness.reading import read_text
-from harness.text import printable
+from harness.text import counted, printable
 from scoring import Grid, GridError
 from scoring.grid import normalise
 
@@ -58,7 +58,7 @@ def require_header(path: Path, header: Sequence[str]) -> None:
     repeated = [name for name in header if header.count(name) > 1]
     if FILE in header and not repeated and "" not in header:
         return
-    expected, remedy = f"a column {FILE!r}, distinct names", WITHOUT_INDEX if header[:1] == [""] else None
+    expected, remedy = f"a column {FILE!r} and distinct names", WITHOUT_INDEX if header[:1] == [""] else None
     first, cells = ",".join(header[:1]), [name.lower() for name in header]
     for separator, name in _SEPARATORS.items():
         if separator in first and FILE in [cell.strip().lower() for cell in first.split(separator)]:
@@ -69,7 +69,7 @@ def require_header(path: Path, header: Sequence[str]) -> None:
     elif set(OWN) & set(header):
         found = ", ".join(header)
     else:
-        found = f"{len(header)} other columns"
+        found = counted(len(header), "other column") if header else "an empty table"
     if FILE not in header and (similar := difflib.get_close_matches(FILE, cells, n=1)):
         remedy = f"rename the column {header[cells.index(similar[0])]!r}"
     raise UserError("header", file=path, expected=expected, found=printable(found)[:200], remedy=remedy)

@@ -225,8 +225,10 @@ def test_models_that_can_be_left_out(pgdl, folder, rows):
 
 TABLES = {
     "no table": (None, "models.csv: cannot be read: found No such file or directory"),
+    "nothing": ("\n", "models.csv: header: expected a column 'file' and distinct names, found an empty table"),
+    "one column": ("model\n", "distinct names, found 1 other column\n"),
     "no rows": ("file,a\n", "rows: expected 1 to 10000 models, found 0"),
-    "no file": ("model,a\nm0.keras,1\n", "header: expected a column 'file', distinct names, found 2 other columns"),
+    "no file": ("model,a\nm0.keras,1\n", "header: expected a column 'file' and distinct names, found 2 other columns"),
     "an accuracy under another name": (
         "file,a,test_acc\nm0.keras,1,0.9\n",
         "header: expected hyperparameters, found an accuracy, 'test_acc'; call it train_accuracy or test_accuracy",
@@ -236,7 +238,10 @@ TABLES = {
         "no index, found 'Unnamed: 0'; write the table without",
     ),
     "an index without a name": (",file,a\n0,m0.keras,1\n", "found , file, a; write the table without an index: index="),
-    "a column twice": ("file,a,a\nm0.keras,1,2\n", "header: expected a column 'file', distinct names, found 'a' twice"),
+    "a column twice": (
+        "file,a,a\nm0.keras,1,2\n",
+        "header: expected a column 'file' and distinct names, found 'a' twice",
+    ),
     "no hyperparameters": (
         "file,weights\nm0.keras,\n",
         "header: expected a column for each hyperparameter, found none",
@@ -266,7 +271,7 @@ TABLES = {
     "tabs": ("a\tFile\n1\tm0.keras\n", "separator: expected commas, found tabs; separate columns by commas"),
     "File": (
         "File,a\nm0.keras,1\n",
-        "header: expected a column 'file', distinct names, found 2 other columns; rename the column 'File'",
+        "header: expected a column 'file' and distinct names, found 2 other columns; rename the column 'File'",
     ),
     "Filename": ("Filename,weights,a\n,m0.keras,1\n", "found Filename, weights, a; rename the column 'Filename'"),
     "Weights": ("file,Weights,a\n,m0.keras,1\n", "header: expected 'weights', found 'Weights'; rename the column"),
