@@ -33,4 +33,4 @@ def command(name: Path, runtime: str | None, harness: str | None) -> None:
         say(f"Next: the steps in {name / 'README.md'}")
         return
     say(f"Written: {', '.join(map(str, pgdl.new(name, runtime)))}")
-    say(f"Next: edit {name / 'complexity.py'}, then {typed('pgdl', 'check', str(name))}")
+    say(f"Next: edit {typed(str(name / 'complexity.py'))}, then {typed('pgdl', 'check', str(name))}")

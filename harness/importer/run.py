@@ -2,6 +2,7 @@
 
 import math
 import re
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from harness.directory_lock import locked_directory
 from harness.errors import UserError, writing
 from harness.format.architecture import ModelShapes, write_config
 from harness.format.files import lasting_if_filled, located
@@ -165,14 +167,24 @@ def _shapes_of(models: Sequence[StoredModel]) -> list[ModelShapes]:
 
 @contextmanager
 def _workplace(order: ImportOrder) -> Iterator[Path]:
-    """Yield a temporary directory beside the new task; other commands ignore the directory."""
+    """Yield a temporary directory beside the new task; other commands ignore the directory.
+
+    Raises `UserError` if another process imports the task. Files that a killed import has left behind are removed.
+    """
     parent = order.out.absolute()
+    private = parent / f".{order.name}.importing"
+    place = private / "files"
     with (
         writing(order.out, problem="cannot be written or read"),
         lasting_if_filled(parent),
-        tempfile.TemporaryDirectory(prefix=f".{order.name}.", dir=parent, ignore_cleanup_errors=True) as place,
+        locked_directory(private, private / "lock", "pgdl task import"),
     ):
-        yield Path(place)
+        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir()
+        try:
+            yield place
+        finally:
+            shutil.rmtree(place, ignore_errors=True)
 
 
 def _write_data(

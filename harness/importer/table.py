@@ -7,6 +7,7 @@ hyperparameter, such as indices and results of training, are refused.
 import csv
 import difflib
 import io
+import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from harness.format.problems import Problems
 from harness.importer.stated import Stated, notes_on_rounding, read_stated, rounding_of
 from harness.parsing import BOM
 from harness.reading import read_text
-from harness.text import printable
+from harness.text import counted, printable
 from scoring import Grid, GridError
 from scoring.grid import normalise
 
@@ -57,7 +58,7 @@ def require_header(path: Path, header: Sequence[str]) -> None:
     repeated = [name for name in header if header.count(name) > 1]
     if FILE in header and not repeated and "" not in header:
         return
-    expected, remedy = f"a column {FILE!r}, distinct names", WITHOUT_INDEX if header[:1] == [""] else None
+    expected, remedy = f"a column {FILE!r} and distinct names", WITHOUT_INDEX if header[:1] == [""] else None
     first, cells = ",".join(header[:1]), [name.lower() for name in header]
     for separator, name in _SEPARATORS.items():
         if separator in first and FILE in [cell.strip().lower() for cell in first.split(separator)]:
@@ -68,7 +69,7 @@ def require_header(path: Path, header: Sequence[str]) -> None:
     elif set(OWN) & set(header):
         found = ", ".join(header)
     else:
-        found = f"{len(header)} other columns"
+        found = counted(len(header), "other column") if header else "an empty table"
     if FILE not in header and (similar := difflib.get_close_matches(FILE, cells, n=1)):
         remedy = f"rename the column {header[cells.index(similar[0])]!r}"
     raise UserError("header", file=path, expected=expected, found=printable(found)[:200], remedy=remedy)
@@ -97,6 +98,14 @@ def require_hyperparameter(path: Path | str, name: str, cells: Iterable[str]) ->
 
 def _is_number(cell: str) -> bool:
     return cell != "" and not isinstance(normalise("", cell.removesuffix("%")), str)
+
+
+def _is_finite(cell: str) -> bool:
+    """Whether a cell is text or a finite number: `nan` marks a missing value, `inf` one that cannot be ordered."""
+    try:
+        return math.isfinite(float(cell))
+    except ValueError:
+        return True
 
 
 @dataclass(frozen=True)
@@ -205,7 +214,14 @@ def _require_distinct(rows: Sequence[ImportedRow]) -> None:
 
 
 def grid_of(path: Path | str, rows: Sequence[ImportedRow]) -> Grid:
-    """Return the grid of the rows' hyperparameters (0.10 equals 0.1); raises `UserError` if two rows have the same."""
+    """Return the grid of the rows' hyperparameters (0.10 equals 0.1).
+
+    Raises `UserError` if two rows have the same hyperparameters, or a number is not finite.
+    """
+    for row in rows:
+        for name, value in row.hyperparameters.items():
+            if not _is_finite(value):
+                raise UserError(name, file=row.where, expected="text or a finite number", found=value)
     current = {row.where: {name: normalise(name, value) for name, value in row.hyperparameters.items()} for row in rows}
     names = rows[0].hyperparameters
     possible = {name: list(dict.fromkeys(values[name] for values in current.values())) for name in names}

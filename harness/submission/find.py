@@ -29,7 +29,7 @@ def find_submission(argument: str, name: str | None = None) -> Submission:
 
 def _find_path(argument: str, name: str | None) -> Submission:
     path = Path(argument)
-    if is_there(path):
+    if argument and is_there(path):  # without a name, the path would be the current directory
         return _from_path(path, name)
     if not is_there(path.parent):
         raise UserError("no such directory", file=path.parent)
@@ -40,8 +40,9 @@ def _find_path(argument: str, name: str | None) -> Submission:
     installed = [measure.name for measure in installed_measures()]
     remedy = did_you_mean(path.name.partition(":")[0], [*baselines.MEASURES, *installed, *siblings])
     raise UserError(
-        "no such file, directory, zip or baseline", file=argument, remedy=remedy or "pgdl measures lists the baselines"
-    )
+        "no such file, directory, zip or baseline", file=argument or "''",
+        remedy=remedy or "pgdl measures lists the baselines",
+    )  # fmt: skip
 
 
 def find_named(argument: str) -> Submission | None:

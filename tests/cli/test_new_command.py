@@ -32,6 +32,11 @@ def test_the_template_says_what_a_measure_is_given(pgdl: Pgdl, folder: Path) -> 
     assert (ast.get_docstring(module) or "").startswith("my_measure: ")
 
 
+def test_paths_with_spaces_are_quoted(pgdl: Pgdl, folder: Path) -> None:
+    ended = pgdl("new", "my measure")
+    assert ended.lines[-1] == "Next: edit 'my measure/complexity.py', then pgdl check 'my measure'"
+
+
 def test_folders_on_the_way_are_made(pgdl: Pgdl, folder: Path) -> None:
     assert pgdl("new", "a/b/my_measure").code == 0
     assert find_submission(str(folder / "a" / "b" / "my_measure")).name == "my_measure"

@@ -18,6 +18,7 @@ from keras_files import (
 )
 from PIL import Image
 
+from harness.directory_lock import locked_directory
 from harness.format.reference import read_reference
 from harness.format.shards import write_shards
 from harness.importer import run
@@ -150,6 +151,23 @@ def test_an_interrupted_import_leaves_nothing(folder, pgdl, monkeypatch):
 
 
 @pytest.mark.usefixtures("computed")
+def test_files_of_a_killed_import_are_removed_by_the_next(folder, pgdl, monkeypatch):
+    with monkeypatch.context() as killed:
+        killed.setattr(run.shutil, "rmtree", lambda *_, **__: None)
+        assert pgdl(*IMPORT[:4], "nothing.npz", *IMPORT[5:]).code == 2
+    (left,) = (folder / "tasks").iterdir()
+    (left / "files" / "left").touch()
+    assert pgdl(*IMPORT).code == 0
+    assert sorted(path.name for path in (folder / "tasks").iterdir()) == ["input_data", "reference_data"]
+
+
+def test_two_imports_of_one_name(folder, pgdl):
+    place = folder / "tasks" / ".models.importing"
+    with locked_directory(place, place / "lock", "another"):
+        assert "another pgdl task import is at work here; wait until it has ended" in pgdl(*IMPORT).refusal()
+
+
+@pytest.mark.usefixtures("computed")
 def test_accuracies_that_differ_are_named(folder, pgdl, rows, accuracies):
     (train, _), (_, test) = accuracies[3], accuracies[5]
     rows[3]["train_accuracy"], rows[5]["test_accuracy"] = f"{1 - train:.3f}", f"{1 - test:.3f}"
@@ -207,8 +225,10 @@ def test_models_that_can_be_left_out(pgdl, folder, rows):
 
 TABLES = {
     "no table": (None, "models.csv: cannot be read: found No such file or directory"),
+    "nothing": ("\n", "models.csv: header: expected a column 'file' and distinct names, found an empty table"),
+    "one column": ("model\n", "distinct names, found 1 other column\n"),
     "no rows": ("file,a\n", "rows: expected 1 to 10000 models, found 0"),
-    "no file": ("model,a\nm0.keras,1\n", "header: expected a column 'file', distinct names, found 2 other columns"),
+    "no file": ("model,a\nm0.keras,1\n", "header: expected a column 'file' and distinct names, found 2 other columns"),
     "an accuracy under another name": (
         "file,a,test_acc\nm0.keras,1,0.9\n",
         "header: expected hyperparameters, found an accuracy, 'test_acc'; call it train_accuracy or test_accuracy",
@@ -218,12 +238,17 @@ TABLES = {
         "no index, found 'Unnamed: 0'; write the table without",
     ),
     "an index without a name": (",file,a\n0,m0.keras,1\n", "found , file, a; write the table without an index: index="),
-    "a column twice": ("file,a,a\nm0.keras,1,2\n", "header: expected a column 'file', distinct names, found 'a' twice"),
+    "a column twice": (
+        "file,a,a\nm0.keras,1,2\n",
+        "header: expected a column 'file' and distinct names, found 'a' twice",
+    ),
     "no hyperparameters": (
         "file,weights\nm0.keras,\n",
         "header: expected a column for each hyperparameter, found none",
     ),
     "a short row": ("file,a,b\nm0.keras,1\n", "line 2: cells: expected 3, found 2"),
+    "NaN": ("file,a\nm0.keras,nan\n", "line 2: a: expected text or a finite number, found nan"),
+    "an infinite number": ("file,a\nm0.keras,-inf\n", "line 2: a: expected text or a finite number, found -inf"),
     "an empty cell": ("file,a\nm0.keras,\n", "line 2: a: expected a value, found none"),
     "per cent": (
         "file,a,test_accuracy\nm0.keras,1,98.7\n",
@@ -246,7 +271,7 @@ TABLES = {
     "tabs": ("a\tFile\n1\tm0.keras\n", "separator: expected commas, found tabs; separate columns by commas"),
     "File": (
         "File,a\nm0.keras,1\n",
-        "header: expected a column 'file', distinct names, found 2 other columns; rename the column 'File'",
+        "header: expected a column 'file' and distinct names, found 2 other columns; rename the column 'File'",
     ),
     "Filename": ("Filename,weights,a\n,m0.keras,1\n", "found Filename, weights, a; rename the column 'Filename'"),
     "Weights": ("file,Weights,a\n,m0.keras,1\n", "header: expected 'weights', found 'Weights'; rename the column"),

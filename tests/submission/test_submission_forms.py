@@ -98,6 +98,11 @@ def test_a_file_of_another_kind_is_a_wrong_argument(tmp_path: Path) -> None:
         find_submission(str(tmp_path / "Makefile"))
 
 
+def test_an_empty_name_is_not_the_current_directory() -> None:
+    with pytest.raises(UserError, match=r"^'': no such file, directory, zip or baseline; "):
+        find_submission("")
+
+
 def test_a_name_of_nothing_says_where_the_baselines_are_listed() -> None:
     with pytest.raises(UserError, match=r"^no-such-thing: no such file, directory, zip or baseline; ") as error:
         find_submission("no-such-thing")

@@ -115,6 +115,7 @@ def problems(directory: Path) -> None:
                 "no test": problem(directory, (network(), a), test=None),
                 "name": problem(directory, (network(), a), name="../x y"),
                 "list": problem(directory, (network(), {"width": [4]})),
+                "nan": problem(directory, (network(), {"width": float("nan")})),
                 "tensor": problem(directory, (network(), {"width": torch.tensor(4), "test_acc": np.float32(0.5)})),
                 "measured": problem_of_measure(Sine()),
                 "measured state_dict": problem_of_measure(network().state_dict()),

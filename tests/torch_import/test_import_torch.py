@@ -30,6 +30,7 @@ PROBLEMS = {
     "no test": r"models\[0\]: test_accuracy: expected a value, found none; state it, or give test data$",
     "name": r"name of the task: expected at most 200 letters, digits, \., _ and -, found '\.\./x y'",
     "list": r"models\[0\]: hyperparameters: width: expected a number, text or a truth value, found list",
+    "nan": r"models\[0\]: width: expected text or a finite number, found nan",
     "tensor": r"hyperparameters: header: .*'test_acc'",
     "measured": r"model: operation: expected one that is translated, found the outermost forward \(sin\): aten\.sin",
     "measured state_dict": r"model: expected a Keras model or a torch\.nn\.Module, found OrderedDict",
