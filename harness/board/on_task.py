@@ -97,9 +97,10 @@ class OnTask:
             return ""
         if self.withheld or not self.was_called:
             return self.result
-        messages = (call.message for call in self.calls.values() if isinstance(value_of(call), Failure))
-        message = next((message for message in messages if message), "")
-        return f"{counted(self.failures)}: {message}" if message else counted(self.failures)
+        failed = (call.message for call in self.calls.values() if isinstance(value_of(call), Failure))
+        messages = list(dict.fromkeys(filter(None, failed)))
+        of_several = ", first message" if len(messages) > 1 else ""
+        return f"{counted(self.failures)}{of_several}: {messages[0]}" if messages else counted(self.failures)
 
     @property
     def seconds_per_model(self) -> float | None:

@@ -91,7 +91,7 @@ def test_a_failed_task_leaves_the_others_alone(table: Board) -> None:
     half, late = table.rows[2], table.rows[3]
     assert (half.score, half.complete) == (pytest.approx(100), False)
     assert half.failures == {"EXCEPTION": 5, "CRASH": 3}
-    assert half.reason == f"second: 5 EXCEPTION, 3 CRASH: {WHY}"
+    assert half.reason == f"second: 5 EXCEPTION, 3 CRASH, first message: {WHY}"
     assert half.tasks["second"].score is None
     assert late.score == pytest.approx(100 * OFFICIAL, abs=1e-10)  # the competition's rule would make it 0
     assert late.reason == "second: 1 TIMEOUT: over 1 s"
@@ -222,7 +222,7 @@ def test_parquet_has_a_row_per_measure_and_task(table: Board, tmp_path: Path) ->
     assert (good["models"], good["failed"], good["outcomes"], good["reason"]) == (8, 0, "", "")
     half = next(row for row in found if row["measure"] == "half")
     assert (half["score"], half["failed"], half["seconds_per_model"]) == (None, 8, 1.5)
-    assert half["reason"] == f"5 EXCEPTION, 3 CRASH: {WHY}"
+    assert half["reason"] == f"5 EXCEPTION, 3 CRASH, first message: {WHY}"
 
 
 def test_parquet_where_nothing_has_a_score(known: dict[str, Reference], tmp_path: Path) -> None:
