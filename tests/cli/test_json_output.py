@@ -78,8 +78,8 @@ def test_a_verification(pgdl: Pgdl, folder: Path) -> None:
     ended = pgdl("verify", "site", "--format", "json")
     found = json.loads(ended.out)
     assert (ended.code, ended.err, found["verified"], found["differences"]) == (0, "", True, [])
-    assert found["n_records"] == 24
-    (folder / "site/index.html").write_text("x")
+    assert (found["n_records"], found["unchecked"]) == (24, ["card.png"])
+    (folder / "site/reading.html").write_text("x")
     ended = pgdl("verify", "site", "--format", "json")
     found = json.loads(ended.out)
     assert (ended.code, found["verified"], len(found["differences"])) == (1, False, 1)
