@@ -48,9 +48,10 @@ def test_arrays_and_datasets_give_the_same_value(model: Any) -> None:
 )
 @pytest.mark.parametrize("name", ["num_params", "cross_entropy"])
 def test_other_data_are_refused_in_one_line_by_every_measure(model: Any, name: str, data: object, problem: str) -> None:
-    for call in (pgdl.measure(name), lambda *given: pgdl.measures(*given, [name])):
-        with pytest.raises(pgdl.UserError, match=problem):
-            call(model, data)
+    with pytest.raises(pgdl.UserError, match=problem):
+        pgdl.measure(name)(model, data)
+    with pytest.raises(pgdl.UserError, match=problem):
+        pgdl.measures(model, data, [name])
 
 
 def test_datasets_that_no_measure_can_read(model: Any) -> None:
