@@ -123,7 +123,7 @@ def test_recipes_are_found_by_name_in_the_wheel(installed, tmp_path):
 
 def test_the_wheel_shows_the_pages_that_messages_name(installed, tmp_path):
     page = installed("help", "outcomes", cwd=tmp_path).stdout
-    assert "ends in exactly one of these outcomes" in " ".join(page.split())
+    assert "Every call ends in exactly one outcome" in " ".join(page.split())
 
 
 def test_known_corpora_and_published_scores_are_in_the_wheel(installed, tmp_path):
