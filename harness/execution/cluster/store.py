@@ -119,7 +119,7 @@ class Supply:
         self._bundles: OrderedDict[OrderNeed, tuple[Bundle, int]] = OrderedDict()  #: in the order of their last use
 
     def add(self, orders: Sequence[Order], inputs: Inputs) -> None:
-        """Remember that `inputs` has the files that these orders name."""
+        """Register `inputs` as the source of the files for these orders."""
         self._sources |= {need: inputs for order in orders for need in needs_of(order)}
 
     def answer(self, needs: Sequence[OrderNeed]) -> Supplies:
