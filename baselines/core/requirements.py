@@ -5,6 +5,7 @@ from collections.abc import Collection
 import numpy as np
 
 from baselines.core.needs import MeasureUnavailable, Need
+from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
 from baselines.network import is_linear, looks_like
 
@@ -91,8 +92,12 @@ def _found_instead(subject: Subject) -> str | None:
 
 @shared
 def _require_labels(subject: Subject) -> None:
-    labels, number = subject.examples.labels, subject.n_outputs
-    wrong = np.flatnonzero((labels < 0) | (labels >= number))
+    require_labels(subject.examples.labels, subject.n_outputs)
+
+
+def require_labels(labels: Array, n_classes: int) -> None:
+    """Raise `ValueError` if a label (n,) is not a class from 0 to `n_classes` - 1."""
+    wrong = np.flatnonzero((labels < 0) | (labels >= n_classes))
     if len(wrong):
         found = f"found {labels[wrong[0]]}"
-        raise ValueError(f"dataset: example {wrong[0]}: expected a label from 0 to {number - 1}, {found}")
+        raise ValueError(f"dataset: example {wrong[0]}: expected a label from 0 to {n_classes - 1}, {found}")

@@ -5,7 +5,7 @@ option overrides the variable.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from harness.board.collect import Calls
@@ -31,6 +31,12 @@ def results_option(results: Address) -> str:
     return typed(*_option("--results", str(results), RESULTS))
 
 
+def board_command(tasks: Path, names: Sequence[str], results: Address) -> str:
+    """Return the command line that prints the board of the tasks `names` (empty: all) in the directory `tasks`."""
+    words = ["pgdl", "board", "--tasks", str(tasks), *_each("--task", names)]
+    return f"{typed(*words)} {results_option(results)}".rstrip()
+
+
 def run_command(calls: Sequence[Calls], tasks: Path, results: Address) -> str:
     """Return the command line that makes the missing calls of a board's rows; all rows have the same settings.
 
@@ -47,9 +53,9 @@ def run_command(calls: Sequence[Calls], tasks: Path, results: Address) -> str:
     if configuration and not configuration.is_sandboxed:
         return f"make the calls again with {UNSAFE_OPTION}, if the code is your own"
     words = ["pgdl", "run", *map(_argument, distinct)]
-    words += [word for one in distinct if _is_path(one) for word in ("--as", one.submission)]
+    words += _each("--as", [one.submission for one in distinct if _is_path(one)])
     words += _option("--tasks", str(tasks), DEFAULT_DIRECTORY)
-    words += [word for task in chosen for word in ("--task", task)]
+    words += _each("--task", chosen)
     options = _settings(configuration, of_library=of_library) if configuration else []
     if _is_set(UNSAFE_OPTION):
         words.insert(0, f"{variable_of(UNSAFE_OPTION)}=0")
@@ -104,6 +110,10 @@ def _sandbox(isolation: str) -> list[str]:
 
 def _option(name: str, value: str, default: str) -> list[str]:
     return [name, value] if value != default or _is_set(name) else []
+
+
+def _each(name: str, values: Iterable[str]) -> list[str]:
+    return [word for value in values for word in (name, value)]
 
 
 def _is_set(name: str) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from baselines.core.requirements import require_labels
 from baselines.core.sample import checked
 from harness.errors import UserError
 from harness.extras import extras_named
@@ -53,7 +54,7 @@ def dataset_of(model: Any, data: Any) -> Any:
     _require_pairs(dataset, shape)
     with refusals(), np.errstate(over="ignore"):  # numbers too large for float32 become infinite, and are refused
         _, labels = checked(x, y, 0)
-    _require_classes(labels, int(model.outputs[0].shape[-1]))
+        require_labels(labels, max(model.outputs[0].shape[-1], 2))  # a single output tells two classes apart
     return dataset
 
 
@@ -84,11 +85,3 @@ def _require_pairs(data: Any, shape: tuple[int, ...]) -> None:
         kind = getattr(part, "dtype", None)
         if kind is None or not (kind.is_floating or kind.is_integer or kind.is_bool):
             raise UserError("data", expected=f"{name} that are real numbers", found=kind.name if kind else part)
-
-
-def _require_classes(labels: np.ndarray[Any, Any], n_outputs: int) -> None:
-    """Raise `UserError` for a label that is no class of the network; a single output tells two classes apart."""
-    number = max(n_outputs, 2)
-    if len(wrong := np.flatnonzero((labels < 0) | (labels >= number))):
-        expected, found = f"a label from 0 to {number - 1}", labels[wrong[0]]
-        raise UserError(f"dataset: example {wrong[0]}", expected=expected, found=found)

@@ -95,7 +95,7 @@ def compare_calls(
     ranked = rankings.with_standings(with_p_values(ranked), rankings.compare_rows(ranked, held_out=None))
     hidden = frozenset(withheld) & references.keys()
     fits = score_hyperparameters(references, hidden)
-    return Board(COMPARISON, ranked, list(references), withheld=hidden, hyperparameters=fits)
+    return Board(COMPARISON, ranked, list(references), withheld=hidden, is_scored=scored, hyperparameters=fits)
 
 
 def _score_each_task(calls: Calls, references: Mapping[str, Reference]) -> SubmissionScore:

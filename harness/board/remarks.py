@@ -119,11 +119,11 @@ def settings_labels(shown: Sequence[Calls]) -> list[str]:
 def _told_apart(shown: Sequence[Calls], labels: Sequence[str], texts: Sequence[str]) -> list[str]:
     """Append its text to the label of each row whose submission has another row with this label, but another text."""
     keys = [(calls.submission, calls.sandboxed, label) for calls, label in zip(shown, labels, strict=True)]
-    several = {
-        key for key, number in Counter(key for key, _ in set(zip(keys, texts, strict=True))).items() if number > 1
-    }
+    texts_of: dict[tuple[str, bool, str], set[str]] = {}
+    for key, text in zip(keys, texts, strict=True):
+        texts_of.setdefault(key, set()).add(text)
     return [
-        ", ".join(filter(None, (label, text if key in several else "")))
+        ", ".join(filter(None, (label, text))) if len(texts_of[key]) > 1 else label
         for key, label, text in zip(keys, labels, texts, strict=True)
     ]
 

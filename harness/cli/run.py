@@ -8,7 +8,6 @@ import click
 import pgdl
 from harness.cli import as_json, completion, options
 from harness.credentials import Address
-from harness.shell import typed
 
 
 @click.command("run")
@@ -37,7 +36,7 @@ def command(
 
     Example: pgdl run my_measure.py distance_from_init --tasks task_data
     """
-    from harness.api.commands import results_option
+    from harness.api.commands import board_command
     from harness.cli.summary import print_summary, summary_object
     from harness.cli.terminal import Terminal, warn
     from harness.printing import ask
@@ -58,7 +57,5 @@ def command(
         print_summary(done, console)
         for line in done.not_deterministic:
             warn(line)
-        chosen = [word for name in asked["task_names"] for word in ("--task", name)]
-        command_line = typed("pgdl", "board", "--tasks", str(tasks_dir), *chosen)
-        console.print(f"Next: {command_line} {results_option(results)}".rstrip())
+        console.print(f"Next: {board_command(tasks_dir, asked['task_names'], results)}")
     return 0 if done.all_ok else 1
