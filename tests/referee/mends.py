@@ -84,7 +84,7 @@ MENDS = {
     ),
     "the command for stale rows gives no names": Mend(
         "harness/api/commands.py",
-        'words += [word for one in distinct if _is_path(one) for word in ("--as", one.submission)]',
+        'words += _each("--as", [one.submission for one in distinct if _is_path(one)])',
         "pass",
     ),
     "the command for stale rows names similar ones": Mend(
