@@ -1,4 +1,4 @@
-"""Memory and processor time of a tree of processes, seen from outside. Bounds are loose, nothing is timed."""
+"""Memory, threads and processor time of a tree of processes, seen from outside. Bounds are loose, nothing is timed."""
 
 import os
 import subprocess
@@ -19,6 +19,7 @@ MUCH = 10**15
 
 ALLOCATE = "held = bytearray(b'x' * (100 << 20)); "
 FORK = "import os; [os.fork() for _ in range(2)]; "  # four processes in all
+CHILD = "import os; child = os.fork(); "
 WAIT = "import os; os.write(1, b'ready\\n'); os.read(0, 1)"
 
 #: The first thread of the process ends, another one waits; the number is of exit(2), which ends a thread.
@@ -69,6 +70,11 @@ def running(program: str, processes: int = 1) -> Iterator[int]:
         process.communicate()
 
 
+def difference(small: int, large: int, limit_bytes: int) -> int:
+    """Bytes that the tree of process `large` takes more than the tree of `small`."""
+    return measure(Tree(large), limit_bytes).memory_bytes - measure(Tree(small), limit_bytes).memory_bytes
+
+
 def test_a_process_is_measured() -> None:
     usage = measure(Tree(os.getpid()), MUCH)
     assert 10 * MIB < usage.memory_bytes < psutil.virtual_memory().total
@@ -83,14 +89,13 @@ def test_a_process_is_measured() -> None:
 def test_what_a_child_takes_is_seen(small: str, large: str, least: int, most: int) -> None:
     with running(small) as one, running(large) as other:
         for limit in (MUCH, 0):
-            difference = measure(Tree(other), limit).memory_bytes - measure(Tree(one), limit).memory_bytes
-            assert least * MIB < difference < most * MIB
+            assert least * MIB < difference(one, other, limit) < most * MIB
 
 
 def test_a_child_counts_for_its_parent() -> None:
-    before = measure(Tree(os.getpid()), MUCH).memory_bytes
-    with running(ALLOCATE):
-        assert measure(Tree(os.getpid()), MUCH).memory_bytes - before > 90 * MIB
+    allocate = CHILD + "held = child or bytearray(b'x' * (100 << 20)); "
+    with running(CHILD, processes=2) as small, running(allocate, processes=2) as large:
+        assert 90 * MIB < difference(small, large, MUCH) < 120 * MIB
 
 
 def test_pages_that_forked_children_share_count_once_where_it_matters() -> None:
@@ -104,9 +109,7 @@ def mapping(opening: str, flags: str, touch: str) -> int:
     """Bytes, cheap and exact, of a process that maps 100 MiB of a file, more than of one that does not."""
     program = MAP.format(flags=flags, touch=touch)
     with running(program) as small, running(f"{program}mapped = held({opening}); ") as large:
-        cheap, exact = (
-            measure(Tree(large), limit).memory_bytes - measure(Tree(small), limit).memory_bytes for limit in (MUCH, 0)
-        )
+        cheap, exact = (difference(small, large, limit) for limit in (MUCH, 0))
     assert abs(cheap - exact) < 10 * MIB
     return cheap
 
@@ -129,7 +132,7 @@ def test_shared_memory_without_a_file_counts() -> None:
         running("") as small,
         running("import mmap; m = mmap.mmap(-1, 100 << 20); m.write(b'x' * (100 << 20)); ") as own,
     ):
-        assert 90 * MIB < measure(Tree(own), MUCH).memory_bytes - measure(Tree(small), MUCH).memory_bytes < 120 * MIB
+        assert 90 * MIB < difference(small, own, MUCH) < 120 * MIB
 
 
 def test_pages_of_a_file_count_once_they_are_written_to(tmp_path: Path) -> None:
@@ -154,6 +157,12 @@ def test_the_long_look_ends_early_only_when_it_is_sure(monkeypatch: pytest.Monke
     with running(ALLOCATE + FORK, processes=4) as pid:
         assert 90 * MIB < measure(Tree(pid), 250 * MIB).memory_bytes < 200 * MIB
         assert 10 * MIB < measure(Tree(pid), 10 * MIB).memory_bytes < 90 * MIB
+
+
+def test_threads_are_counted() -> None:
+    threads = "from threading import Event, Thread; [Thread(target=Event().wait, daemon=True).start() for _ in 'xyz']; "
+    with running("") as small, running(threads) as large:
+        assert measure(Tree(large), MUCH).threads == measure(Tree(small), MUCH).threads + 3
 
 
 @pytest.mark.rest
