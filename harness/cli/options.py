@@ -51,6 +51,7 @@ class NumberRange(click.FloatRange):
     """A number in a range. Unlike in a range of click, NaN is in none."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number, as `click.FloatRange` does, or end with a usage error."""
         number = super().convert(value, param, ctx)
         return number if number == number else self.fail(f"expected a number, found {value!r}", param, ctx)
 
