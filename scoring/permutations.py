@@ -19,11 +19,11 @@ Ranks = NDArray[np.integer]
 Counts = NDArray[np.intp]
 
 PAIRS = 2**16  #: number of pairs of models in memory at once, chosen to fit into a processor's cache
-RANK = 8  #: rank of the low-rank approximation of the counts of a group; it keeps at least 99 % of their variance
+RANK = 8  #: rank of the approximation of a group's counts; it keeps at least 99 % of their variance
 
 
 def deals(measure: Vector, groups: NDArray[np.intp], n: int, random: np.random.Generator) -> Iterator[Ranks]:
-    """Yield `n` random permutations of a measure's ranks within groups, in chunks of shape (n_permutations, n_models).
+    """Yield `n` random permutations of a measure's ranks within groups, in arrays of shape (n_permutations, n_models).
 
     `groups` holds the group number of each model; all groups have the same size.
     """
@@ -78,9 +78,9 @@ class Scorer:
         return scores
 
     def _counts(self, plus: Signs) -> tuple[Counts, Counts]:
-        """Count in each cell the pairs with the sign + of both measure and gap, and of the measure: both (n, n_cells).
+        """Count in each cell the pairs with + for measure and gap, and with + for the measure: both (n, n_cells).
 
-        Without ties of the measure, the second count follows from the first counts of the cell and the mirrored cell.
+        If the measure has no ties, the second count follows from the first counts of the cell and of the mirrored cell.
         """
         n_models = plus.shape[-1]
         has_ties = np.count_nonzero(plus) < len(plus) * n_models * (n_models - 1) // 2
@@ -122,11 +122,11 @@ class Scorer:
 def dealt_values(
     measure: Vector, gap: Vector, grid: Grid, pair: tuple[str, str], n: int, random: np.random.Generator
 ) -> Vector:
-    """Approximate the conditional mutual information of n permutations of a measure on a large task, 0 to 1: (n,).
+    """Approximate the conditional mutual information of `n` permutations of a measure on a large task, 0 to 1: (n,).
 
     The measure is permuted among models that share both values of the hyperparameters `pair`, and the information is
     given `pair`. A permutation changes only the counts of pairs that gap and measure order alike. Hajek's projection
-    approximates these counts by sums over models, and loses 1 / (2 * models in a group) of their variance.
+    approximates these counts by sums over models; the sums lack 1 / (2 * models in a group) of the counts' variance.
     """
     cond = conditioning(grid, pair)
     groups, n_groups = cond.groupings[0]
@@ -150,9 +150,9 @@ def dealt_values(
 
 
 class _Counted:
-    """A low-rank approximation of each model's numbers of smaller and of larger values in every group.
+    """A low-rank approximation of counts: for each model, how many models of every group have smaller or larger values.
 
-    The mean over the model's own group is subtracted.
+    The counts are centred in the model's own group.
 
     Attributes:
         basis: orthonormal vectors of each group, shape (n_groups, models in a group, rank).

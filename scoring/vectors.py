@@ -20,7 +20,7 @@ def as_vectors(measure: ArrayLike, gap: ArrayLike) -> tuple[Vector, Vector]:
 
 
 def as_vectors_of(n_models: int, measure: ArrayLike, gap: ArrayLike) -> tuple[Vector, Vector]:
-    """Return measure and gap as `as_vectors` does; raise `ValueError` if they do not have `n_models` numbers."""
+    """Return measure and gap as `as_vectors` does; raise `ValueError` also if they do not have `n_models` numbers."""
     vectors = as_vectors(measure, gap)
     if vectors[0].size != n_models:
         raise ValueError(f"measure and gap: expected one number per model ({n_models}), found {vectors[0].size}")
