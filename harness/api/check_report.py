@@ -77,7 +77,7 @@ class CheckReport:
 
     @property
     def endless(self) -> str | None:
-        """A sentence on a code line that repeats data for ever; None without such a line, or if no call timed out."""
+        """A sentence on a line of code that repeats data for ever; None without such a line, or without a timeout."""
         late = self.trial and any(one.result.outcome is Outcome.TIMEOUT for one in self.trial.done)
         return endless_repeat(self.submission) if late else None
 
@@ -160,7 +160,7 @@ def to_junit(report: CheckReport) -> str:
 
 
 def to_github(report: CheckReport) -> str:
-    """Return annotations for GitHub, a line each: warnings, different failures, withheld tasks with failed calls."""
+    """Return annotations for GitHub, a line each: warnings, different failures, and hidden tasks with failed calls."""
     file = os.path.relpath(report.submission.source)
     lines = [annotation("warning", warning, file) for warning in report.warnings]
     if report.submission.problem is not None:

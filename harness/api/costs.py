@@ -66,7 +66,7 @@ class Timed:
         return measure.passes(Sizes(kappa=self.model.n_outputs, d=n_layers, m=n_examples))
 
     def memory(self, measure: Measure) -> int | None:
-        """Return the peak bytes of the timed call of the same cost; None for the cost `many`, or if the call failed."""
+        """Return the peak bytes of the timed call with the measure's cost; None for the cost `many` or a failed call"""
         by_cost = {"weights": self.reading, "forward": self.forward[1], "gradients": self.backward[1]}
         found = by_cost.get(measure.cost)
         return found.peak_memory_bytes if found is not None and found.outcome is Outcome.OK else None

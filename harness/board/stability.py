@@ -22,9 +22,9 @@ class OwnRandomness:
 def own_randomness(
     calls: Calls, result: SubmissionScore, references: Mapping[str, Reference], withheld: Collection[str]
 ) -> OwnRandomness | None:
-    """Return the spread of a submission's scores over seeds; None if it has no repetitions on public tasks.
+    """Return the spread of a submission's scores over seeds; None without repetitions on public tasks.
 
-    `result` is the score of the calls. If tasks are hidden (`withheld`), the final score has no spread.
+    `result` is the score of the calls. If there are hidden tasks (`withheld`), the final score has no spread.
     """
     tasks = {task: _on_task(calls, task, reference) for task, reference in references.items() if task not in withheld}
     known = {task: stability for task, stability in tasks.items() if stability is not None}
@@ -53,7 +53,7 @@ def _on_task(calls: Calls, task: str, reference: Reference) -> Stability | None:
 
 
 def _equally_often(repeats: Mapping[str, list[float]]) -> dict[str, list[float]]:
-    """Choose models, and the same number of repetitions for each, so that as many values as possible are used."""
+    """Choose models, and an equal number of repetitions of each, so that as many values as possible are used."""
     lengths = {len(values) for values in repeats.values()} - {0}
     if not lengths:
         return {}

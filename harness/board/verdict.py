@@ -18,7 +18,7 @@ class Words:
     """A part of a sentence."""
 
     text: str
-    page: str = ""  #: path of a row's page, if the text is the name of this row; it becomes a link
+    page: str = ""  #: target of a link: the path of a row's page, if the text is the row's name
 
 
 @dataclass(frozen=True)
