@@ -89,14 +89,14 @@ class Board:
         return [column.shown(row) for column in self.columns]
 
     def difference(self, number: int, other: int) -> Difference | None:
-        """Return how much better the row at position `number` is than the row at `other`; None if not compared."""
+        """Return how much better the row at position `number` is than the row at `other`; None without intervals."""
         if self.comparison is None or not {str(number), str(other)} <= self.comparison.standings.keys():
             return None
         return self.comparison.difference(str(number), str(other))
 
     @cached_property
     def task_scores(self) -> NDArray[np.float64]:
-        """Official scores, 0 to 100, NaN if missing, shape (n_tasks, n_rows). Tasks without any score are left out."""
+        """Official scores, 0 to 100, NaN if missing, shape (n_tasks, n_rows); tasks without any score are left out."""
         by_task = [[row.tasks[name].official for row in self.rows] for name in self.tasks]
         scores = np.array(by_task, dtype=np.float64).reshape(len(self.tasks), len(self.rows))
         return scores[~np.isnan(scores).all(axis=1)]

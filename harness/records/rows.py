@@ -26,15 +26,15 @@ def select_of(kind: type[Stored], table: Table) -> Select[Any]:
 
 
 def read_as(kind: type[S], connection: Connection, query: Select[Any], table: Table, database: Database) -> Iterator[S]:
-    """Yield the rows of a query, made by `select_of`, as objects of the class `kind`; see `read` for the errors."""
+    """Yield the rows of a query, made by `select_of`, as objects of the class `kind`. Errors are as for `read`."""
     for number, *columns in read(connection, query, table, database):
         yield kind(*columns, id=number)
 
 
 def read(connection: Connection, query: Executable, table: Table, database: Database) -> Iterator[Sequence[Any]]:
-    """Yield the rows of a query; raise `UserError` for a value that breaks the rule of its column in `table`.
+    """Yield the rows of a query. Raise `UserError` for a value that breaks its column's rule in `table`.
 
-    The messages name `database`.
+    Messages name `database`.
     """
     result = connection.execute(query)
     names = list(result.keys())
@@ -54,7 +54,7 @@ def read(connection: Connection, query: Executable, table: Table, database: Data
 
 
 def _fit(rows: Sequence[Row[Any]], rules: Sequence[tuple[int, Rule]], pair: Sequence[int]) -> bool:
-    """Return whether rows follow the rules (position, rule); `pair` has the positions of outcome and value, if any."""
+    """Return whether rows follow the rules (position, rule); `pair` holds the positions of outcome and value."""
     if not rows:
         return True
     columns = list(zip(*rows, strict=True))
