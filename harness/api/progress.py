@@ -38,7 +38,7 @@ class Progress:
         """Receive a call of a run after it has been made and recorded."""
 
     def finished(self, n_recorded: int, n_calls: int) -> None:
-        """Receive the end of a run. An interrupted run has recorded fewer than all `n_calls` of its plan."""
+        """Receive the end of a run: the numbers of recorded and planned calls. After an interruption, they differ."""
 
     def tried(self, call: FinishedCall[PlannedCall]) -> None:
         """Receive a finished call of `pgdl.check`."""

@@ -101,7 +101,7 @@ class Records(Database):
     def whole_of(
         self, *conditions: ColumnElement[bool], only: Sequence[ColumnElement[bool]] = ()
     ) -> Iterator[Evaluation]:
-        """Yield records as `newest_of` does, but with all columns; `only` holds further conditions, on any column."""
+        """Yield records as `newest_of` does, but with all columns; `only` holds conditions on any column."""
         return self._newest_of(Evaluation, conditions, only)
 
     def _newest_of(
