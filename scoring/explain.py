@@ -95,12 +95,10 @@ def _values(cond: Conditioning, number: int, cell: int, grid: Grid) -> tuple[Val
 def _costly_pairs(
     measure: Vector, gap: Vector, groups: Indices, p: Matrix, n_pairs_of_cell: Vector, most: int
 ) -> list[tuple[int, int, float, float]]:
-    """Return the costliest wrongly ordered pairs: first model, second model, difference of gaps, cost.
-
-    All wrong pairs of a cell cost the same, except pairs with equal values of the measure.
-    """
+    """Return the costliest wrongly ordered pairs: first model, second model, difference of gaps, cost."""
     n_groups = isqrt(len(p))
     members = [np.flatnonzero(groups == group) for group in range(n_groups)]
+    # All wrong pairs of a cell cost the same, except pairs with equal values of the measure.
     costs = np.stack([_costs(p, n_pairs_of_cell, tied) for tied in (False, True)])
     levels, has_wrong = costs.round(12), p[:, 0, 1] > 0
     found: list[tuple[int, int, float, float]] = []

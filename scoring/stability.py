@@ -71,7 +71,6 @@ def _positions(repeats: Mapping[str, Sequence[float]], grid: Grid) -> list[int]:
 
 
 def _values(measure: Vector, models: list[int], repeats: Mapping[str, Sequence[float]]) -> NDArray[np.float64]:
-    """Return the first and all repeated values of each model with repeats, shape (n_repeated, n_values)."""
     lengths = sorted({len(others) for others in repeats.values()})
     if len(lengths) > 1 or lengths[0] < 1:
         found = ", ".join(map(str, lengths))

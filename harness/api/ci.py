@@ -159,7 +159,6 @@ def _measures(names: Sequence[str]) -> list[Submission]:
 def _call(
     job: ChangeJob, touched: Touched, measures: Sequence[Submission], records: Records, progress: Progress
 ) -> Sequence[PlannedCall]:
-    """Call measures and touched submissions, and return the calls. Refuse submissions that fail a required check."""
     with begin_run([], job.tasks_dir, job.task_names, job.execution, progress) as run:
         require_unseen_records(run, job.results)
         for name, submission in list(touched.submissions.items()) if job.rules.require_check else ():

@@ -72,7 +72,6 @@ def _require_model(model: Any) -> None:
 
 
 def _require_pairs(data: Any, shape: tuple[int, ...]) -> None:
-    """Raise `UserError` unless the data are a dataset of pairs (input of this shape, label) of real numbers."""
     spec = getattr(data, "element_spec", None)
     if not isinstance(spec, tuple) or len(spec) != 2:
         found = type(data).__name__ if spec is None else f"a dataset of {spec}"

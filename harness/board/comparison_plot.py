@@ -39,14 +39,12 @@ def write_plot(rows: Sequence[Row], paths: Sequence[Path], oracle: float | None 
 
 
 def _lines(family: Sequence[Row]) -> list[Line]:
-    """Return the lines of a family as (name, rows): a line for each of the best measures, and a line for the others."""
     named = NAMED if len(family) > NAMED + 1 else len(family)
     lines: list[Line] = [(row.submission, [row]) for row in family[:named]]
     return [*lines, (f"{len(family) - named} more", family[named:])] if family[named:] else lines
 
 
 def _draw(axes: Any, families: dict[str, list[Line]]) -> float:
-    """Draw all lines from top to bottom, and family names at the right; return the position below the last line."""
     position, positions, names = 0, [], []
     for family, lines in families.items():
         middle = position + (len(lines) - 1) / 2

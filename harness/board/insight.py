@@ -40,10 +40,7 @@ class Insight:
 
 
 def find_insights(rows: Sequence[Row], wanted: Collection[int] | None = None) -> dict[int, dict[str, Insight]]:
-    """Return position of a row -> task -> explanation, for public tasks on which the row has an official score.
-
-    `wanted` holds the positions of the rows to explain; None: all rows.
-    """
+    """Return position of a row -> task -> explanation, for public tasks on which the row has an official score."""
     return {
         number: {name: _insight(task) for name, task in row.tasks.items() if task.chance is not None}
         for number, row in enumerate(rows)

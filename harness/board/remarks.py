@@ -56,7 +56,6 @@ def _stale(shown: Sequence[Calls], command: Callable[[Sequence[Calls]], str]) ->
 
 
 def _left_out(collected: Collected, references: Mapping[str, Reference]) -> list[str]:
-    """Return a remark for each submission of which the board does not show all versions."""
     lines, known = [], dict[str, set[str]]()
     for other in collected.left_out:
         known.setdefault(other.submission, set()).add(other.version)
@@ -117,7 +116,7 @@ def settings_labels(shown: Sequence[Calls]) -> list[str]:
 
 
 def _told_apart(shown: Sequence[Calls], labels: Sequence[str], texts: Sequence[str]) -> list[str]:
-    """Append the text of each row to its label, if the submission has another row with the same label."""
+    """Append its text to each row's label if another row of the submission has the same label, but another text."""
     keys = [(calls.submission, calls.sandboxed, label) for calls, label in zip(shown, labels, strict=True)]
     texts_of: dict[tuple[str, bool, str], set[str]] = {}
     for key, text in zip(keys, texts, strict=True):

@@ -113,7 +113,6 @@ def _scope(board: Board) -> str:
 
 
 def _list(names: Sequence[Words]) -> list[Words]:
-    """Join names for a sentence: A; A and B; A, B and C; A, B, C and 4 more."""
     more = len(names) - NAMED
     shown = list(names) if more <= 0 else [*names[:NAMED], Words(f"{more} more")]
     found = [shown[0]]

@@ -49,7 +49,6 @@ def read_submission(repository: Repository, folder: str, entry: GitEntry) -> Sub
 
 
 def _write_folder(repository: Repository, folder: GitEntry, target: Path) -> None:
-    """Write the files of a git folder to `target`; check names and sizes before reading any content."""
     entries = repository.files(folder.id, MAX_ENTRIES)
     entries = [entry for entry in entries if not any(map(is_leftover, entry.path.split("/")))]
     if len(entries) > MAX_FILES:

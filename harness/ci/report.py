@@ -112,7 +112,6 @@ def _cut(value: Any) -> Any:
 
 
 def _build(kind: Any, found: Any) -> Any:
-    """Return an object of the dataclass `kind` from JSON, which must have exactly its fields."""
     if not isinstance(found, dict) or set(found) != {field.name for field in fields(kind)}:
         raise ReportError(f"expected the fields of {kind.__name__}")
     hints = get_type_hints(kind)

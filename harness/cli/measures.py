@@ -174,10 +174,7 @@ def _as_object(measure: "Measure | InstalledMeasure") -> dict[str, Any]:
 
 
 def explanation(measure: "Measure") -> str:
-    """Return the explanation of a measure: its docstring without the first two paragraphs, with an entry per parameter.
-
-    If the docstring lacks an entry, it comes from the measure's module, or from `baselines.core.parameters`.
-    """
+    """Return a measure's docstring without the first two paragraphs, and with an entry for each parameter."""
     from baselines.core import parameters
 
     own, module = inspect.getdoc(measure.function) or "", sys.modules[measure.function.__module__]

@@ -44,13 +44,12 @@ def summary_object(done: RunResult) -> dict[str, Any]:
 
 
 def _calls(done: RunResult) -> list[dict[str, Any]]:
-    """Return an object for each submission and task. Times on hidden tasks are None, as they may reveal models."""
     calls = []
     for (submission, task, repeated), outcomes in sorted(done.tally.outcomes.items()):
         median = statistics.median(done.tally.seconds[submission, task, repeated])
         calls.append({
             "submission": submission, "task": task, "repeated": repeated, "calls": outcomes.total(),
             "outcomes": {str(outcome): number for outcome, number in outcomes.most_common()},
-            "median_seconds": None if task in done.withheld else median,
+            "median_seconds": None if task in done.withheld else median,  # times may reveal facts about models
         })  # fmt: skip
     return calls

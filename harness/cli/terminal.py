@@ -17,10 +17,7 @@ from pgdl import UNSAFE, Progress
 
 
 class Terminal(Progress):
-    """Shows notes, warnings and the current step on standard error, and the calls of a run on a console.
-
-    A `quiet` command prints no notes.
-    """
+    """Shows notes, warnings and the current step on standard error, and the calls of a run on a console."""
 
     def __init__(self, console: Console | None = None, *, quiet: bool = False) -> None:
         self.console = wide_console() if console is None else console

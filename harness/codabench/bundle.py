@@ -63,7 +63,6 @@ def write_bundle(source: Path, out: Path, step: Callable[[str], None] = lambda _
 
 
 def _require_public(competition: CodabenchCompetition, members: Mapping[str, Content], source: Path) -> None:
-    """Raise `UserError` if a member of the bundle names a hidden task, or is its file."""
     names = competition.hidden_tasks
     found = hidden_in(members, TaskDirectory(Path(competition.tasks)).runnable(names) if names else ())
     if problems := [f"{source}: {line}" for line in found]:

@@ -53,10 +53,7 @@ class CollectedResults:
 
 
 def choose_phase(competition: CodabenchCompetition, name: str | None, source: Path) -> PlannedPhase:
-    """Return the phase `name`, or the only phase if `name` is None; raise `UserError` if it is hidden or missing.
-
-    `source` is the TOML file of the competition.
-    """
+    """Return the phase `name`, or the only phase if `name` is None. Raise `UserError` if it is hidden or missing."""
     phases = plan_phases(competition, source)
     chosen = phases[position_of(name, [one.phase.name for one in phases], source)]
     if chosen.phase.hidden:

@@ -55,10 +55,7 @@ def task_columns(tasks: Iterable[str]) -> dict[str, str]:
 
 
 def described(tasks: Mapping[str, str], *, has_final: bool) -> list[dict[str, Any]]:
-    """Return the columns as entries of competition.yaml. `tasks` maps public tasks to keys of columns.
-
-    `has_final` adds a column for the final scores of hidden phases.
-    """
+    """Return the columns as entries of competition.yaml. `tasks` maps public tasks to keys of columns."""
     final = [PlatformColumn(FINAL, f"final ({NOT_YET:g}: not yet)", precision=1)] if has_final else []
     found = [COMPLETE, *final, *COLUMNS[1:], *(PlatformColumn(key, task[:LONGEST]) for task, key in tasks.items())]
     return [

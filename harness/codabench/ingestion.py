@@ -105,7 +105,6 @@ class _Saving:
         self._writing = threading.Lock()
 
     def save(self, ended: str, problem: str = "") -> PhaseResult:
-        """Write and return the result; `ended` says how the calls ended."""
         with self._writing:
             files: Mapping[str, Path | bytes] = {}
             if self._database.exists():

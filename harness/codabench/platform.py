@@ -166,10 +166,7 @@ class OpenedPhase:
 
 
 def split_page(page: Address) -> tuple[str, str]:
-    """Split the address of a competition's page into the site's address and the competition's number.
-
-    Raise `UserError` for an address of another form.
-    """
+    """Split a competition's page into the site's address and the number. Raise `UserError` for another address."""
     match = _PAGE.fullmatch(page.reveal())
     if match is None:
         raise UserError("not the page of a competition", file=page, expected=PAGE)

@@ -65,10 +65,7 @@ class Database:
     """Access to an SQLite file or a PostgreSQL database; failures of the database raise `DatabaseError`."""
 
     def __init__(self, address: Address, *, read_only: bool = False, option: str = "--results") -> None:
-        """Prepare access to a database without opening it; raise `UserError` unless it is SQLite or PostgreSQL.
-
-        `option` is the command-line option with the address, for messages.
-        """
+        """Prepare access to a database without opening it. Raise `UserError` unless it is SQLite or PostgreSQL."""
         self.other = f"name another database with {option}"  #: remedy for a database of another program
         whole = address.reveal()
         try:

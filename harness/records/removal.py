@@ -32,10 +32,7 @@ class Removal:
         return f"{records} and {counted(len(self.requests), 'request')}"
 
     def carry_out(self, records: Records) -> None:
-        """Copy the rows to `file`, then delete them from `records`; raise `UserError` if a database fails.
-
-        An incomplete copy is deleted.
-        """
+        """Copy the rows to `file`, then delete them from `records`. Raise `UserError` if a database fails."""
         try:
             with Records(self.file) as copy:
                 copy.add(*self.evaluations)

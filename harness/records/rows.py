@@ -32,10 +32,7 @@ def read_as(kind: type[S], connection: Connection, query: Select[Any], table: Ta
 
 
 def read(connection: Connection, query: Executable, table: Table, database: Database) -> Iterator[Sequence[Any]]:
-    """Yield the rows of a query. Raise `UserError` for a value that breaks its column's rule in `table`.
-
-    Messages name `database`.
-    """
+    """Yield the rows of a query. Raise `UserError` for a value that breaks its column's rule in `table`."""
     result = connection.execute(query)
     names = list(result.keys())
     rules = [(i, rule_of(table.c[column])) for i, column in enumerate(names) if column in table.c]
@@ -54,7 +51,6 @@ def read(connection: Connection, query: Executable, table: Table, database: Data
 
 
 def _fit(rows: Sequence[Row[Any]], rules: Sequence[tuple[int, Rule]], pair: Sequence[int]) -> bool:
-    """Return whether rows follow the rules (position, rule); `pair` holds the positions of outcome and value."""
     if not rows:
         return True
     columns = list(zip(*rows, strict=True))

@@ -73,7 +73,6 @@ def add_unwritten(database: Database) -> None:
 
 
 def _parts(file: Path) -> Iterator[Sequence[Evaluation]]:
-    """Yield the records of a local file in groups of up to `AT_ONCE`. Raise `UnusableError` if it cannot be read."""
     try:
         with Database(Address.of(file, "unwritten")) as local:
             open_tables(local, read_only=True)

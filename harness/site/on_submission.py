@@ -25,10 +25,7 @@ VERDICTS = {1: "better", 0: "cannot be told apart", -1: "worse"}
 def submission_pages(
     board: Board, insights: Mapping[int, Mapping[str, Insight]], pages: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the variables for the template of a row's page, for each row in `insights`.
-
-    `insights` maps position of the row -> task -> explanation of the score.
-    """
+    """Yield the variables of each page's template. `insights`: position of its row -> task -> explanation."""
     axis = board_axis(board)
     yield from (_page(board, number, of_row, pages) | {"axis": axis} for number, of_row in insights.items())
 

@@ -60,10 +60,7 @@ def make_site(data: SiteData, head: str = "") -> Site:
 
 
 def render_site(site: Site, *, has_card: bool = False) -> dict[str, bytes]:
-    """Return path -> content of all pages, of their styles and scripts, and of files to download.
-
-    `has_card` says whether the site has a preview picture.
-    """
+    """Return path -> content of all pages, of their styles and scripts, and of files to download."""
     data, board, pages = site.data, site.board, site.pages
     downloads = {f"leaderboard{form.SUFFIX}": form.render(board) for form in map(formats.find, DOWNLOADS)}
     first = index_page(data, board, pages)

@@ -82,7 +82,6 @@ def _looks(board: Board, on_front: Sequence[bool]) -> list[list[str]]:
 
 
 def _row(row: Row, page: str, most: float) -> dict[str, Any]:
-    """Return the variables for a row's template. `most` is the table's largest score above chance."""
     standing = row.standing
     return {
         "row": row,
@@ -121,7 +120,6 @@ def _shown(text: str) -> str:
 
 
 def _yardsticks(board: Board) -> list[dict[str, Any]]:
-    """Return a row for each yardstick that has a score on at least one task, such as the noisy oracle."""
     fits, rows = board.hyperparameters, []
     for name, about, yardstick in (
         ("noisy oracle", "oracle", board.oracle),

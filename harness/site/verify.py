@@ -71,7 +71,6 @@ def verify_site(directory: Path | str) -> Verified:
 
 
 def _names_card(directory: Path) -> bool:
-    """Return whether the first page names the preview picture."""
     try:
         return b'<meta property="og:image"' in read_below(directory, "index.html", MAX_JSON)
     except UserError:
@@ -90,7 +89,6 @@ def _differences(computed: Mapping[str, bytes], unchecked: Collection[str], dire
 
 
 def _rows(computed: bytes, directory: Path) -> Iterator[str]:
-    """Yield a line on the first row of the board that differs, or nothing."""
     try:
         found = parse_json(_read(directory, BOARD, computed))["rows"]
         pairs = list(zip(json.loads(computed)["rows"], found, strict=False))

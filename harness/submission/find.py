@@ -124,7 +124,6 @@ def names_of_files(arguments: Sequence[str]) -> list[str]:
 
 
 def _own_name(path: Path) -> str:
-    """Return the name of the file or directory, as the user typed it; for `complexity.py`, its directory's name."""
     named = path.parent if path.name == "complexity.py" else path
     if named.name in ("", ".."):
         named = named.resolve()

@@ -70,10 +70,7 @@ def from_function(
 
 
 class _Source:
-    """The source of a module, in which every name is defined before it is used.
-
-    `parts` are its imports and definitions. `values` are its plain values as `name = value`, for notes.
-    """
+    """The source of a module, in which every name is defined before it is used."""
 
     def __init__(self) -> None:
         self.parts: list[str] = []
@@ -133,7 +130,6 @@ class _Source:
 
 
 def _source_of(name: str, value: Any) -> str:
-    """Return the source of a plain value. Raise `UserError` for a number with more digits than Python writes."""
     if isinstance(value, float | complex) and not cmath.isfinite(value):
         return f"{type(value).__name__}({str(value)!r})"
     try:

@@ -93,7 +93,6 @@ def find_flaw(source: bytes) -> str:
 
 
 def _kind(path: Path) -> str:
-    """Return the kind of submission at a path, as `READ` expects it. Raise `NotASubmissionError` for other files."""
     if path.is_dir() and not is_leftover(path.name):
         return "folder"
     if path.suffix not in (".py", ".zip"):

@@ -44,7 +44,6 @@ def find_baseline(specification: str) -> Submission | None:
 
 @functools.cache
 def _files_of(family: str) -> dict[str, bytes]:
-    """Return path -> source of the packages that a measure of a family needs."""
     from baselines.core.families import COMMON
 
     packages, waiting = set(), {family, *COMMON}
