@@ -14,7 +14,7 @@ from harness.worker.runtimes import Runtime
 
 
 def answer(runtime: Runtime, question: Question) -> Answer:
-    """Answer a question (see above). The outputs of a network are written to a file, and the answer is then {}."""
+    """Compute measures on a network, as a question requests, or write the network's outputs to a file and return {}."""
     with faults_of_the_model():
         model = runtime.load_model(Path(question["model"]))
         if "measures" not in question:

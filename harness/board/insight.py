@@ -49,7 +49,7 @@ def find_insights(rows: Sequence[Row], wanted: Collection[int] | None = None) ->
 
 
 def time_steps(row: Row) -> list[TimeStep]:
-    """Return the row's score under every shorter time limit; [] if a task is hidden, or without a configuration."""
+    """Return the row's score under every shorter time limit; [] if a task is hidden, or the settings are not known."""
     scored = {name: task.scored for name, task in row.tasks.items() if task.scored is not None}
     if len(scored) < len(row.tasks) or row.configuration is None:
         return []

@@ -72,7 +72,7 @@ def notes_on_tasks(rows: Sequence[Row]) -> list[str]:
 
 
 def with_standings(rows: Sequence[Row], found: Comparison | None) -> list[Row]:
-    """Return the rows with their intervals of score and rank in a comparison; unchanged without a comparison."""
+    """Add to each row its intervals of score and rank in the comparison `found`; return the same rows if it is None."""
     if found is None:
         return list(rows)
     return [replace(row, standing=found.standings.get(str(number))) for number, row in enumerate(rows)]

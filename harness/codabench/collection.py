@@ -185,7 +185,7 @@ def _records_in(result: Path, calls: int) -> Iterator[Records]:
 
 
 def _renamed(row: Evaluation, name: str) -> Evaluation:
-    """Return a record of the same call under the submission's name `name`."""
+    """Return the record with `name` as its submission, and with the key of a call of this submission."""
     renamed = replace(row, submission=name)
     return replace(renamed, key=call_key(**{part: getattr(renamed, part) for part in KEY_PARTS}))
 

@@ -72,6 +72,6 @@ def scores_of(row: Row, tasks: Mapping[str, str]) -> dict[str, float]:
 
 
 def verdict_of(row: Row) -> dict[str, float]:
-    """Return key of a column -> value of a row in a hidden phase, which has no score on the platform yet."""
+    """Return the values of a row in a hidden phase, key of a column -> value; the final score is a placeholder."""
     values = {one.key: one.value(row) for one in (COMPLETE, SECONDS)} | {FINAL: NOT_YET}
     return {key: value for key, value in values.items() if value is not None}

@@ -31,7 +31,7 @@ def leaderboard(data: SiteData) -> Board:
 
 
 def _on_all(computed: Y, settings: SiteSettings) -> Y:
-    """Add the hidden tasks, without scores, to a yardstick such as the noisy oracle."""
+    """Add the hidden tasks, without scores, to reference scores such as those of the noisy oracle."""
     return computed.of({name: computed.tasks.get(name) for name in settings.tasks}, settings.hidden)
 
 

@@ -20,8 +20,8 @@ MARGIN = 0.04
 def scatter(task: OnTask, first: str = "") -> Drawing | None:
     """Return a plot of measure against gap, a dot per model with a value; None for a hidden task or without values.
 
-    It shows ranks first, since scores depend on order alone, and a few huge values would leave no room for the others.
-    The values of the hyperparameter `first` decide the colours at first.
+    It opens with ranks on both axes, since scores depend on order alone, and a few huge values would leave no room for
+    the others. The dots' colours show the hyperparameter `first` until a reader chooses another.
     """
     if task.scored is None:
         return None

@@ -61,7 +61,7 @@ class SiteRecord(_Model):
 
 
 class TaskFacts(_Model):
-    """A task in the settings of a site."""
+    """The facts about a task that a site publishes besides its reference data."""
 
     withheld: bool  #: whether the task is hidden
     n_models: Count
@@ -78,7 +78,7 @@ class Repeated(_Model):
 
 
 class SubmissionFacts(_Model):
-    """A row of the board without its records and scores."""
+    """The facts about a row of the board that a site publishes besides its records and scores."""
 
     name: str
     is_baseline: bool

@@ -52,7 +52,10 @@ def _coloured_by(insight: Insight | None) -> str:
 
 
 def _pairs(task: OnTask) -> dict[str, Any] | None:
-    """Return a table of scores given two hyperparameters: (score, share of the largest score, whether the smallest)."""
+    """Return a table of the scores given two hyperparameters: a row for one, a column for the other.
+
+    A cell holds the score, its share of the largest score, and whether it is the smallest score.
+    """
     if task.score is None or not task.score.official_pairs:
         return None
     pairs = {frozenset(pair): 100 * value for pair, value in task.score.official_pairs.items()}
