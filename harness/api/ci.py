@@ -171,7 +171,7 @@ def _call(
 def _make_boards(
     job: ChangeJob, repository: Repository, change: Change, touched: Touched, competition: Competition, records: Records
 ) -> _Boards:
-    """Return the boards of both revisions. To save time, submissions without any record are not read from the base."""
+    """Return the boards before and after the change. Submissions without records are not read from the base's files."""
     seen = {*records.distinct("submission"), *(request.submission for request in records.requests())}
     known = {name: entry for name, entry in change.before.items() if name in seen}
     at_base = read_versions(repository, job.folder, known)

@@ -75,7 +75,10 @@ class Row:
 
     @property
     def beyond_hyperparameters(self) -> bool | None:
-        """Whether the score is significantly above chance and a fit of the gaps by hyperparameters; None if unknown."""
+        """Whether the score is significantly above chance, and above a fit of the gaps by hyperparameters.
+
+        None if this is not known, for instance because a task is hidden.
+        """
         if self.standing is None or self.p_value is None:
             return None
         return self.standing.beyond_hyperparameters and self.p_value <= SIGNIFICANT

@@ -35,7 +35,7 @@ class Yardstick:
 
     @classmethod
     def of(cls, tasks: Mapping[str, ScoreSpread | None], withheld: Collection[str] = ()) -> Self:
-        """Return the yardstick with these scores. If tasks are hidden (`withheld`), drop their scores and the mean."""
+        """Return the reference scores `tasks` and their mean. With hidden tasks (`withheld`), there is no mean."""
         shown = {name: None if name in withheld else found for name, found in tasks.items()}
         return cls(shown, None if withheld else _mean([found for found in shown.values() if found is not None]))
 

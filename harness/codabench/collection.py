@@ -200,7 +200,7 @@ def draw(rows: Sequence[Evaluation], share: float) -> Sequence[Evaluation]:
 def made_again(
     drawn: Sequence[Evaluation], submission: Submission, run: Run, progress: Progress
 ) -> dict[tuple[str, str], Evaluation]:
-    """Make the drawn calls again, on the tasks of a run; return (task, model) -> new record."""
+    """Make the calls `drawn` again, on the tasks of a run; return (task, model) -> new record."""
     wanted = {(row.task, row.model) for row in drawn}
     tasks = [
         replace(task, models=tuple(model for model in task.models if (task.name, model.id) in wanted))

@@ -23,7 +23,7 @@ class PlatformColumn:
 
     key: str
     title: str
-    value: Callable[[Row], float | None] = lambda _: None  #: row -> value, or None for an empty cell
+    value: Callable[[Row], float | None] = lambda _: None  #: row -> value; None for an empty cell
     sorting: str = "desc"  #: `desc` or `asc`
     precision: int = 2  #: number of decimals
 

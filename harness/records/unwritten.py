@@ -102,7 +102,7 @@ def has_unwritten(database: Database) -> bool:
 
 @contextmanager
 def _locked(database: Database) -> Iterator[Path]:
-    """Lock a database's local files against other processes; yield their path without suffix."""
+    """Lock the files in which `keep` stores a database's records; yield their path without suffix."""
     stem = _stem(database)
     with writing(stem), locked(stem.with_suffix(".lock")):
         yield stem

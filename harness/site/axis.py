@@ -47,7 +47,7 @@ class BoardAxis(Axis):
 
 
 def board_axis(board: Board) -> BoardAxis:
-    """Return the axis for all scores and intervals of a board, without the oracle if it is far above all rows."""
+    """Return the axis for all scores and intervals of a board, without the noisy oracle if its score is far higher."""
     highest = max((row.standing.high if row.standing else row.score or 0.0 for row in board.rows), default=0.0)
     levels = [row.chance_level for row in board.rows if row.chance_level is not None]
     oracle = None
