@@ -14,8 +14,8 @@ from harness.corpus.recipe import Recipe, read_recipe
 from harness.gpus import find_gpus
 from scoring import MINIMUM_HYPERPARAMETERS
 
-#: A function: recipe, number of models to train -> context that shows the training. `with ... as show` gives the
-#: function that receives each event.
+#: A function: recipe, number of models to train -> context that shows the training. The context yields a function to
+#: call with each event.
 ShowTraining = Callable[[Recipe, int], AbstractContextManager[Callable[[Event], None]]]
 
 

@@ -1,6 +1,6 @@
-"""Computes measures on a network of PyTorch, after translating the network to Keras.
+"""Computes measures on a network of PyTorch in another process, after translating the network to Keras.
 
-The measures need TensorFlow, whose import may crash a process that uses PyTorch. So another process computes them.
+The measures need TensorFlow, whose import may crash a process that uses PyTorch.
 """
 
 import sys

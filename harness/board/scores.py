@@ -18,7 +18,7 @@ def decimal(number: float | None, digits: int) -> str:
 
 
 def percent(number: float | None) -> float | None:
-    """Return 100 times a number without rounding errors, such as 29.5 for 0.295; None for None."""
+    """Return 100 times a number without rounding errors: 29.5 for 0.295; None for None."""
     return None if number is None else round(100 * number, 12)
 
 

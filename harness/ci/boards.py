@@ -1,4 +1,4 @@
-"""Collects the recorded calls of the submissions in a git revision. Calls of other versions of them are left out."""
+"""Collects the recorded calls of the submissions in a git revision; calls of other versions are left out."""
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress

@@ -62,8 +62,8 @@ class Records(Database):
     def requests(self) -> list[Request]:
         """Return the requests that decide which rows a board shows, oldest first.
 
-        These are all requests that were merged from other databases. Of the database's own requests, they are the last
-        for each version, task, configuration and path of a submission.
+        Requests that were merged from other databases are all returned. Of the database's own requests, only the last
+        for each version, task, configuration and path of a submission is returned.
         """
         table = REQUESTS.c
         same = (table.submission, table.submission_digest, table.task, table.configuration, table.source)
