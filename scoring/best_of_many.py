@@ -97,7 +97,7 @@ def _in_turn(chance: Chance, pair: int, worst: Vector | None) -> Vector:
 
 
 def _worst_pair(chance: Chance) -> Vector:
-    """Return a pair's scores of permutations, ascending, for the pair with the highest mean of the top tenth."""
+    """Return the sorted scores of permutations of the worst pair: its highest tenth has the largest mean."""
     rising = np.sort([*chance.dealt.values()])
     worst: Vector = rising[rising[:, -max(1, rising.shape[1] // 10) :].mean(axis=1).argmax()]
     return worst

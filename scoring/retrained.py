@@ -60,7 +60,7 @@ def _on_task(task: PairedTask, random: np.random.Generator) -> NDArray[np.float6
         have_order[number] = scorer.has_order
         for some in chunks(len(measures), n_models**2):
             draw[some] = scorer(np.array(measures[some]))
-    # With few models, all gaps of a draw may be equal, which no training gives. Other draws replace such a draw.
+    # With few models, all gaps of a draw may be equal, which no training gives: another draw is used instead.
     return np.resize(scores[have_order], scores.shape) if have_order.any() else scores
 
 

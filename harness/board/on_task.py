@@ -24,7 +24,7 @@ MISSING = "missing"  #: outcome of a call that was never made
 class OnTask:
     """The results of a submission on one task."""
 
-    name: str  #: name of the task
+    name: str
     result: TaskScore | str  #: scores, rounded if the task is hidden; or the reason why the task has no score
     n_models: int  #: number of the task's models; 0 if a comparison does not call the measure on this task
     failures: Counter[str]  #: outcome -> number of models without a value

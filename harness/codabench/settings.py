@@ -37,7 +37,7 @@ class PhaseSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    name: str  #: name of the phase
+    name: str
     is_check: bool  #: whether the phase is hidden, so that the platform only checks submissions
     time_limit_s: float  #: seconds for each call
     memory_bytes: int  #: memory for each call

@@ -156,7 +156,7 @@ def _is_installed(module: ModuleType) -> bool:
 
 
 def _global_names(code: CodeType) -> Iterator[str]:
-    """Yield the global names and builtins that code reads before it binds them itself."""
+    """Yield the global names and builtins that code reads before it binds the name itself."""
     bound: set[str] = set()
     for instruction in dis.get_instructions(code):
         name = instruction.argval
