@@ -47,6 +47,15 @@ def parsed(parse: Callable[[str], Any], default: Any = None) -> Callable[..., An
     return callback
 
 
+class NumberRange(click.FloatRange):
+    """A number in a range. Unlike in a range of click, NaN is in none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number, as `click.FloatRange` does, or end with a usage error."""
+        number = super().convert(value, param, ctx)
+        return number if number == number else self.fail(f"expected a number, found {value!r}", param, ctx)
+
+
 def parse_size(text: str) -> int:
     """Return the number of bytes, at least 1, that a text such as 512M, 4G or 2GiB means; units are powers of 1024."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)

@@ -45,7 +45,7 @@ def _numbers(kind: type[float] | type[int], meaning: str) -> Any:
     help="Numbers of unseen classes, including 0. Default: at most six equal steps up to all unseen classes of DATA.",
 )  # fmt: skip
 @click.option(
-    "--lambda", "weight", type=click.FloatRange(min=0, max=1e9), default=1.0, show_default=True, metavar="X",
+    "--lambda", "weight", type=options.NumberRange(min=0, max=1e9), default=1.0, show_default=True, metavar="X",
     help="Weight of the penalty of the trade-off point.",
 )  # fmt: skip
 @options.measures
