@@ -48,10 +48,10 @@ def parsed(parse: Callable[[str], Any], default: Any = None) -> Callable[..., An
 
 
 class NumberRange(click.FloatRange):
-    """A number in a range. Unlike in a range of click, NaN is in none."""
+    """A range of numbers for an option. It refuses NaN, which `click.FloatRange` accepts."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the number, as `click.FloatRange` does, or end with a usage error."""
+        """Return the number; end with a usage error for NaN and for a number outside of the range."""
         number = super().convert(value, param, ctx)
         return number if number == number else self.fail(f"expected a number, found {value!r}", param, ctx)
 
