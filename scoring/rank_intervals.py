@@ -23,7 +23,7 @@ def difference_errors(draws: Matrix) -> Matrix:
 def standardized_differences(scores: Vector, errors: Matrix) -> Matrix:
     """Return the difference of every two scores divided by its standard error, shape (n, n).
 
-    If the error is 0, the result is 0 for equal scores, and infinite for others.
+    If the error is 0, the result is 0 for equal scores, and plus or minus infinity for different scores.
     """
     difference = scores[:, None] - scores
     with np.errstate(divide="ignore"):
