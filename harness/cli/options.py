@@ -48,7 +48,7 @@ def parsed(parse: Callable[[str], Any], default: Any = None) -> Callable[..., An
 
 
 class NumberRange(click.FloatRange):
-    """A range of numbers for an option. It refuses NaN, which `click.FloatRange` accepts."""
+    """A range of numbers for an option, without NaN (which `click.FloatRange` accepts)."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the number; end with a usage error for NaN and for a number outside of the range."""
