@@ -14,7 +14,7 @@ from harness.tables import print_lines, print_table
 #: Number of measures that the terminal shows. The file of --output has all measures.
 SHOWN = 20
 
-#: Heading of a column of marginals on the terminal -> its name in the file.
+#: Heading on the terminal -> name in the file, for each column of the table of means over cells (marginals).
 MARGINALS = {
     "error": "error_mean", "error_p10": "error_p10", "1-kappa": "diversity_mean", "1-kappa_p10": "diversity_p10",
     "divergence": "divergence",
