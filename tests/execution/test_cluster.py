@@ -15,7 +15,6 @@ from stage_cluster import OnStage, Threads, cluster
 
 import harness
 from harness.errors import UserError
-from harness.execution import machine
 from harness.execution.cluster import executor as module
 from harness.execution.cluster import fleet
 from harness.execution.cluster.machine import Machine
@@ -32,12 +31,12 @@ from harness.task.task import read_tasks
 from harness.testing import STAGE, ExecutorContract, Parts
 from tests.throwaway import make_task
 
+pytestmark = pytest.mark.usefixtures("four_cores", "hasty")
 
-@pytest.fixture(autouse=True)
-def four_cores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PGDL_CACHE", str(tmp_path))
-    monkeypatch.setattr(machine, "available_cores", lambda: 4)
-    monkeypatch.setattr(machine, "find_gpus", list)
+
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Machines are looked after all the time."""
     for name in ("AGAIN_S", "LOOK_S"):
         monkeypatch.setattr(fleet, name, 0.05)
 

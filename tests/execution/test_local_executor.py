@@ -26,10 +26,11 @@ from harness.outcome import Outcome
 from harness.records import Records
 from harness.sandbox import Kind, Limits, SandboxChoice, Staging
 from harness.sandbox.process import WorkerProcess
-from harness.task.data import TrainingData
 from harness.task.model import Model
 from harness.testing import Actors
 from pgdl import Progress
+
+pytestmark = pytest.mark.usefixtures("four_cores", "unstaged")
 
 QUICK = replace(SETTINGS, limits=Limits(startup_s=60.0, output_bytes=2**20))
 
@@ -46,16 +47,6 @@ class Given(SandboxChoice):
 
 def local_with(kind: Kind, workers: int) -> Local:
     return Local(Given(kind), None, workers, print)
-
-
-@pytest.fixture(autouse=True)
-def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing of models and data is needed; a machine of four cores."""
-    monkeypatch.setenv("PGDL_CACHE", str(tmp_path))
-    for kind in (Model, TrainingData):
-        monkeypatch.setattr(kind, "write_canonical", lambda self, directory: None)
-    monkeypatch.setattr(machine, "available_cores", lambda: 4)
-    monkeypatch.setattr(machine, "find_gpus", list)
 
 
 @pytest.fixture

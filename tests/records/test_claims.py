@@ -35,17 +35,6 @@ def test_many_calls_are_claimed_at_once(location: str) -> None:
         assert other.take(keys) == set(keys[1_500:])
 
 
-def test_a_call_belongs_to_the_run_that_claims_it_first_until_that_run_ends(location: str) -> None:
-    with Records(location) as records:
-        with Claims(records) as one, Claims(records) as other:
-            assert one.take(["a", "b"]) == {"a", "b"}
-            assert other.take(["b", "c"]) == {"c"}
-            assert one.take(["a", "b", "c"]) == {"a", "b"}
-            assert one.take([]) == set()
-        with Claims(records) as later:
-            assert later.take(["a", "b", "c"]) == {"a", "b", "c"}
-
-
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=10)
 @given(st.lists(st.tuples(st.booleans(), st.sets(st.sampled_from("abcdef"))), max_size=20))
 def test_a_call_is_claimed_by_the_first_that_takes_it(

@@ -90,29 +90,26 @@ def test_without_complexity_py_it_is_told_what_there_is(tmp_path: Path) -> None:
     assert problem_of(many).endswith("found a.py, b.py, c.py, d.py ...")
 
 
-def test_a_file_of_another_kind_is_a_wrong_argument(tmp_path: Path) -> None:
-    write_folder(tmp_path, {"notes.txt": b"", "Makefile": b""})
-    with pytest.raises(UserError, match=r"notes\.txt: not a submission: expected .*, found \.txt$"):
-        find_submission(str(tmp_path / "notes.txt"))
-    with pytest.raises(UserError, match=r"found no suffix$"):
-        find_submission(str(tmp_path / "Makefile"))
-
-
-def test_an_empty_name_is_not_the_current_directory() -> None:
-    with pytest.raises(UserError, match=r"^'': no such file, directory, zip or baseline; "):
-        find_submission("")
-
-
-def test_a_name_of_nothing_says_where_the_baselines_are_listed() -> None:
-    with pytest.raises(UserError, match=r"^no-such-thing: no such file, directory, zip or baseline; ") as error:
-        find_submission("no-such-thing")
-    assert str(error.value).endswith("; pgdl measures lists the baselines")
-
-
-def test_a_misspelt_baseline_is_recognised() -> None:
-    name = max(baselines.MEASURES, key=len)
-    with pytest.raises(UserError, match=f"did you mean '{name}'\\?$"):
-        find_submission(name[:-1] + "_")
+@pytest.mark.parametrize(
+    ("argument", "told"),
+    [
+        ("", "^'': no such file, directory, zip or baseline; "),  # and not the current directory
+        ("no-such-thing", "^no-such-thing: no such file, .* or baseline; .*pgdl measures lists the baselines$"),
+        ("my_mesure", "did you mean 'my_measure'"),
+        ("jacobian_nrom", r"did you mean 'jacobian_norm'\?$"),
+        ("no/such/place/my_measure", "no such directory"),
+        ("my_measure/complexity.py/complexity.py", "^my_measure/complexity.py: cannot be read: Not a directory"),
+        ("notes.txt", r"^notes\.txt: not a submission: expected .*, found \.txt$"),
+        ("Makefile", r"found no suffix$"),
+    ],
+)
+def test_what_is_no_submission_is_a_wrong_argument(
+    argument: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_folder(tmp_path, {"my_measure/complexity.py": MEASURE, "notes.txt": b"", "Makefile": b""})
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UserError, match=told):
+        find_submission(argument)
 
 
 def test_a_baseline_is_a_submission_that_carries_what_it_is_made_of() -> None:
@@ -149,19 +146,6 @@ def test_among_several_files_those_that_are_no_submissions_are_left_out(tmp_path
     assert [note.split(": ")[:2] for note in notes] == [["skipped", arguments[0]], ["skipped", arguments[1]]]
     with pytest.raises(UserError, match=r"README.md: not a submission: expected a .py file, a directory or a .zip"):
         find_submissions(arguments[:1])
-
-
-def test_what_is_misspelt_gets_a_suggestion(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write_folder(tmp_path / "my_measure", {"complexity.py": MEASURE})
-    monkeypatch.chdir(tmp_path)
-    for argument, told in {
-        "my_mesure": "did you mean 'my_measure'",
-        "jacobian_nrom": r"did you mean 'jacobian_norm'\?$",
-        "no/such/place/my_measure": "no such directory",
-        "my_measure/complexity.py/complexity.py": "^my_measure/complexity.py: cannot be read: Not a directory",
-    }.items():
-        with pytest.raises(UserError, match=told):
-            find_submission(argument)
 
 
 def test_two_submissions_of_one_name_are_refused(tmp_path: Path) -> None:
