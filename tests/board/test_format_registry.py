@@ -1,4 +1,4 @@
-"""Formats are files in a package: each can write any board, and the board itself has all content of a page."""
+"""Formats are files in a package: each can write any board, and the board has all content of pages and programs."""
 
 import re
 import sys
@@ -13,9 +13,12 @@ from pyarrow import BufferReader, parquet
 
 from harness.board import formats
 from harness.board.board import Board
+from harness.board.collect import Calls
 from harness.board.formats.latex import escaped
 from harness.board.leaderboard import build_board
+from harness.board.remarks import settings_labels
 from harness.cli.main import cli
+from harness.format.reference import Reference
 from harness.outcome import Outcome
 from harness.text import printable
 
@@ -133,3 +136,63 @@ def test_a_hostile_name_adds_no_column_to_the_latex_table(boards: dict[str, Boar
         assert alignment is not None
         kinds = ["r" if column.kind in ("number", "place") else "l" for column in board.columns]
         assert list(alignment[1]) == kinds
+
+
+@pytest.fixture
+def single(tmp_path: Path) -> dict[str, Reference]:
+    return references(tmp_path)
+
+
+@pytest.fixture
+def leaderboard(single: dict[str, Reference]) -> Board:
+    records = [*rows("mine"), *rows("theirs", GAPS, is_baseline=True), *rows("bold", GAPS, sandbox="none")]
+    return build_board(collect(records, single), single)
+
+
+def test_keys_of_the_leaderboard(leaderboard: Board) -> None:
+    content = leaderboard.content
+    assert content.keys() == {"rule", "remarks", "oracle", "hyperparameters", "across_tasks", "rows"}
+    for row in content["rows"]:
+        assert row.keys() == {
+            "rank", "submission", "kind", "calls_ok", "calls_expected", "seconds_per_model", "sandboxed", "version",
+            "requested_at", "configuration", "runtime", "settings", "stale", "chance", "excess", "excess_low",
+            "excess_high", "p_value", "adjusted_p_value",
+            "beyond_hyperparameters", "rounded", "standing", "own_randomness", "score", "team", "description", "paper",
+            "complete", "exceeded", "tasks",
+        }  # fmt: skip
+        assert row["configuration"].keys() >= {"id", "run_seed", "runtime", "isolation"}
+        assert row["tasks"]["toy"].keys() == {
+            "official", "printed", "kendall", "granulated_kendall", "n_models", "official_pairs", "printed_subsets",
+            "granulated_psi", "undefined", "chance", "p_value", "adjusted_p_value",
+        }  # fmt: skip
+
+
+def test_keys_of_a_comparison(single: dict[str, Reference]) -> None:
+    (row,) = compare(rows("vc_dim", MEASURE), single, {"vc_dim": "size"}).content
+    assert row.keys() == {
+        "rank", "measure", "family", "score", "low", "high", "tasks_low", "tasks_high", "chance", "excess",
+        "excess_low", "excess_high", "p_value", "adjusted_p_value", "beyond_hyperparameters", "kendall",
+        "seconds_per_model", "complete", "sandboxed", "tasks",
+    }  # fmt: skip
+    (line,) = row["tasks"]
+    assert line.keys() == {
+        "measure", "family", "beyond_hyperparameters", "task", "score", "chance", "p_value", "printed", "kendall",
+        "granulated_kendall", "seconds_per_model", "models", "failed", "outcomes", "reason",
+    }  # fmt: skip
+
+
+def test_only_sandboxed_submissions_are_not_faint(leaderboard: Board) -> None:
+    assert {row.submission: leaderboard.is_faint(row) for row in leaderboard.rows} == {
+        "mine": False,
+        "theirs": True,
+        "bold": True,
+    }
+
+
+def test_rows_without_a_configuration_have_no_label() -> None:
+    assert settings_labels([Calls("one", True, {}), Calls("other", True, {})]) == ["", ""]
+
+
+def test_another_sandbox_than_that_of_most_rows_is_in_the_label(single: dict[str, Reference]) -> None:
+    shown = collect([*rows("a"), *rows("b"), *rows("c", sandbox="landlock")], single).shown
+    assert settings_labels(shown) == ["", "", "sandbox landlock"]

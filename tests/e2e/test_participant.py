@@ -1,13 +1,36 @@
-"""A participant's way: a template, a check, a run, a score, a place on the board; and bad input on the way."""
+"""A participant's way: a demo or template, a check, a run, a score, a place on the board; and bad input on the way."""
 
 import json
 import subprocess
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from real_runs import PGDL, records, write_submission
 from throwaway import GAPS
 
 pytestmark = pytest.mark.usefixtures("sandbox")
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+#: Stands for `pgdl` in the shell into which the commands are pasted: tells the directory and the words of each.
+TELL = 'pgdl() { printf "%s\\0" "$PWD" "$@"; echo; }'
+
+
+def test_the_printed_commands_lead_to_a_leaderboard(tmp_path: Path, pgdl: Run) -> None:
+    made = pgdl("demo", cwd=tmp_path)
+    commands = [line.strip() for line in made.stdout.splitlines() if line.startswith("  ")]
+    assert [command.split()[:2] for command in commands][1:] == [["pgdl", "check"], ["pgdl", "run"], ["pgdl", "board"]]
+    pasted = subprocess.run(
+        ["sh", "-ec", "\n".join([TELL, *commands])], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    for line in pasted.stdout.splitlines():
+        directory, *words = line.removesuffix("\0").split("\0")
+        ended = pgdl(*words, cwd=Path(directory))
+        assert (ended.returncode, ended.stderr) == (0, "")
+    board = [line.split() for line in f"\n{ended.stdout}".partition("\nrank ")[2].splitlines()]
+    assert [row[1] for row in board[1:4]] == ["layer_margin_q1_l0", "input_gradient", "random"], "chance is last"
+    assert [row[-1] for row in board[1:4]] == ["16/16"] * 3
 
 
 def test_the_template_passes_check(tmp_path, competition, pgdl):
