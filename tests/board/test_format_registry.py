@@ -62,17 +62,6 @@ def test_another_file_is_another_format(
     assert formats.find("names_only").render(boards["comparison"]) == f"good\n{HOSTILE}\nbad\n"
 
 
-@pytest.mark.parametrize("name", formats.names())
-@pytest.mark.parametrize("kind", ["leaderboard", "comparison"])
-def test_every_format_writes_every_board(kind: str, name: str, boards: dict[str, Board]) -> None:
-    content = formats.find(name).render(boards[kind])
-    if isinstance(content, str):
-        assert content.endswith("\n")
-        assert "good" in content
-    else:
-        assert "good" in str(parquet.read_table(BufferReader(content)).to_pylist())
-
-
 def test_the_calls_behind_the_cells_are_in_the_board_but_for_hidden_tasks(boards: dict[str, Board]) -> None:
     for board in boards.values():
         (row,) = (row for row in board.rows if row.submission == HOSTILE)
@@ -124,18 +113,6 @@ def test_no_name_is_a_command_of_latex(text: str) -> None:
 def test_no_name_is_an_argument_of_the_line_before_it(text: str, set_as: str) -> None:
     """An end of line takes a bracket or an asterisk behind it, also on the next line of the file."""
     assert escaped(text) == set_as
-
-
-def test_a_hostile_name_adds_no_column_to_the_latex_table(boards: dict[str, Board]) -> None:
-    for board in boards.values():
-        lines = str(formats.find("latex").render(board)).splitlines()
-        body = lines[lines.index("\\midrule") + 1 : lines.index("\\bottomrule")]
-        assert len(body) == len(board.rows)
-        assert {len(re.findall(r"(?<!\\)&", line)) for line in body} == {len(board.columns) - 1}
-        alignment = re.fullmatch(r"\\begin\{tabular\}\{([rl]+)\}", lines[6])
-        assert alignment is not None
-        kinds = ["r" if column.kind in ("number", "place") else "l" for column in board.columns]
-        assert list(alignment[1]) == kinds
 
 
 @pytest.fixture

@@ -161,6 +161,7 @@ def test_a_budget_that_earlier_runs_used_up_starts_nothing(local: Local, kind: A
 
 
 def test_leaving_the_context_ends_what_runs(kind: Actors) -> None:
+    before = set(threading.enumerate())
     with (
         local_with(kind, workers=2) as local,
         closing(make(local, [*plan(local, "returns 1"), *plan(local, "waits")])) as done,
@@ -168,7 +169,7 @@ def test_leaving_the_context_ends_what_runs(kind: Actors) -> None:
         next(done)
     assert kind.started
     assert all(actor.is_gone() for actor in kind.started)
-    assert not [thread for thread in threading.enumerate() if thread.name.startswith("sandbox-")]
+    assert not [thread for thread in {*threading.enumerate()} - before if thread.name.startswith("sandbox-")]
 
 
 def test_an_error_of_the_harness_reaches_whoever_waits(local: Local, monkeypatch: pytest.MonkeyPatch) -> None:
