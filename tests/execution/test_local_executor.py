@@ -17,7 +17,7 @@ from harness.execution import machine
 from harness.execution.budget import TimeBudget
 from harness.execution.dispatch import make
 from harness.execution.executors.local import Local
-from harness.execution.machine import Cores, Lanes
+from harness.execution.machine import Cores
 from harness.execution.order import FinishedCall
 from harness.execution.plan import PlannedCall, plan_calls
 from harness.execution.run import CallSummary
@@ -249,16 +249,6 @@ def test_cores_are_waited_for() -> None:
         order.append("done")
     thread.join()
     assert order == ["fits beside", "done", "work"]
-
-
-@pytest.mark.parametrize(
-    ("workers", "threads", "cores", "sandboxes"),
-    [(1, 1, 1, 2), (1, 1, 2, 2), (2, 1, 2, 3), (2, 1, 3, 3), (2, 2, 8, 4), (4, 1, 2, 5)],
-)
-def test_sandboxes_are_started_ahead_on_spare_cores_and_while_another_ends(
-    workers: int, threads: int, cores: int, sandboxes: int
-) -> None:
-    assert Lanes(workers, threads, cores, ()).sandboxes == sandboxes
 
 
 def write_mebibyte(directory: Path) -> None:

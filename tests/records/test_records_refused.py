@@ -98,19 +98,27 @@ def test_a_question_mark_in_the_name_of_a_file_is_a_character_like_any_other(tmp
     assert [file.name for file in tmp_path.iterdir()] == ["which?.db"]
 
 
-def test_what_is_no_database_url() -> None:
-    message = refusal("nosuch://host/name")
-    assert message.startswith("nosuch://host/name: not a database URL: expected sqlite:///FILE or postgresql")
-    for address in ("://", "postgresql+psycopg://host:port/name"):
-        assert refusal(address).startswith("results: not an address, or one with several meanings: expected SCHEME://")
+ODD = "results: not an address, or one with several meanings: expected SCHEME://"
 
 
-def test_a_driver_that_is_not_installed() -> None:
-    message = refusal("mysql+nosuchdriver://host/name")
-    assert "nosuchdriver" in message
-    missing = refusal("oracle+cx_oracle://host/name")
-    remedy = f"for postgresql+psycopg://...: {install('postgresql')}"
-    assert missing.endswith(f"No module named 'cx_Oracle'; {remedy}")
+@pytest.mark.parametrize(
+    ("location", "parts"),
+    [
+        ("nosuch://host/name", ["nosuch://host/name: not a database URL: expected sqlite:///FILE or postgresql"]),
+        ("nosuch://me:hunter2@host/name", ["nosuch://me:***@host/name: not a database URL"]),
+        ("://", [ODD]),
+        ("postgresql+psycopg://host:port/name", [ODD]),
+        ("mysql+nosuchdriver://host/name", ["nosuchdriver"]),
+        (
+            "oracle+cx_oracle://host/name",
+            [f"No module named 'cx_Oracle'; for postgresql+psycopg://...: {install('postgresql')}"],
+        ),
+    ],
+)
+def test_what_leads_to_no_database(location: str, parts: list[str]) -> None:
+    message = refusal(location)
+    assert [part for part in parts if part not in message] == []
+    assert "hunter2" not in message
 
 
 def test_a_driver_that_lacks_its_own_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,10 +133,6 @@ def test_another_kind_of_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.syspath_prepend(tmp_path)
     message = refusal("mysql+pymysql://me:hunter2@host/name")
     assert message == "mysql+pymysql://me:***@host/name: not a results database: expected SQLite or PostgreSQL"
-
-
-def test_passwords_are_not_shown(tmp_path: Path) -> None:
-    assert "hunter2" not in refusal("nosuch://me:hunter2@host/name")
 
 
 def change(file: Path, statement: str, *values: str) -> None:
