@@ -118,6 +118,9 @@ def test_parquet(wider: Board) -> None:
     assert [line["task"] for line in lines] == TASKS * len(wider.rows)
     wanted = [(result.official, result.kendall) for one in wider.rows for result in one.tasks.values()]
     assert [(line["score"], line["kendall"]) for line in lines] == wanted
+    if "low" in lines[0]:
+        ends = [standing(one) for one in wider.rows for _ in TASKS]
+        assert [{key: line[key] for key in end} for line, end in zip(lines, ends, strict=True)] == ends
     assert table.schema.field("score").metadata == {b"unit": b"0 to 100"}
 
 

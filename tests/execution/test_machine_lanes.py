@@ -31,7 +31,7 @@ def lanes(workers: int | None = None, *, cores: int, gpus: int = 0, memory: int 
         (1, {"cores": 2}, 1, 1, 2),
         (4, {"cores": 16}, 4, 3, 8),
         (4, {"cores": 2}, 4, 1, 5),
-        (None, {"cores": 8, "memory": 16, "limit": 4}, 3, 2, 4),
+        (None, {"cores": 8, "memory": 16, "limit": 4}, 3, 2, 5),
         (None, {"cores": 8, "memory": 16, "limit": 64}, 1, 7, 2),
         (None, {"cores": 16, "gpus": 2}, 2, 7, 4),
         (None, {"cores": 2, "gpus": 4}, 4, 1, 5),

@@ -96,6 +96,20 @@ def test_an_interrupted_run_loses_no_finished_call(error: type[BaseException], l
     assert values(location) == [0.0, 1.0, 2.0, 3.0, 4.0]
 
 
+def test_calls_that_another_run_has_taken_are_not_written(location: str) -> None:
+    made = rows(6)
+    taken = {row.key for row in made[::2]}
+    with Records(location) as records, Claims(records) as claims, RecordWriter(records, claims) as writer:
+        claims.take([row.key for row in made])
+        for key in taken:
+            execute(location, f"update claims set run = 'another' where key = '{key}'")
+        for row in made:
+            writer.add(row)
+        writer.flush()
+        assert writer.written() == [(row, row.key not in taken) for row in made]
+    assert values(location) == [1.0, 3.0, 5.0]
+
+
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=10)
 @given(st.lists(st.tuples(st.sampled_from("abcdef"), st.booleans()), max_size=12), st.sets(st.sampled_from("abcdef")))
 def test_a_record_is_written_if_and_only_if_its_call_is_claimed(

@@ -107,6 +107,13 @@ def test_equal_rows_are_one_group(tmp_path: Path) -> None:
     assert len(content["diagram"]["bars"]) == 1
 
 
+def test_names_of_strangers_are_text(tmp_path: Path) -> None:
+    records = [row for task in SIX for name in ("<b>a", "b", "c") for row in rows(name, GAPS, task)]
+    page = pages_of(data_of(references(tmp_path, *SIX), records))["index.html"]
+    assert "<b>a<title><b>a" not in page
+    assert "&lt;b&gt;a<title>&lt;b&gt;a</title>" in page
+
+
 def test_the_page_of_a_submission_compares_it_over_tasks(tmp_path: Path) -> None:
     for n_tasks, headings in ((3, []), (4, ["on other tasks"]), (6, ["on other tasks", "Wilcoxon's p"])):
         tasks = SIX[:n_tasks]

@@ -67,6 +67,12 @@ def test_a_site_that_is_replaced_moves_nothing_from_behind_a_link(
     assert not verify_site(site).differences
 
 
+def test_the_folder_of_its_data_is_not_followed(site: Path) -> None:
+    (site / "data").rename(site.parent / "elsewhere")
+    (site / "data").symlink_to(site.parent / "elsewhere")
+    assert "a symbolic link" in refusal(site)
+
+
 @pytest.mark.parametrize(
     "change",
     [
