@@ -71,6 +71,12 @@ def user_environment(*, downloads: bool) -> dict[str, str]:
     return kept | paths
 
 
+def own_libraries() -> list[str]:
+    """Return the directories of LD_LIBRARY_PATH inside Python's installation, which Python may need to start."""
+    named = os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep)
+    return [name for name in named if name and Path(name).resolve().is_relative_to(Path(sys.base_prefix).resolve())]
+
+
 def popen(command: Sequence[str], environment: Mapping[str, str], **streams: Any) -> Child:
     """Start a program in the root directory.
 

@@ -1,5 +1,7 @@
 """Consoles and tables for output. Their content cannot control the terminal, and nothing is truncated."""
 
+import errno
+import os
 import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
@@ -25,6 +27,10 @@ class SafeConsole(Console):
         if self.is_terminal and all(isinstance(one, str) and may_wrap(one) for one in objects):
             options = {"soft_wrap": False} | options
         super().print(*(safe_line(one) if isinstance(one, str) else one for one in objects), **options)
+
+    def on_broken_pipe(self) -> None:
+        """Raise the error of a pipe that nobody reads any more, which rich would turn into exit code 1."""
+        raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """Return the segments of an object, such as a table or a bar, without control characters in its content."""

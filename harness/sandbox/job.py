@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.children import own_libraries
 from harness.configuration import GIB, MIB
 from harness.cores import THREADS
 from harness.gpus import Gpu
@@ -40,7 +41,7 @@ class Job:
 
     def environment(self, home: str) -> dict[str, str]:
         """Return all environment variables of the worker, whose home directory is `home`."""
-        driver = ":".join(map(str, [] if self.gpu is None else search_path()))
+        libraries = [*own_libraries(), *map(str, [] if self.gpu is None else search_path())]
         return {
             "PATH": "/usr/bin:/bin",
             "HOME": home,
@@ -53,7 +54,7 @@ class Job:
             "NVIDIA_TF32_OVERRIDE": "0",  # float32 on a GPU as on a processor
             "HDF5_USE_FILE_LOCKING": "FALSE",  # the sandbox has no flock
             "CUDA_VISIBLE_DEVICES": "-1" if self.gpu is None else self.gpu.uuid,
-            **({"LD_LIBRARY_PATH": driver} if driver else {}),
+            **({"LD_LIBRARY_PATH": ":".join(libraries)} if libraries else {}),
             **RUNTIMES[self.runtime].environment(self.threads, gpu=self.gpu is not None),
         }
 

@@ -138,7 +138,8 @@ class Zygote:
         """End the process."""
         self._orders.close()
         self._process.kill()
-        self._process.wait()
+        with self._process:  # closes the pipe of its errors, too
+            pass
 
 
 class Zygotes:
