@@ -1,4 +1,4 @@
-"""Reads and writes marks: a file `metadata` beside the reference data, the mark, says whether a task is hidden."""
+"""Reads and writes marks. A mark is a file `metadata` beside the reference data, and says whether a task is hidden."""
 
 import reprlib
 from collections.abc import Iterable
@@ -15,9 +15,9 @@ _EXPECTED = "one line, `hidden: true` or `hidden: false`"
 
 
 def find_marks(directories: Iterable[Path]) -> tuple[Path, ...]:
-    """Return the paths of the marks in directories; a mark is a file that says whether a task is hidden.
+    """Return the paths of the marks in some directories.
 
-    Broken links, which `is_hidden` refuses, are included. Raises `UserError` if a mark is inaccessible.
+    Includes broken links, which `is_hidden` refuses. Raises `UserError` if a mark cannot be accessed.
     """
     return tuple(path for directory in directories for name in MARKS if _is_there(path := directory / name))
 
@@ -27,12 +27,12 @@ def is_hidden(marks: Iterable[Path]) -> bool:
 
     Raises `UserError` if a mark contains anything other than `hidden: true` or `hidden: false`.
     """
-    values = [_read(path) for path in marks]  # read all: a mistake in any mark must not be ignored
+    values = [_read(path) for path in marks]  # all, so that no mistake in a mark is missed
     return True in values
 
 
 def write_mark(directory: Path) -> Path:
-    """Write the mark of a hidden task into the directory of its reference data, and return the path of the mark."""
+    """Mark a task as hidden: write the mark into the directory of its reference data, and return the mark's path."""
     path = directory / MARKS[0]
     with writing(path):
         path.write_text("hidden: true\n", encoding="utf-8")

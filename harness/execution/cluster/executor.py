@@ -1,4 +1,4 @@
-"""The common part of executors that make calls on the machines of a cluster; subclasses connect an engine such as Ray."""
+"""The common part of executors that make calls on a cluster; each subclass connects an engine such as Ray."""
 
 import time
 from abc import abstractmethod

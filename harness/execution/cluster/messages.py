@@ -1,4 +1,4 @@
-"""The messages between the planning process and the machines of a cluster, and the interface of an engine such as Ray."""
+"""The messages between the planning process and the machines of a cluster, and the interface of an engine."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

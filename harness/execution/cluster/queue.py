@@ -22,7 +22,7 @@ BEST_RANK = 3
 
 
 class Queue:
-    """Batches of calls that wait for a machine. Calls with a common time budget all go to the machine with its clock."""
+    """Batches of calls that wait for a machine. Calls with a common time budget go to the machine with its clock."""
 
     def __init__(self) -> None:
         self._waiting: deque[Batch] = deque()
