@@ -183,8 +183,7 @@ class _Flattener:
         return first
 
     def _call_idle(self, layer: int, source: int) -> list[int]:
-        """Call a layer that has no effect after training. If a permutation to channels first is before it, call the
-        layer first.
+        """Call a layer that has no effect after training. If its input is a permutation, call it before that.
 
         Otherwise the layer would separate two permutations that undo each other, and neither would be skipped.
         """

@@ -70,7 +70,7 @@ def read_variables(content: bytes, path: Path, architecture: Architecture, shape
 
 
 def _stored_group(file: Any, group: str, path: Path) -> str:
-    """Return the name of a layer's group in a file: `group` itself in Keras 3, another name in Keras 2.12 to 2.14."""
+    """Return the group of a layer in a file: `group` in Keras 3, another name in Keras 2.12 to 2.14."""
     if has_member(file, _LAYERS):
         return group
     found = ""
