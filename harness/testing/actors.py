@@ -1,4 +1,4 @@
-"""A kind of sandbox for tests. Workers are threads, and the text of a submission, its part, says what its call does."""
+"""A kind of sandbox for tests. Workers are threads; a submission is a text, its part, that says what they do."""
 
 import hashlib
 import itertools
@@ -24,7 +24,7 @@ _numbers = itertools.count()
 
 
 class Actors(Kind):
-    """A kind of sandbox whose workers are threads. `most_at_once` is the largest number of concurrent calls."""
+    """A kind of sandbox whose workers are threads. `most_at_once` counts how many of them existed at once."""
 
     name = "actors"
     summary = "a thread that plays a part"
@@ -32,8 +32,8 @@ class Actors(Kind):
     isolation = "bubblewrap"
 
     def __init__(self) -> None:
-        self.expected: list[str] = []  #: runtimes with which `expect` was called
-        self.prepared: list[str] = []  #: runtimes with which `prepare` was called
+        self.expected: list[str] = []  #: runtimes for which `expect` was called
+        self.prepared: list[str] = []  #: runtimes for which `prepare` was called
         self.started: list[Actor] = []
         self.closed = False
         self._changing = threading.Lock()
@@ -59,22 +59,22 @@ class Actors(Kind):
         return actor
 
     def versions(self, runtime: str) -> str:
-        """Return a text in place of the versions of libraries."""
+        """Return a text that replaces the versions of libraries."""
         return f"runtime {runtime}"
 
     def close(self) -> None:
-        """Record in `closed` that the context was left."""
+        """Note in `closed` that the context was left."""
         self.closed = True
 
     def playing(self, change: int) -> None:
-        """Count an actor that begins (1) or ends (-1) to play a part."""
+        """Count an actor that begins (`change` 1) or ends (-1) its part."""
         with self._changing:
             self._playing += change
             self.most_at_once = max(self.most_at_once, self._playing)
 
 
 class Actor(RunningSandbox):
-    """A worker that is a thread. A part, such as `returns 1` or `exits 3`, says which messages it sends."""
+    """A worker that is a thread. Its part, such as `returns 1` or `exits 3`, says which messages it sends."""
 
     def __init__(self, kind: Actors, job: Job, control: int, sink: int) -> None:
         self.job, self.played = job, list[str]()
@@ -87,11 +87,11 @@ class Actor(RunningSandbox):
         self._thread.start()
 
     def exit_status(self) -> int | None:
-        """Return the exit status that the part `exits` has set; None before."""
+        """Return the exit status that the part `exits` sets; None before that."""
         return self._status
 
     def kill(self) -> None:
-        """End the part that the actor plays, and the thread."""
+        """End the part of the actor, and the thread."""
         self._killed.set()
         with suppress(OSError):
             self._control.shutdown(socket.SHUT_RDWR)
@@ -161,22 +161,22 @@ class Actor(RunningSandbox):
 
 
 def parts(job: Job) -> dict[str, str]:
-    """Return module -> part, from the files of a job's submission."""
+    """Return module -> part, from the files of a submission."""
     return {path.stem: path.read_text() for path in Path(job.submission).glob("*.py")}
 
 
 @dataclass
 class Parts:
-    """The inputs of calls that play parts: submissions by the digests of their texts, and empty models and data."""
+    """The inputs of test calls: submissions whose texts are parts; models and data are empty."""
 
-    missing: str | None = None  #: digest of a model that cannot be written
+    missing: str | None = None  #: digest of a model that is to raise an error
     _texts: dict[str, bytes] = field(default_factory=dict)
 
     def order(
         self, text: str, *, model: str = "model", is_baseline: bool = False, allowance: Allowance | None = None,
         repeat: int = 0,
     ) -> Order:  # fmt: skip
-        """Return an order for a call that plays the part `text`, by default with a time limit of 60 s."""
+        """Return an order for a call of the part `text`, by default with a time limit of 60 s."""
         digest = hashlib.sha256(text.encode()).hexdigest()
         self._texts[digest] = text.encode()
         number = next(_numbers)
@@ -187,11 +187,11 @@ class Parts:
         )  # fmt: skip
 
     def files(self, submission: str) -> Mapping[str, bytes]:
-        """Return the only file of a submission, with the text of its part."""
+        """Return the only file of a submission, which contains its part."""
         return {"complexity.py": self._texts[submission]}
 
     def write_model(self, digest: str, directory: Path) -> None:
-        """Write nothing. For the model `missing`, raise the `UserError` of a model that has been changed."""
+        """Write nothing. For the model `missing`, raise `UserError` as for a model whose files have changed."""
         if digest == self.missing:
             raise UserError("changed since the task was read", remedy="run the same command again")
 

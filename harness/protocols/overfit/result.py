@@ -56,9 +56,7 @@ class OverfitResult:
     notes: tuple[str, ...]  #: lines on why shifted images may be less probable than the originals
 
     def row(self, name: str, epsilon: int) -> OverfitRow:
-        """Return the row of the group `name`, such as `model_0`, `architecture 1` or `all`. Raise `KeyError` if
-        missing.
-        """
+        """Return the row of the group `name`, such as `model_0`, `architecture 1` or `all`, or raise `KeyError`."""
         for row in self.rows:
             if (row.group.name, row.epsilon) == (name, epsilon):
                 return row
