@@ -151,7 +151,7 @@ class KnownHere:
 
 
 def known_here(known: Iterable[Corpus], root: Path) -> Iterator[KnownHere]:
-    """Yield each task of these corpora, and how much of it is in `root`; raises `UserError` for a bad `fetched.json`."""
+    """Yield each task of these corpora, and how much of it is in `root`; raises `UserError` for a bad fetched.json."""
     half = half_fetched(root)
     for corpus in known:
         for archive, task in corpus.entries():
