@@ -2,18 +2,23 @@
 
 If the docstring of a measure, or of its file, explains a parameter, that explanation replaces the following entry:
 
-accuracy_drop: tolerated loss of training accuracy, in (0, 1] (0.1: from 0.95 to 0.85). delta: probability with which
-the bound may fail, in (0, 1]. fft_size: "layer": feature maps of the layer's own size; "dataset": of the inputs' size,
-without stride. folded: fold normalization into the weights; parameters are then kernels and biases. fraction: fraction
-of the ratios r, smallest first, to which the line through the origin is fitted. high: highest magnitude. low: lowest
-magnitude: degrees, share of width or height, or amount. margin_floor: lower bound of gamma; smaller and negative values
-are replaced by it. method: "trapezoid", or "exact" for a piecewise linear curve. min_eigenvalues: layers with fewer
-eigenvalues, zeros included, are left out. n_alphas: number of equidistant magnitudes. n_probes: random combinations of
-the classes; the result is exact for a network with at most as many classes. n_samples: number of training examples; a
-smaller training set is taken whole. normalization: "dziugaite": sqrt(value / m) with m training examples; for
-logarithms (value - ln m) / 2. parity_abs: take the absolute value of gamma first, as in the code of Dziugaite et al.
-2020. percentile_method: gamma is the floor(n / 10)-th smallest of n margins ("kth"), or interpolated ("linear"). seed:
-seed of the sample and of all other draws.
+accuracy_drop: tolerated loss of training accuracy, in (0, 1] (0.1: from 0.95 to 0.85).
+delta: probability with which the bound may fail, in (0, 1].
+fft_size: "layer": feature maps of the layer's own size; "dataset": of the inputs' size, without stride.
+folded: fold normalization into the weights; parameters are then kernels and biases.
+fraction: fraction of the ratios r, smallest first, to which the line through the origin is fitted.
+high: highest magnitude.
+low: lowest magnitude: degrees, share of width or height, or amount.
+margin_floor: lower bound of gamma; smaller and negative values are replaced by it.
+method: "trapezoid", or "exact" for a piecewise linear curve.
+min_eigenvalues: layers with fewer eigenvalues, zeros included, are left out.
+n_alphas: number of equidistant magnitudes.
+n_probes: random combinations of the classes; the result is exact for a network with at most as many classes.
+n_samples: number of training examples; a smaller training set is taken whole.
+normalization: "dziugaite": sqrt(value / m) with m training examples; for logarithms (value - ln m) / 2.
+parity_abs: take the absolute value of gamma first, as in the code of Dziugaite et al. 2020.
+percentile_method: gamma is the floor(n / 10)-th smallest of n margins ("kth"), or interpolated ("linear").
+seed: seed of the sample and of all other draws.
 """
 
 import ast

@@ -7,8 +7,9 @@ the following layers. As in the authors' code, the examples are divided into hal
 Source: Chuang et al. 2021, arXiv 2106.03314. Work: 1 backward pass over 200 x kappa examples. Draws: depend on the
 order of examples.
 
-layer: "1st" or "8th" hidden layer; the last if there are fewer. statistic: "median" of the margins, as in the authors'
-code, or "mean". per_class: size of the sample divided by the number of classes; the sample is not stratified.
+layer: "1st" or "8th" hidden layer; the last if there are fewer.
+statistic: "median" of the margins, as in the authors' code, or "mean".
+per_class: size of the sample divided by the number of classes; the sample is not stratified.
 """
 
 import math

@@ -234,7 +234,7 @@ def _windows(node: Node, entering: Any, slope: Any) -> list[Any]:
     sizes, strides, rates = (node.config[name] for name in ("kernel_size", "strides", "dilation_rate"))
     axes = list(zip(entering.shape[1:-1], slope.shape[1:-1], sizes, strides, rates, strict=True))
     padding = [(0, 0), *(_padding(node.config["padding"], *axis) for axis in axes), (0, 0)]
-    padded, whole = tf.pad(entering, padding), 1 | 1 << len(axes) + 1  # sides of examples, and of channels
+    padded, whole = tf.pad(entering, padding), 1 | 1 << len(axes) + 1  # axes taken whole: examples, channels
     windows = []
     for offsets in itertools.product(*map(range, sizes)):
         starts = [offset * axis[4] for offset, axis in zip(offsets, axes, strict=True)]

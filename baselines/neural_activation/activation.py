@@ -6,9 +6,10 @@ pre-activations (see `curve`).
 Refused: the slope has fewer than two layers.
 
 statistic: gamma_m is "max", the largest margin of a tenth of the examples, or "p10", the 10th percentile of margins.
-space: margins are differences of "probabilities" or of "logits". include_output_layer: include the last weight layer in
-the slope; the authors' code does not. n_bins: bins of the histogram of pixels. parity_polygon: as in the authors' code,
-areas on both sides of a crossing of the curves cancel.
+space: margins are differences of "probabilities" or of "logits".
+include_output_layer: include the last weight layer in the slope; the authors' code does not.
+n_bins: bins of the histogram of pixels.
+parity_polygon: as in the authors' code, areas on both sides of a crossing of the curves cancel.
 """
 
 import numpy as np

@@ -25,7 +25,7 @@ def area_between(first: Curve, second: Curve, *, parity_polygon: bool = False) -
     """
     curves = smoothed(*first), smoothed(*second)
     alphas, betas = (_in_unit([curve[axis] for curve in curves]) for axis in (0, 1))
-    if not np.any(alphas[0]) and not np.any(alphas[1]):  # no alphas but equal ones
+    if not np.any(alphas[0]) and not np.any(alphas[1]):  # all alphas are equal
         return 0.0
     one, other = zip(alphas, betas, strict=True)
     return _polygon(one, other) if parity_polygon else _absolute(one, other)

@@ -7,12 +7,12 @@ import numpy as np
 
 from baselines.core.sample import Array
 
-#: Largest number of sweeps over all variables, and the change of the log-probability below which they end.
+#: Maximum number of sweeps over all variables; change of the log-probability below which they end.
 N_SWEEPS, TOLERANCE = 50, 1e-6
 
 
 class _Cavity(NamedTuple):
-    """Cavity distributions: the normal distribution (n,) of each variable, given the signs of all others."""
+    """The normal distribution (n,) of each variable if the signs of all others are given (cavity distribution)."""
 
     precision: Array
     mean: Array
@@ -62,7 +62,7 @@ def _cavity(variance: Array, mean: Array, precision: Array, shift: Array) -> _Ca
 
 
 def _moments(cavity: _Cavity, sign: Array, noise: float) -> tuple[Array, Array, Array]:
-    from scipy.special import log_ndtr  # here: listing the measures must not wait for it
+    from scipy.special import log_ndtr  # here, so that listing the measures is fast
 
     spread = 1 / cavity.precision
     scale = np.sqrt(noise + spread)

@@ -30,9 +30,9 @@ Respond = Callable[[int, int], NDArray[np.bool_]]
 def answer(runtime: Runtime, question: Question) -> Answer:
     """Write the results of a model to the file `target`: three kinds of arrays, for each perturbation NAME.
 
-    NAME.R, for each repetition R: whether each example is classified correctly, bool (n_examples, n_magnitudes).
-    NAME.subset, not for mixtures: the error on part of the training images, each with a random magnitude. NAME.seconds:
-    the seconds for a curve with each of the numbers of examples in `timed`.
+    - NAME.R, for each repetition R: whether each example is classified correctly, bool (n_examples, n_magnitudes).
+    - NAME.subset, not for mixtures: the error on part of the training images, each with a random magnitude.
+    - NAME.seconds: the seconds for a curve with each of the numbers of examples in `timed`.
     """
     model = runtime.load_model(Path(question["model"]))
     dataset = runtime.load_dataset(Path(question["data"]))
