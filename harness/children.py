@@ -61,7 +61,7 @@ def harness_interpreter(program: str, *arguments: str, options: Sequence[str] = 
 
 
 def user_environment(*, downloads: bool) -> dict[str, str]:
-    """Return those environment variables of the user that cannot change a result, run code, or contain a password.
+    """Return the user's environment variables, without those that may change results, run code or contain a password.
 
     With `downloads`, addresses of proxies are included, even if they contain a password.
     """

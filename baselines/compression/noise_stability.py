@@ -122,10 +122,7 @@ def _mean_ratio(numerators: Array, denominators: Array) -> float:
 def _moved(
     network: Network, position: int, images: Any, tau: Any, n_draws: int, noise: Callable[[Sequence[int]], Any]
 ) -> tuple[Any, Any]:
-    """Return the mean squared change (n,) of the logits by noise at `position`, and the logits' squared norms (n,).
-
-    `noise(shape)` returns normal numbers (n, *shape).
-    """
+    """Return the mean squared change (n,) of the logits by noise at `position`, and their squared norms (n,)."""
     clean, logits = network.run({INPUT: images}, [position, network.output])
     axes = list(range(1, len(clean.shape)))
     deviations = tau * tf.sqrt(tf.reduce_sum(tf.square(clean), axis=axes, keepdims=True))

@@ -87,11 +87,7 @@ def changed(images: Any, saturations: Any, rectangles: Any) -> Sequence[Any]:
 
 
 def saturate(images: Any, factors: Any) -> Any:
-    """Multiply the saturation of each pixel, (max - min) / max, by its image's factor (n,), up to 1; images (n, H, W,
-    C).
-
-    Images of one channel, and a fourth channel, stay the same.
-    """
+    """Multiply the saturation of each pixel, (max - min) / max, by its image's factor (n,), up to 1."""
     if images.shape[-1] == 1:
         return images
     colours = images[..., :3]

@@ -83,10 +83,7 @@ def ritz_values(multiply: Callable[[Array], Array], size: int, n_steps: int, rng
 
 
 def _orthogonal(vector: Array, basis: Array) -> Array:
-    """Return the part of a vector (n,) that is orthogonal to orthonormal rows `basis`; projects twice against rounding.
-
-    `product` copies its arguments, so it gets small blocks of the basis.
-    """
+    """Return the part of a vector (n,) orthogonal to orthonormal rows `basis`; projects twice against rounding."""
     # no block of a single row, whose sum would be rounded differently
     starts = [*range(0, max(len(basis) - 1, 1), ROWS), len(basis)]
     for _ in range(2):

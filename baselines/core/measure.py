@@ -34,10 +34,7 @@ TINY = 1e-30
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure of the library.
-
-    A measure does not change the model, runs all layers in inference mode, and gives the same value for the same seed.
-    """
+    """A measure of the library: deterministic for a given seed, in inference mode, without any change of the model."""
 
     name: str
     family: str

@@ -16,10 +16,7 @@ _AVAILABLE = re.compile(r"^MemAvailable:\s+(\d+) kB", re.MULTILINE)
 
 
 def require_memory(needed: int, what: str, remedy: str) -> None:
-    """Raise `MeasureUnavailable` if fewer than `needed` bytes are available; if that is unknown, do nothing.
-
-    The message says `what` needs the memory, and gives the advice `remedy`.
-    """
+    """Raise `MeasureUnavailable` if fewer than `needed` bytes are available; if that is unknown, do nothing."""
     left = memory_left()
     if left is not None and needed > left:
         raise MeasureUnavailable(

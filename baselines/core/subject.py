@@ -45,10 +45,7 @@ class Subject:
 
     @functools.cached_property
     def weights(self) -> list[Array]:
-        """The trained weights, in the order of `get_weights()`, as float32 if they have half precision.
-
-        Raises `MeasureUnavailable` if weights are not finite.
-        """
+        """The trained weights, in the order of `get_weights()`; raises `MeasureUnavailable` if they are not finite."""
         found = []
         for layer in self.model.layers:
             own = [in_full_precision(array) for array in layer.get_weights()]
@@ -64,10 +61,7 @@ class Subject:
 
     @functools.cached_property
     def nodes(self) -> Nodes:
-        """The trained network as a graph of layers and activations, without a final softmax.
-
-        If the outputs are not logits, `nodes.no_logits` is the message for the user.
-        """
+        """The trained network as a graph without a final softmax; `no_logits` says why the outputs are not logits."""
         return read_nodes(self.model, self.weights)
 
     @functools.cached_property
@@ -133,10 +127,7 @@ class Subject:
 
 
 def shared(compute: Callable[Concatenate[Subject, P], R]) -> Callable[Concatenate[Subject, P], R]:
-    """Make a function of a subject and hashable arguments cache its results inside the subject.
-
-    Calls with equal arguments share a result, whether arguments are given by position, by name, or by default.
-    """
+    """Make a function of a subject and hashable arguments cache its results inside the subject."""
     signature = inspect.signature(compute)
 
     @functools.wraps(compute)

@@ -44,10 +44,7 @@ def neighbours(similarities: Array, k: int) -> Array:
 
 
 def normalized_variation(adjacency: Array, signal: Array) -> float:
-    """Return tr(Y' L Y) of a signal Y (n, c), with L = I - D^-1/2 A D^-1/2, D the row sums of the adjacency A (n, n).
-
-    A node without neighbours and with signal y adds |y|^2.
-    """
+    """Return tr(Y' L Y) of a signal Y (n, c), L = I - D^-1/2 A D^-1/2, D the row sums of the adjacency A (n, n)."""
     degrees = adjacency.sum(axis=1, dtype=np.float64)
     scaled = signal / np.sqrt(np.maximum(degrees, 1))[:, None]
     rows, columns = np.divmod(np.flatnonzero(adjacency), len(adjacency))  # faster than in two dimensions

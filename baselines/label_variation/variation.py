@@ -130,10 +130,7 @@ def _one_hot(labels: Array, subject: Subject) -> Array:
 
 
 def nearest_variation(representations: Array, labels: Array, *, is_symmetric: bool) -> float:
-    """Return tr(Y' L Y) / (4 n) for labels Y; L is the Laplacian of the graph of nearest neighbours, with all ties.
-
-    Lassance et al. find the neighbours from exp(-distance / scale); these are the same.
-    """
+    """Return tr(Y' L Y) / (4 n) for labels Y, L the Laplacian of the graph of nearest neighbours, with all ties."""
     adjacency = neighbours(-squared_distances(representations), 1)
     if is_symmetric:
         adjacency |= adjacency.T

@@ -41,10 +41,7 @@ def chosen_positions(network: Network) -> tuple[int, ...]:
 
 @shared
 def distances(subject: Subject, positions: tuple[int, ...], n_samples: int, seed: int) -> tuple[Array, Array]:
-    """Return first-order distances (layers, n), negative for wrong predictions, and total variations (layers,).
-
-    Without a gradient, a distance is NaN.
-    """
+    """Return first-order distances (layers, n), NaN without a gradient, and total variations (layers,)."""
     network, sample = subject.network, subject.sample(n_samples, seed)
     different = sorted(set(positions))  # networks with few layers have some twice
     run, arrays = functools.partial(_margins, network, different), [sample.inputs, sample.labels]

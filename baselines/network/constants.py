@@ -32,10 +32,7 @@ def as_constants(node: Node, factor: Array, shift: Array) -> Node:
 
 
 def weights_begin(nodes: tuple[Node, ...]) -> int:
-    """Return the position after the constant layers at the beginning of a network; `INPUT` if there are none.
-
-    These layers are treated as part of the input, as if the pixels had been rescaled before.
-    """
+    """Return the position after constant layers at a network's beginning, which belong to the input; else `INPUT`."""
     begin = place = INPUT
     while len(takers := consumers(nodes, place)) == 1:
         (place,) = takers

@@ -80,10 +80,7 @@ Derivative = Callable[[Any], Any]
 
 
 def sum_over_logits(network: Network, key: Any, forward: Callable[[Any], Derivative], inputs: Array) -> Array:
-    """Return, for each of the inputs (n, ...), the sum of a derivative over all logits: (n,), float64.
-
-    `forward` runs a batch under a persistent tape and returns the derivative; `key` identifies `forward`.
-    """
+    """Return, for each of the inputs (n, ...), the sum of a derivative (made by `forward`) over all logits: (n,)."""
 
     def run(batch: Any, first: Any) -> tuple[Any]:
         return (_sum(forward(batch), first, network),)

@@ -55,10 +55,7 @@ def is_linear(network: Nodes) -> bool:
 
 
 def looks_like(outputs: Array) -> str | None:
-    """Return "probabilities" or "logarithms of probabilities" if outputs (n, classes) can only be these, not logits.
-
-    Return None if outputs may be logits, or if n or classes is 1.
-    """
+    """Return "probabilities" or "logarithms of probabilities" if outputs (n, classes) cannot be logits; else None."""
     if min(outputs.shape) < 2:
         return None
     exact = outputs.astype(np.float64)

@@ -227,10 +227,7 @@ def _depthwise(node: Node, entering: Any, slope: Any) -> Iterator[Part]:
 
 
 def _windows(node: Node, entering: Any, slope: Any) -> list[Any]:
-    """Return slices (n, ..., channels) of the padded input, a slice for each entry of the kernel's window.
-
-    `tf.image.extract_patches` would be several times slower.
-    """
+    """Return slices (n, ..., channels) of the padded input, a slice for each entry of the kernel's window."""
     sizes, strides, rates = (node.config[name] for name in ("kernel_size", "strides", "dilation_rate"))
     axes = list(zip(entering.shape[1:-1], slope.shape[1:-1], sizes, strides, rates, strict=True))
     padding = [(0, 0), *(_padding(node.config["padding"], *axis) for axis in axes), (0, 0)]

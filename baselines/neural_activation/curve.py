@@ -86,10 +86,7 @@ def _is_constant(values: Array) -> bool:
 
 
 def augmented(images: Array, rng: np.random.Generator) -> Array:
-    """Return images (n, height, width, channels), randomly flipped, shifted by up to `SHIFT` pixels, and noisy.
-
-    Shifts reflect the image at its border. Inputs of any other shape only get noise.
-    """
+    """Flip and shift images (n, height, width, channels) at random and add noise; other inputs only get noise."""
     noise = np.asarray(rng.standard_normal(images.shape, dtype=np.float32))
     noise *= NOISE * np.ptp(images)
     if images.ndim == 4:

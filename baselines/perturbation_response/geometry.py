@@ -1,7 +1,4 @@
-"""Geometric transformations of batches of images, each image by its own amount.
-
-The training of networks in `harness/corpus` uses these functions, too.
-"""
+"""Geometric transformations of images, each by its own amount. Training in `harness/corpus` uses them, too."""
 
 import math
 from collections.abc import Sequence

@@ -121,10 +121,7 @@ def _of_length_one(activations: Array) -> Array:
 
 
 def merge_heights(distances: Array) -> Array:
-    """Return the edge lengths (n - 1,), ascending, of a minimum spanning tree of n points, by Prim's algorithm.
-
-    `distances` are (n, n), symmetric.
-    """
+    """Return the edge lengths (n - 1,), ascending, of a minimum spanning tree of points with `distances` (n, n)."""
     nearest, taken = np.full((2, len(distances)), [[np.inf], [0.0]], distances.dtype)
     heights, point = np.empty(len(distances) - 1), 0
     for number in range(len(heights)):

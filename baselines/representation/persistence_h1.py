@@ -21,10 +21,7 @@ from baselines.representation.persistence import unit_distances
 
 
 def loops(distances: Array) -> Array:
-    """Return births and deaths (loops, 2) of loops between points with symmetric distances (n, n).
-
-    Loops that die at birth are left out.
-    """
+    """Return births and deaths (loops, 2) of loops between points with distances (n, n), if the two differ."""
     n = len(distances)
     first, second = np.triu_indices(n, 1)
     order = np.argsort(distances[first, second], kind="stable")

@@ -16,10 +16,7 @@ from baselines.network.per_example import is_stacked
 
 
 def by_channels(network: Network, kernel: Kernel) -> Array:
-    """Return a kernel as an array (groups, window, inputs, outputs).
-
-    A depthwise kernel has one group with one input, whose outputs are all its filters.
-    """
+    """Return a kernel as (groups, window, inputs, outputs); a depthwise kernel has one group with one input."""
     array = kernel.array
     window = math.prod(array.shape[:-2])
     if kernel.is_depthwise:

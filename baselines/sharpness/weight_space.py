@@ -68,10 +68,7 @@ class WeightSpace:
     def batch_gradient(
         self, point: Array, some: slice | Array, losses: Losses = cross_entropies
     ) -> tuple[float, Array]:
-        """Return the sum of `losses(logits, labels)` over some examples, and its gradient (n,), at a point (n,).
-
-        Each function `losses` is compiled once, so the same function should be passed at every call.
-        """
+        """Return the sum of `losses(logits, labels)` over some examples, and its gradient (n,), at a point (n,)."""
         loss, slope = self._run(("gradient at", losses), functools.partial(_gradient_at, losses), point, some)
         return float(loss), slope.numpy()
 

@@ -82,7 +82,7 @@ class Build:
         shutil.rmtree(self.reference, ignore_errors=True)
 
     def begin(self) -> None:
-        """Create the directory of the build, or keep it, with its finished models, if it is of the same recipe.
+        """Create the directory of the build, or keep that of an earlier build from the same recipe.
 
         Raise `UserError` if TensorFlow is missing, or if the directory has finished models of another recipe.
         """

@@ -18,10 +18,7 @@ def recipes() -> dict[str, Path]:
 
 
 def find_recipe(argument: str) -> Path:
-    """Return the file of a recipe. `argument` is its path, or the name of a recipe in the package.
-
-    Raise `UserError` if there is neither.
-    """
+    """Return the file of a recipe: a path, or a name in the package. Raise `UserError` if there is neither."""
     path = Path(argument)
     if path.is_file():
         return path

@@ -12,10 +12,7 @@ from harness.format.layer_settings import TRAINING_ONLY
 
 
 def training_network(layers: Sequence[Layer], input_shape: Sequence[int], weight_decay: float, initializer: str) -> Any:
-    """Return a Keras network with dropout layers and an L2 penalty on every kernel.
-
-    `initializer` is the name of Keras' initializer for kernels. All other weights have Keras' default initial values.
-    """
+    """Return a Keras network with dropout layers, an L2 penalty on kernels, and an initializer of kernels by name."""
     model = _build(layers, input_shape)
     draw = tf.keras.initializers.get(initializer)
     for layer in model.layers:
@@ -27,10 +24,7 @@ def training_network(layers: Sequence[Layer], input_shape: Sequence[int], weight
 
 
 def saved_config(layers: Sequence[Layer], input_shape: Sequence[int]) -> dict[str, Any]:
-    """Return the content of config.json: the competition's list of layers, or Keras' JSON if layers have `inputs`.
-
-    Layers without effect after training are left out.
-    """
+    """Return the content of config.json for layers, as a list or as Keras' JSON, without layers only for training."""
     kept = _without_training(layers)
     if any("inputs" in layer for layer in kept):
         config: dict[str, Any] = json.loads(_build(kept, input_shape).to_json())

@@ -167,10 +167,7 @@ def _members(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
 
 
 class _Tar:
-    """The decompressed bytes of a tar. At most `allowed` bytes may be read.
-
-    Without this limit, `tarfile` would read headers of any size, and any number of folders, into memory.
-    """
+    """The decompressed bytes of a tar, up to `allowed`: `tarfile` would read headers of any size into memory."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream, self._seen, self.allowed = stream, 0, MAX_BESIDE

@@ -119,10 +119,7 @@ def read_corpus(file: Path) -> Corpus:
 
 
 def find_wanted(text: str, known: dict[str, Corpus]) -> list[WantedTasks]:
-    """Return the tasks that `text` (CORPUS, CORPUS/TASK or CORPUS/PHASE) requests, grouped by archive.
-
-    Raises `UserError` for an unknown name.
-    """
+    """Return the tasks that CORPUS, CORPUS/TASK or CORPUS/PHASE means, by archive; raises `UserError` for others."""
     name, _, part = text.partition("/")
     if name not in known:
         hint = did_you_mean(name, known) or "pgdl task known lists the corpora"

@@ -108,10 +108,7 @@ def _proxy(url: Address) -> str:
 
 
 class Session(requests.Session):  # type: ignore[misc]  # requests has no types
-    """A session of the library `requests` that does not follow redirections: `ask` checks and follows them.
-
-    The library itself would read a redirecting answer of any length, and follow it to any address.
-    """
+    """A session of `requests` that does not itself follow redirections, which `ask` does after checking them."""
 
     def resolve_redirects(self, *_: Any, **__: Any) -> Iterator[Any]:
         """Return an empty iterator, so that the library follows no redirection."""
@@ -214,10 +211,7 @@ def persistently(attempt: Callable[[], T], url: Address, *passing: type[Exceptio
 
 
 def get_part(session: Session, url: Address, wanted: str) -> requests.Response:
-    """Request a part of a file, such as `bytes=0-99`, and return the answer.
-
-    Raises `NoRangesError` if the server sends only whole files, and `UserError` for any other answer.
-    """
+    """Request a part of a file, such as `bytes=0-99`. Raises `NoRangesError` if the server sends only whole files."""
     response = ask(session, url, Range=wanted)
     require_ready(response)
     if response.status_code == requests.codes.ok:

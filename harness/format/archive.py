@@ -67,10 +67,7 @@ class Pieces(BufferedReader):
 
 
 def open_zip(stream: IO[bytes], most: int) -> zipfile.ZipFile:
-    """Open an archive whose list of members has at most `most` bytes.
-
-    Raises an exception of `DAMAGE` if the archive is damaged, and `UserError` as `require_proportion` does.
-    """
+    """Open an archive whose list of members has at most `most` bytes; damage raises an exception of `DAMAGE`."""
     try:
         archive = zipfile.ZipFile(Pieces(stream, most))
         require_proportion(stream.seek(0, io.SEEK_END), sum(info.file_size for info in archive.infolist()))
@@ -100,10 +97,7 @@ def file_infos(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
 
 @contextmanager
 def open_member(archive: zipfile.ZipFile, name: str) -> Iterator[tuple[IO[bytes], int]]:
-    """Open the member `name`. Yield a stream of its content, and the content's size in bytes.
-
-    Raises `UserError` if no member or several members have the name, or as `require_plain` does.
-    """
+    """Open the only member `name`; yield content and size in bytes. Raises `UserError` as `require_plain` does."""
     found = [info for info in archive.infolist() if info.filename == name]
     if len(found) != 1:
         raise UserError(f"member {name}", expected="one of this name", found=len(found) or "none")

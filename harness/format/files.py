@@ -51,10 +51,7 @@ def natural(name: str) -> list[tuple[int, str]]:
 
 
 def visible_directories(directory: Path) -> list[Path]:
-    """Return the subdirectories, model_2 before model_10; empty if `directory` is missing.
-
-    Leaves out names that begin with a dot, and directories that tools leave behind, such as `__pycache__`.
-    """
+    """Return the subdirectories, model_2 before model_10, without hidden ones or `__pycache__`; [] if there is none."""
     if not directory.is_dir():
         return []
     found = [path for path in directory.iterdir() if path.is_dir()]
@@ -92,18 +89,12 @@ def lasting_if_filled(directory: Path) -> Iterator[None]:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """Return the object in a JSON file.
-
-    Raises `UserError` if the file is missing, too large, no JSON, no object, or repeats a key.
-    """
+    """Return the object in a JSON file; raises `UserError` if it is missing, too large, invalid, or repeats a key."""
     return parse_json(read_regular(require_file(path), MAX_JSON, links=True), path)
 
 
 def parse_json(text: str | bytes, path: Path) -> dict[str, Any]:
-    """Return the object in the JSON text `text`, which was read from `path`.
-
-    Raises `UserError` if the text is no JSON, no object, or repeats a key.
-    """
+    """Return the object in a JSON text from `path`; raises `UserError` if it is invalid, or repeats a key."""
     try:
         content = parsing.parse_json(text, object_pairs_hook=_distinct_keys, parse_int=_number)
     except _RepeatedKeyError as error:

@@ -74,10 +74,7 @@ def has_member(group: Any, name: str) -> bool:
 
 
 def names(group: Any, attribute: str, size: int) -> list[str]:
-    """Return the list of texts in an attribute of a group; raises `UserError` for any other content.
-
-    If the list is larger than `size`, the size of the file in bytes, it is refused before it takes memory.
-    """
+    """Return the list of texts in an attribute of a group, at most `size` bytes; raises `UserError` for all else."""
     stored = group.attrs.get_id(attribute)
     count = 0 if stored.shape is None else math.prod(stored.shape)
     if count > MAX_NAMES or count * stored.dtype.itemsize > size:

@@ -15,18 +15,12 @@ _EXPECTED = "one line, `hidden: true` or `hidden: false`"
 
 
 def find_marks(directories: Iterable[Path]) -> tuple[Path, ...]:
-    """Return the paths of the marks in some directories.
-
-    Includes broken links, which `is_hidden` refuses. Raises `UserError` if a mark cannot be accessed.
-    """
+    """Return the marks (files that say whether a task is hidden) in directories; `UserError` if one is inaccessible."""
     return tuple(path for directory in directories for name in MARKS if _is_there(path := directory / name))
 
 
 def is_hidden(marks: Iterable[Path]) -> bool:
-    """Whether any of the marks says that the task is hidden; False without marks.
-
-    Raises `UserError` if a mark contains anything other than `hidden: true` or `hidden: false`.
-    """
+    """Whether any of the marks says `hidden: true`; raises `UserError` unless all others say `hidden: false`."""
     values = [_read(path) for path in marks]  # all, so that no mistake in a mark is missed
     return True in values
 

@@ -108,10 +108,7 @@ def is_keras_file(path: Path) -> bool:
 
 
 def read_keras_config(path: Path) -> dict[str, Any]:
-    """Return the architecture in a `.keras` file as Keras' JSON, with `keras_version` if the file states it.
-
-    Raises `UserError` if the file is damaged or no `.keras` file.
-    """
+    """Return the architecture in a `.keras` file as Keras' JSON; raises `UserError` if the file is damaged."""
     with open_archive(path) as archive:
         _require_plain(archive)
         content = parse_json(read_member(archive, _CONFIG, MAX_CONFIG_BYTES), path)
@@ -141,10 +138,7 @@ def _require_plain(archive: ZipFile) -> None:
 
 
 def read_whole_model_config(path: Path) -> dict[str, Any]:
-    """Return the architecture in an HDF5 file as Keras' JSON, with `keras_version` if the file states it.
-
-    Raises `UserError` if the file has no architecture or is damaged.
-    """
+    """Return the architecture in an HDF5 file as Keras' JSON; raises `UserError` if it is missing or damaged."""
     with open_regular(path, links=True) as stream, open_hdf5(stream, path) as file:
         if _ATTRIBUTE not in file.attrs:
             remedy = "name the architecture in the column `file` and these weights in `weights`"

@@ -101,10 +101,7 @@ def count_samples(shard: Path) -> int:
 
 
 def expected_samples(shard: Path) -> int:
-    """Return the number of records in a shard, quickly if possible.
-
-    If the shard's size is a multiple of the first record's size, all records are assumed to have that size.
-    """
+    """Return the number of records in a shard, assuming equal sizes if the first record's size divides the file's."""
     with mapped(shard) as data:
         _, length = next(payloads(data, shard))
         number, rest = divmod(len(data), length + FRAMING)
@@ -112,10 +109,7 @@ def expected_samples(shard: Path) -> int:
 
 
 def read_samples(shard: Path) -> Iterator[Sample]:
-    """Yield (input, label) of each record; inputs are read-only float32 arrays, all of the same shape.
-
-    Raises `UserError` if a record is damaged, has other content, or has an input that is not finite.
-    """
+    """Yield (input, label) of each record; raises `UserError` for damage, other content, or numbers not finite."""
     with mapped(shard) as data:
         first: tuple[int, ...] | None = None
         for number, (start, length) in enumerate(payloads(data, shard)):

@@ -96,10 +96,7 @@ _UNLIKE = {"GroupNormalization", "Identity", "Rescaling"}
 
 
 def require_same_masks(layers: Sequence[Mapping[str, Any]], writer: Writer) -> None:
-    """Raise `UserError` if a layer gets a mask that some versions of Keras treat differently.
-
-    `layers` are the layers of a canonical form.
-    """
+    """Raise `UserError` if a layer of a canonical form gets a mask that versions of Keras treat differently."""
     masked: dict[int, bool] = {-1: False}
     for position, entry in enumerate(layers):
         definition = layers[entry.get("layer", position)]

@@ -214,10 +214,7 @@ def _require_distinct(rows: Sequence[ImportedRow]) -> None:
 
 
 def grid_of(path: Path | str, rows: Sequence[ImportedRow]) -> Grid:
-    """Return the grid of the rows' hyperparameters; 0.10 equals 0.1.
-
-    Raises `UserError` if two rows have the same hyperparameters, or a number is not finite.
-    """
+    """Return the grid of the rows' hyperparameters; raises `UserError` for equal rows, and for infinity or NaN."""
     for row in rows:
         for name, value in row.hyperparameters.items():
             if not _is_finite(value):

@@ -21,10 +21,7 @@ class SubmissionError(Exception):
 
 
 class UnreadableError(Exception):
-    """The system refuses to read a file, which the user of the harness can mend.
-
-    `file` is its name in the submission; empty for the submitted folder, zip or file itself.
-    """
+    """The system refuses to read `file` (a name in the submission, or "" for all of it), which the user can mend."""
 
     def __init__(self, file: str, reason: str) -> None:
         super().__init__(f"{file}: {reason}")

@@ -28,11 +28,7 @@ class Reply(NamedTuple):
 
 
 def share_out(processes: Sequence[Process], questions: Questions) -> Generator[Reply]:
-    """Yield the replies to all questions as they arrive.
-
-    At its end, or when it is closed, the generator cancels the processes and waits until the questions' files are
-    removed.
-    """
+    """Yield the replies to all questions as they arrive. At its end, the generator cancels the processes."""
     waiting = iter(range(len(questions)))
     replies: queue.SimpleQueue[Reply | BaseException | None] = queue.SimpleQueue()
 
@@ -68,10 +64,7 @@ def _ask(process: Process, position: int, questions: Questions, replies: "queue.
 
 
 def ask_all(program: str, runtime: Runtime, questions: Questions) -> Generator[tuple[int, Answer | UserError]]:
-    """Yield the position of each question with its answer, or with the reason why there is none.
-
-    There is a process for each core; with a GPU, only one. Closing the generator kills the processes.
-    """
+    """Yield the position of each question with its answer or an error. There is a process per core; with a GPU, one."""
     cores = available_cores()
     number = min(1 if find_gpus() else cores, len(questions))
     with ExitStack() as stack:

@@ -38,10 +38,7 @@ for attempt in range(5):
 
 
 class RunningContainer(RunningSandbox):
-    """A container, and the client process that forwards its standard streams.
-
-    The engine counts kernel memory of files and sockets as the container's memory, so `storage` has nothing to measure.
-    """
+    """A container, and the client process that forwards its standard streams. Its storage counts as memory."""
 
     def __init__(self, name: str, arguments: list[str], control: int, sink: int, patience_s: float) -> None:
         """Run the client with `arguments`. Raise `StartError` unless the container runs within `patience_s` seconds."""

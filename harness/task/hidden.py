@@ -28,10 +28,7 @@ class Withhold(StrEnum):
         return self is Withhold.ALWAYS or (self is Withhold.AUTO and hidden)
 
     def problems(self, files: TaskFiles, problems: Sequence[str]) -> list[str]:
-        """Return the lines in `problems` that may be published; for a withheld task, a line with their number.
-
-        A task with an invalid mark counts as hidden, but the problem of the mark is shown.
-        """
+        """Return the lines in `problems` that may be published; for a withheld task, only a line with their number."""
         try:
             covered = self.covers(files.hidden)
         except UserError as error:

@@ -23,10 +23,7 @@ T = TypeVar("T")
 
 
 def select_models(task: Task, wanted: ModelSelection) -> tuple[Model, ...]:
-    """Return the models with the names `wanted`, or all, in the task's order.
-
-    If `wanted` is a number, return this number of models, from small to large, evenly spread over the sizes.
-    """
+    """Return the models with these names, or this number of models, evenly spread over the sizes, or all models."""
     if wanted is None:
         return task.models
     if not isinstance(wanted, int):

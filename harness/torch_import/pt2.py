@@ -95,10 +95,7 @@ def is_pt2(archive: ZipFile) -> bool:
 
 
 def read_pt2(path: Path) -> Graph:
-    """Read an exported network.
-
-    Raises `UserError` if the file is damaged, has pickled or half-precision weights, or several inputs or outputs.
-    """
+    """Read an exported network; raises `UserError` for damage, pickled or half-precision weights, or several inputs."""
     with open_archive(path, MAX_MEMBERS) as archive:
         (mark,) = [name for name in names(archive) if PurePosixPath(name).name == _MARK][:1] or [""]
         home = mark.removesuffix(_MARK)

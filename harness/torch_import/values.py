@@ -48,10 +48,7 @@ class Value:
         return sizes_of(self.view)
 
     def reshaped(self, shape: Sequence[int]) -> "Value":
-        """Return the value with another shape, in which -1 means the size that remains.
-
-        Raises `UntranslatableError` if the shape divides an axis into unequal parts.
-        """
+        """Return the value with another shape. Raises `UntranslatableError` if that would divide an axis unevenly."""
         try:
             return self._regrouped(shape)
         except UntranslatableError:
@@ -95,7 +92,7 @@ class Value:
         return replace(value, view=tuple(groups))
 
     def split(self, axis: ValueAxis, outer: int) -> tuple["Value", tuple[ValueAxis, ValueAxis]]:
-        """Divide an axis into a slow axis of size `outer` and a fast axis; return the value and both axes.
+        """Divide an axis into a slow axis of size `outer` and a fast axis. Return the value and both axes.
 
         Raises `UntranslatableError` for the batch axis, or if `outer` does not divide the axis.
         """

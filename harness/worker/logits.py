@@ -6,10 +6,7 @@ from typing import Any
 
 
 def add_logits(model: Any, architecture: Mapping[str, Any], keras: Any) -> None:
-    """Add the method `model.logits(inputs)`, which calls the model without its final softmax.
-
-    Margins and losses cannot be computed after a softmax, which rounds outputs to 1 or 0.
-    """
+    """Add `model.logits(inputs)`, which leaves out a final softmax: a softmax rounds outputs to 0 and 1."""
     last = _softmax_of(model, architecture)
 
     def logits(inputs: Any, training: bool = False) -> Any:

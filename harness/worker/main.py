@@ -42,10 +42,7 @@ def serve(
     *,
     other_processes: int = 0,
 ) -> NoReturn:
-    """Load model and data, and make calls as the harness requests, until the harness kills the worker.
-
-    The limit on processes is raised by `other_processes`, the number of the user's processes outside the call.
-    """
+    """Load model and data, and make calls as the harness requests, until the harness kills the worker."""
     channel.close_others()
     try:
         channel.send(event="ready", environment=runtime.versions)

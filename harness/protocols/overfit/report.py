@@ -18,10 +18,7 @@ LEGEND = (
 
 
 def print_result(result: OverfitResult, console: Console) -> None:
-    """Print the tables: all figures for groups of models, only p-values for single models.
-
-    If there is only one model, print all its figures.
-    """
+    """Print all figures for groups of models, and for single models only p-values, unless there is only one model."""
     groups = [row for row in result.rows if row.group.kind is not OverfitGroup.MODEL]
     models = [row for row in result.rows if row.group.kind is OverfitGroup.MODEL]
     headings = ["models", "epsilon", "error", "adversarial error", "adversarial estimate", "T", "p-value"]

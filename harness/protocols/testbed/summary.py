@@ -92,7 +92,7 @@ class Consistency:
 
 
 def check_consistency(dataset: xr.Dataset, values: Mapping[str, Mapping[str, float]]) -> list[Consistency]:
-    """Return the sign-errors of measures (`values`: measure -> model id -> value), smallest mean first.
+    """Return the sign-errors of measures (name -> model id -> value), smallest mean first.
 
     Raise `ScoreUndefined` for fewer than two models.
     """
