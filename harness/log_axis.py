@@ -44,7 +44,6 @@ def _equal_steps(low: float, high: float, room: float) -> list[float]:
 
 
 def _steps(smallest: float) -> Iterator[float]:
-    """Yield 1, 2, 5, 10, 20, 50, ... times `smallest`, without end."""
     yield from (digit * 10**exponent * smallest for exponent in count() for digit in (1, 2, 5))
 
 

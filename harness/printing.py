@@ -31,7 +31,6 @@ def say(*lines: object, err: bool = False, **options: Any) -> None:
 
 
 def _terminal_width(stream: TextIO) -> int:
-    """Return the width in characters of a stream's terminal; 0 if it writes to no terminal."""
     try:
         return os.get_terminal_size(stream.fileno()).columns
     except (OSError, ValueError):  # no terminal, or no file descriptor

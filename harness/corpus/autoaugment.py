@@ -69,12 +69,10 @@ def _at(positions: Any, operation: Callable[..., Any], images: Any, levels: Any,
 
 
 def _factor(levels: Any) -> Any:
-    """Return the weight of the image for levels (N,) when it is blended: 0.1 at level 0, 1.9 at level 10."""
     return tf.reshape(0.1 + 0.18 * levels, [-1, 1, 1, 1])
 
 
 def _shift(levels: Any, signs: Any) -> Any:
-    """Return signed shifts as fractions of the side: `levels` pixels of an image of `SIDE` pixels."""
     return signs * levels / SIDE
 
 
@@ -141,5 +139,4 @@ def _equalize(images: Any) -> Any:
 
 
 def _to_levels(images: Any) -> Any:
-    """Return the brightness of each pixel as one of 256 levels, int32."""
     return tf.cast(tf.round(images * 255), tf.int32)

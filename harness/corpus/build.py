@@ -137,12 +137,10 @@ class Build:
 
     @property
     def _has_finished(self) -> bool:
-        """Whether the directory of the build has a finished model, of any recipe."""
         names = [path.name for pattern in _names("*") for path in self.building.glob(pattern)]
         return any(not name.endswith(UNFINISHED) for name in names)
 
     def _is_own(self, directory: Path) -> bool:
-        """Whether a directory is new, or belongs to this recipe."""
         mark = directory / MARK
         return not mark.exists() or mark.read_text("utf-8") == self.recipe.digest
 

@@ -145,7 +145,7 @@ def check_labels(shards: Sequence[Path], labels: NDArray[np.int32], n_outputs: i
 
 
 def decode(shards: Sequence[Path], directory: Path, digests: Digests) -> str:
-    """Write the examples of shards as inputs.npy and labels.npy, and return the shards' digest, or raise `UserError`."""
+    """Write the examples of shards as inputs.npy and labels.npy, and return their digest, or raise `UserError`."""
     problems = Problems()
     counts = [problems.attempt(expected_samples, shard) or 0 for shard in shards]
     shapes = (problems.attempt(_input_shape, shard) for shard, count in zip(shards, counts, strict=True) if count)

@@ -99,7 +99,6 @@ def _clamp_min(network: TranslatedNetwork, x: Value, min: float) -> Value:
 
 @translates("expand_as")
 def _expand_as(network: TranslatedNetwork, x: Value, other: Value) -> Value:
-    """Return the value unchanged, because sums, products and divisions broadcast."""
     return x
 
 
