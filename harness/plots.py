@@ -12,8 +12,7 @@ from harness.children import ROOT
 from harness.errors import writing
 from harness.text import printable_lines
 
-# Importing Matplotlib reads `matplotlibrc` in the current directory, which may be untrusted; so nothing else imports
-# it.
+# Nothing else imports Matplotlib, which reads `matplotlibrc` in the current directory, perhaps an untrusted file.
 if "matplotlib" in sys.modules:
     import matplotlib as mpl
 else:

@@ -12,8 +12,7 @@ Value = Callable[[Array], tuple[Array, Array]]
 #: Weight alpha of the gradient step. The momentum, which repeats the last move, has weight 1 - alpha.
 NEW = 0.75
 
-#: If fewer than this fraction rho of the steps since the last checkpoint found a new maximum, the step length is
-#: halved.
+#: If fewer than this fraction rho of the steps since the last checkpoint found a new maximum, the step is halved.
 IMPROVING = 0.75
 
 

@@ -84,8 +84,7 @@ def _require_logits(subject: Subject) -> None:
 
 @shared
 def _found_instead(subject: Subject) -> str | None:
-    # For other networks, `require_classes` has reported missing logits. A linear network may return such numbers by
-    # chance.
+    # `require_classes` reports all other networks without logits. Linear networks may return such numbers by chance.
     if subject.nodes.no_logits or is_linear(subject.nodes):
         return None
     return looks_like(subject.network.outputs(subject.examples.inputs[:LOOKED_AT])[0])

@@ -12,8 +12,7 @@ from baselines.core.sample import Array
 from baselines.core.subject import Subject
 from baselines.representation.penultimate import penultimate
 
-#: Is added to squared norms in denominators, as in LogME's code, so that the evidence of exactly fitted labels is
-#: finite.
+#: Is added to squared norms in denominators, as in LogME's code, so that the evidence of fitted labels is finite.
 SMALL = 1e-5
 
 #: Maximum number of steps of the fixed-point iteration. Two or three are usually enough.

@@ -28,8 +28,7 @@ BEGIN_S = 30.0
 #: Training examples of the first part, and the growth factor from part to part.
 FIRST, GROWTH = 32, 4
 
-#: Number of training examples. If a call on fewer examples fails, the reason may be their number, so a larger part is
-#: tried.
+#: If a call on fewer examples fails, their small number may be the reason, so a larger part is tried.
 SMALL = 512
 
 #: Outcomes on a part after which a call on all data may still succeed: the part or the time may have been too small.

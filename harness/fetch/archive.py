@@ -50,8 +50,7 @@ MAX_MARK = 1024
 #: First bytes of a compressed tar -> function that opens it.
 _PACKED: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\0": lzma.open, b"]\0\0": lzma.open}
 
-#: Maximum size in bytes of all that a tar holds besides the content of its files: a fixed part, and a part for each
-#: member.
+#: Maximum size in bytes of a tar without the content of its files: a fixed part, and a part for each member.
 MAX_BESIDE, MAX_BESIDE_MEMBER = 16 * 1024**2, 4096
 
 

@@ -27,8 +27,7 @@ PAUSES_S = (1, 3, 10, 30)
 #: Remedy for an archive that is not at the address of the catalogue.
 MOVED = "the archive has moved: --catalogue names a catalogue with the new address"
 
-#: HTTP statuses of temporary failures, and errors that are permanent although they are subclasses of errors in
-#: `PASSING`.
+#: HTTP statuses of temporary failures; permanent errors that are subclasses of errors in `PASSING`.
 _PASSING = (408, 425, 429, 500, 502, 503, 504)
 _LASTING = (requests.exceptions.SSLError, requests.exceptions.ProxyError)
 

@@ -21,8 +21,7 @@ from harness.task.incomplete import FetchRequest
 from harness.task.selection import ModelSelection, evenly
 from harness.text import size
 
-#: Names in the directory of a download: the task's files, the list of finished files, reference data of the chosen
-#: models.
+#: Names in the directory of a download: files, list of finished files, reference data of the chosen models.
 FILES, JOURNAL, CHOSEN = "files", "journal", "chosen_" + REFERENCE
 
 

@@ -14,8 +14,7 @@ from harness.format.files import START, located, refuse_torch, require_own_kind
 from harness.reading import open_regular
 from harness.text import printable
 
-#: Maximum number of members (a `.keras` file has three), and maximum size in bytes of their list, which takes ten times
-#: as much memory.
+#: Maximum number of members (a `.keras` file has three); maximum size in bytes of their list, a tenth of its memory.
 MAX_MEMBERS, MAX_LIST = 1000, 1024**2
 
 #: Members of more than `SUSPECT_BYTES`, alone or together, must not be compressed by more than a factor of `MAX_RATIO`.

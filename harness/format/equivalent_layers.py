@@ -18,8 +18,7 @@ MERGES = ("Add", "Maximum", "Minimum", "Multiply", "Subtract")
 #: Name of an operation -> equivalent layer with the same settings.
 _LAYERS = {"Elu": "ELU", "LeakyRelu": "LeakyReLU", "ReLU": "ReLU", "Softmax": "Softmax"}
 
-#: Name of an operation -> activation that computes the same in Keras 2 and Keras 3, and settings that the operation
-#: must have.
+#: Name of an operation -> equal activation of both Keras 2 and Keras 3, and settings that the operation must have.
 _ACTIVATIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "Exp": ("exponential", {}),
     "Gelu": ("gelu", {"approximate": False}),

@@ -88,8 +88,7 @@ class _Flattener:
         self.layers: list[FlatLayer] = []
         self.calls: list[LayerCall] = []
         self.has_models = False
-        # (number of a call that permutes to channels first, number of axes) -> number of the call that computes its
-        # input
+        # (number of a call that permutes to channels first, number of axes) -> number of the call before it
         self._undone: dict[tuple[int, int], int] = {}
 
     def flat(self, model: _Model) -> Flat:

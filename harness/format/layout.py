@@ -21,8 +21,7 @@ MODEL_FILES = (CONFIG, WEIGHTS, INITIAL_WEIGHTS)
 #: The file with hyperparameters and accuracies of a task's models.
 REFERENCE = "model_configs.json"
 
-#: The file beside the reference data with digests of models and data. With it, records can be scored without the
-#: models.
+#: The file beside the reference data with digests of models and data, so that records can be scored without models.
 CONTENTS = "contents.json"
 
 #: Possible names of the file beside the reference data that says whether the task is hidden.

@@ -168,8 +168,7 @@ def _contracted(config: Settings, shape: Shape) -> Shape:
     return (*front, *(own[place] if size is None else size for place, size in enumerate(given)))
 
 
-#: Layer that changes the shape of its first input, without spatial layers -> output shape from settings and input
-#: shape.
+#: Layer that changes the shape of its input, except spatial layers -> output shape from settings and input shape.
 _CHANGING: dict[str, Callable[[Settings, Shape], Shape]] = {
     "Dense": lambda config, shape: (*shape[:-1], config["units"]),
     "EinsumDense": _contracted,

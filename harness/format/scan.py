@@ -25,8 +25,7 @@ MOST = 4096
 
 Inputs = NDArray[np.float32]
 
-#: Function that receives the inputs (n, ...) of n examples, and the number of the first; the array is reused after the
-#: call.
+#: Function that receives the inputs (n, ...) of n examples, and the number of the first; it must copy the array.
 Sink = Callable[[int, Inputs], None]
 
 

@@ -6,8 +6,7 @@ from decimal import Decimal, InvalidOperation
 
 from harness.errors import UserError
 
-#: Number of examples by which a computed accuracy may differ from the stated accuracy: rounding decides between equal
-#: outputs.
+#: Number of examples by which computed and stated accuracy may differ, because rounding decides ties of outputs.
 EXAMPLES = 2
 
 #: Maximum number of decimals that are counted to find a column's rounding; a float has no more.

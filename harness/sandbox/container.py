@@ -21,8 +21,7 @@ PAUSE_S = 0.05
 ANSWER_S = 60.0
 
 #: Program that waits for the end of its standard input, and then removes all containers of a harness. Its arguments are
-#: the engine's client and the beginning of the containers' names. A busy engine may fail, so it tries again. @53 Return
-#: the exit status of the client, which equals the exit status of the worker.
+#: the engine's client and the beginning of the containers' names. A busy engine may fail, so it tries again.
 REMOVAL = """
 import subprocess, sys, time
 client, names = sys.argv[1:]

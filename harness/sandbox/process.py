@@ -39,8 +39,7 @@ KILL_LIMIT = 120.0
 #: Seconds between two checks of the progress of a killed sandbox.
 PROGRESS_S = 0.5
 
-#: Type of `Kind.start`. Arguments: job, limits, slot, and the descriptors of control channel and output; result: the
-#: sandbox.
+#: Type of `Kind.start`: job, limits, slot, file descriptors of control channel and output -> the sandbox.
 Starter = Callable[[Job, Limits, int, int, int], RunningSandbox]
 
 

@@ -87,8 +87,7 @@ DENIED_WITHOUT_NAMESPACES = (
 #: generic, ext4 and XFS (f, v, X), FAT (r), btrfs, bcachefs, f2fs.
 FILE_SYSTEM_REQUESTS = (0x66, 0x76, 0x58, 0x72, 0x94, 0xBC, 0xF5)
 
-#: System calls that change the scheduling or limits of a process -> first arguments that mean the calling process
-#: itself.
+#: System calls that change scheduling or limits of a process -> first arguments that mean the calling process.
 OWN_ONLY = {
     "prlimit64": (0,),
     "sched_setaffinity": (0,),

@@ -21,8 +21,7 @@ from harness.shell import is_name, typed
 #: Name of the file with the request for a half-fetched task, and its maximum size in bytes.
 REQUEST, MOST = "request.json", 1024**2
 
-#: Name of the file with the recipe of an unfinished task (a path, or a name in the package), and its maximum size in
-#: bytes.
+#: Name of the file with an unfinished task's recipe (path, or name in the package), and its maximum size in bytes.
 RECIPE_ARGUMENT, MOST_ARGUMENT_BYTES = "recipe.argument", 4096
 
 #: Names of corpora, tasks and models that may appear in a command that users paste.

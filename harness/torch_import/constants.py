@@ -81,8 +81,7 @@ _UNARY: dict[str, Callable[..., Any]] = {
     "sign": np.sign, "log2": np.log2, "square": np.square,
 }  # fmt: skip
 
-#: Operations that use only the shape of their first argument, so that it may be a `Value`
-#: (`harness.torch_import.values`).
+#: Operations that use only the shape of their first argument, which may be a `Value` (`harness.torch_import.values`).
 MAKING = {"full_like", "new_full", "new_ones", "new_zeros", "ones_like", "zeros_like"}
 
 #: Name of a further operation -> function that takes the first argument by position and the others by PyTorch's names.

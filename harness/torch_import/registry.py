@@ -11,8 +11,7 @@ from harness.registry import sibling_names
 BY_HAND = "pgdl help your-own-models says what is translated, and how to rebuild the rest in Keras"
 EVALUATE = "the module was in training mode: call module.eval() before the export"
 
-#: A function with the arguments `TranslatedNetwork` and those of the operation; it returns a `Value`, or a list of
-#: them.
+#: Function of a `TranslatedNetwork` and the operation's arguments; it returns a `Value`, or a list of them.
 Translate = Callable[..., Any]
 
 T = TypeVar("T", bound=Translate)

@@ -28,8 +28,7 @@ from harness.sandbox.seccomp import filter_program
 from harness.sandbox.zygote import WorkerReport, Zygote, Zygotes
 from harness.worker.scratch import remove
 
-#: The first version of Landlock that can restrict signals (Linux 6.12). A supervisor needs it to kill only its own
-#: call.
+#: The first version of Landlock that can restrict signals (Linux 6.12), so that a supervisor kills only its call.
 NEEDED = 6
 
 #: System directories that a worker may read and execute, if they exist.
