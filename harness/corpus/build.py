@@ -157,7 +157,7 @@ class Build:
         return Process(PROGRAM, RUNTIMES["tensorflow"], *arguments, threads=self.recipe.threads, gpu=gpu, own_data=True)
 
     def hide(self) -> None:
-        """Mark the task as hidden if the recipe says so. An existing mark is never removed."""
+        """Mark the task as hidden if the recipe says so. If it is marked already, do nothing."""
         if self.recipe.hidden:
             write_mark(self.reference)
 

@@ -79,7 +79,7 @@ class Executor(ABC):
     @property
     @abstractmethod
     def wanted(self) -> int:
-        """Number of further batches that keep all sandboxes busy; 0 if enough batches wait."""
+        """Number of batches to add so that all sandboxes stay busy; 0 if enough batches wait."""
 
     def require_unseen(self, paths: Iterable[Path]) -> None:
         """Raise `UserError` if submissions could read a path, because it is in a directory of `shown`."""

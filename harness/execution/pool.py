@@ -83,7 +83,7 @@ class Pool(Executor):
 
     @property
     def wanted(self) -> int:
-        """Number of further batches, so that one waits for each sandbox."""
+        """Number of batches to add so that each sandbox has a batch waiting."""
         return max(self._lanes.sandboxes - len(self._waiting), 0)
 
     @property

@@ -22,7 +22,7 @@ MAX_ETAG = 1024
 
 
 class Watcher:
-    """Is told the progress of a download. Subclasses show it; this class ignores it."""
+    """Receives the progress of a download, and ignores it; subclasses show it."""
 
     def begin(self, what: str, total: int) -> None:
         """Begin a download with a name, and with its number of bytes; 0 if the number is not known."""

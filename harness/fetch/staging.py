@@ -1,4 +1,4 @@
-"""A task during its download: plans the files to download, keeps finished files, and moves them to the task's place."""
+"""A task during its download: plans the files to download, keeps finished files, and moves them when all are there."""
 
 import json
 import os
@@ -28,8 +28,8 @@ FILES, JOURNAL, CHOSEN = "files", "journal", "chosen_" + REFERENCE
 class StagedTask:
     """A task during and after its download. `name` is the name of the task, `source` is CORPUS/TASK.
 
-    During the download, the files are in a staging directory in `FETCHING`. Afterwards they are at the task's place: in
-    input_data/ and reference_data/ below `root`.
+    During the download, its files are in a temporary (staging) directory below `FETCHING`. Afterwards they are at their
+    place in input_data/ and reference_data/ below `root`.
     """
 
     def __init__(self, root: Path, name: str, source: str = "") -> None:
@@ -44,7 +44,7 @@ class StagedTask:
         return read_fetched(self.references / RECORD)
 
     def present(self, record: Fetched) -> dict[str, FetchedFile]:
-        """Return path -> file, for the files of a `fetched.json` that are at the task's place in full size."""
+        """Return path -> file, for the files of a `fetched.json` that are at their place in full size."""
         return {path: file for path, file in record.files.items() if _has_size(self.inputs / path, file.size)}
 
     @property
@@ -53,25 +53,25 @@ class StagedTask:
         return (self.references / REFERENCE).is_file()
 
     def is_whole(self, record: Fetched) -> bool:
-        """Whether all files of a `fetched.json`, and the reference data, are at the task's place."""
+        """Whether all files of a `fetched.json`, and the reference data, are at their place."""
         return self.has_reference and len(self.present(record)) == len(record.files)
 
     @property
     def kept(self) -> list[str]:
-        """Paths of the finished files in the staging directory, without the reference data."""
+        """Paths of the finished files in the temporary directory, without the reference data."""
         return [path for path in self.finished if path != REFERENCE and self.staged_path(path).is_file()]
 
     def begin(self, request: FetchRequest) -> None:
-        """Create the staging directory, and write the request into it: this marks the task as half-fetched."""
+        """Create the temporary directory, and write the request into it, which marks the task as half-fetched."""
         (self._directory / FILES).mkdir(parents=True, exist_ok=True)
         request.write(self._directory)
 
     def staged_path(self, path: str) -> Path:
-        """Return the path of a file in the staging directory."""
+        """Return the path of a file in the temporary directory."""
         return self._directory / FILES / path
 
     def has(self, member: ListedFile) -> bool:
-        """Whether the staging directory has a member's finished file, with its size and checksum."""
+        """Whether a member of the archive is in the temporary directory, with the right size and checksum."""
         known, place = self.finished.get(member.path), self.staged_path(member.path)
         same = known is not None and (known.size, known.crc32) == (member.entry.file_size, member.entry.CRC)
         return same and _has_size(place, member.entry.file_size)
@@ -94,12 +94,12 @@ class StagedTask:
         return FetchedFile.of(chosen).sha256
 
     def install(self, record: Fetched) -> None:
-        """Write `fetched.json`, then move the files to the task's place. After an interruption, `finish` continues."""
+        """Write `fetched.json`, then move the files to their place. After an interruption, `finish` continues."""
         write_fetched(self._directory / RECORD, record)
         self.finish()
 
     def finish(self) -> None:
-        """If the staging directory has a `fetched.json`, move the files to the task's place, or continue to do so.
+        """If the download is complete, move the files to their place, or continue to do so after an interruption.
 
         Finished files of models that are not part of the task stay for a later command.
         """
@@ -173,8 +173,7 @@ class TaskPlan:
 def plan_task(members: Mapping[str, ListedFile], staging: StagedTask, wanted: ModelSelection, url: Address) -> TaskPlan:
     """Plan the download of a task; `members` are its files in the archive, by path.
 
-    Raises `UserError` if a model is unknown, or if files at the task's place have another origin or differ from the
-    archive.
+    Raises `UserError` if a model is unknown, or if files already there have another origin or differ from the archive.
     """
     record = staging.record
     if record is None and staging.inputs.exists():

@@ -34,7 +34,7 @@ _Outcome = tuple[ListedFile, FetchedFile] | Exception
 def transfer(
     open_archive: Callable[[], IO[bytes]], members: Sequence[ListedFile], staging: StagedTask, url: Address
 ) -> None:
-    """Download members into a staging directory. Members that are finished stay there, even if another member fails.
+    """Download members of an archive into a temporary directory. Finished members stay there even if another one fails.
 
     Raises `DamagedError` if a member is not as the archive's list of files says, `UserError` if server or disk fail.
     """
@@ -78,7 +78,7 @@ def _take(outcome: _Outcome, staging: StagedTask, url: Address) -> None:
 
 
 def _extract(archive: zipfile.ZipFile, member: ListedFile, staging: StagedTask, stop: threading.Event) -> FetchedFile:
-    """Unpack a member into the staging directory; `zipfile` checks the CRC-32. Raises `Empty` if `stop` is set."""
+    """Unpack a member into the temporary directory; `zipfile` checks the CRC-32. Raises `Empty` if `stop` is set."""
     place = staging.staged_path(member.path)
     place.parent.mkdir(parents=True, exist_ok=True)
     partial = place.with_name(f"{place.name}.partial")

@@ -1,4 +1,4 @@
-"""Reads and writes marks. A mark is a file `metadata` beside the reference data, and says whether a task is hidden."""
+"""Reads and writes the file `metadata` beside a task's reference data, which marks the task as hidden or not."""
 
 import reprlib
 from collections.abc import Iterable
@@ -26,7 +26,7 @@ def is_hidden(marks: Iterable[Path]) -> bool:
 
 
 def write_mark(directory: Path) -> Path:
-    """Mark a task as hidden: write the mark into the directory of its reference data, and return the mark's path."""
+    """Write a file that marks a task as hidden into the directory of its reference data, and return its path."""
     path = directory / MARKS[0]
     with writing(path):
         path.write_text("hidden: true\n", encoding="utf-8")

@@ -105,7 +105,7 @@ class _Parsed:
         self._probe = hashlib.shake_256(b"other numbers").digest(self._size)
 
     def place_of(self, payload: bytes, target: Inputs) -> tuple[int | None, int]:
-        """Return (position of the inputs' numbers in a payload, label).
+        """Return (position of the inputs' numbers in a record's payload, label).
 
         If the bytes around the numbers are new, write the numbers to `target` and return None as position. Raises
         `UserError` if the payload is no example, or if its input has another shape.
@@ -122,7 +122,7 @@ class _Parsed:
         return None, sample[1]
 
     def _learn(self, payload: bytes, numbers: bytes, label: int) -> None:
-        """Remember the bytes around `numbers` if a test parses other numbers in their place correctly."""
+        """Remember the bytes around `numbers`, if a test parses other numbers in their place correctly."""
         place = payload.find(numbers)
         if place < 0 or payload.find(numbers, place + 1) >= 0 or len(self._labels) >= MOST:
             return

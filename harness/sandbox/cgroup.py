@@ -2,7 +2,7 @@
 
 Without a group, the harness compares the memory of a call's processes with the limit twenty times a second, so a call
 may exceed the limit for a moment. With a group, the limit is never exceeded. The kernel also counts files in scratch
-space, socket buffers, inodes and other kernel memory, but not pages that a forked worker shares with its zygote.
+space, socket buffers, inodes and other kernel memory, but not pages that a forked worker shares with its parent.
 
 Groups can be created where cgroup v2 is delegated to this process. A group that contains processes cannot enable
 controllers for its children. The parent of new groups is therefore either an ancestor whose children already have the

@@ -51,8 +51,7 @@ class RunningContainer(RunningSandbox):
         return shell_status(self._client.poll())
 
     def ran_out_of_memory(self) -> bool:
-        """Return whether the engine reports a lack of memory, or the worker was killed before the harness called
-        `kill`.
+        """Return whether the engine reports a lack of memory, or the worker was killed before a call of `kill`.
 
         Some engines do not report a lack of memory. PID 1 of a container can only be killed from outside: by the kernel
         at the memory limit, or by the harness in `kill`.

@@ -1,4 +1,4 @@
-"""The harness' end of a zygote: a process that has imported a framework, and forks workers on request."""
+"""Starts and commands zygotes. A zygote is a process that has imported a framework, and forks workers on request."""
 
 import json
 import os
@@ -83,7 +83,7 @@ class Zygote:
     """A process that has imported a framework and forks workers. It dies with the thread that created it."""
 
     def __init__(self, job: Job) -> None:
-        """Start a zygote for all jobs with the same worker code, runtime, threads and kind of device as `job`."""
+        """Start a process that forks workers for all jobs with the same code, runtime, threads and device as `job`."""
         ours, theirs = socket.socketpair()
         command = children.interpreter(BOOTSTRAP, job.runtime, str(job.worker), options=("-B", "-u"))
         with theirs:
@@ -117,7 +117,7 @@ class Zygote:
         return self._process.poll() is not None
 
     def end(self) -> str:
-        """Return how the zygote ended, as a clause for a message; empty if it still runs after `END_S` seconds."""
+        """Return how the process ended, as a clause for a message; empty if it still runs after `END_S` seconds."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(END_S)
         status = self._process.returncode
@@ -127,7 +127,7 @@ class Zygote:
         return f"the process from which workers are forked {how}"
 
     def order(self, order: dict[str, Any], descriptors: Sequence[int]) -> None:
-        """Request a fork, which gets copies of the descriptors. Raise `StartError` if the zygote has ended."""
+        """Request a fork, which gets copies of the file descriptors. Raise `StartError` if the process has ended."""
         try:
             with self._lock:
                 socket.send_fds(self._orders, [json.dumps(order).encode()], descriptors)
@@ -135,14 +135,14 @@ class Zygote:
             raise StartError(f"the zygote is gone: {error}") from error
 
     def close(self) -> None:
-        """End the zygote."""
+        """End the process."""
         self._orders.close()
         self._process.kill()
         self._process.wait()
 
 
 class Zygotes:
-    """A zygote for each runtime. A zygote that ends is replaced once; then, forking stops in all runtimes."""
+    """A process for each runtime that forks workers. It is replaced once if it ends; then all forking stops."""
 
     def __init__(self) -> None:
         self._by_runtime: dict[str, Zygote] = {}
@@ -151,15 +151,15 @@ class Zygotes:
         self._are_given_up = False
 
     def begin(self, trials: Sequence[Job]) -> None:
-        """Start a zygote for each runtime of these jobs that has none, without waiting for the imports."""
+        """Start a process that forks workers for each runtime of these jobs, without waiting for the imports."""
         for job in trials:
             if job.runtime not in self._by_runtime:
                 self._by_runtime[job.runtime] = Zygote(job)
 
     def start(self, trials: Sequence[Job], start_worker: Starter) -> None:
-        """Start a zygote for each runtime of `trials`, wait for the imports, and make the test calls.
+        """Start a process that forks workers for each runtime of `trials`, and make the test calls.
 
-        Raise `StartError` if a zygote does not start, or if a test call by `start_worker` returns a wrong value.
+        Raise `StartError` if an import fails, or if a test call by `start_worker` returns a wrong value.
         """
         self.begin(trials)
         for job in trials:
@@ -168,7 +168,7 @@ class Zygotes:
             require_value(start_worker, job)
 
     def fork(self, job: Job, start: Callable[[Zygote], T]) -> T | None:
-        """Call `start` with the zygote for a job, and return the result; None if forking was given up.
+        """Call `start` with the `Zygote` for a job, and return the result; None if forking was given up.
 
         If the zygote ends meanwhile, call `start` again with its replacement. Raise `StartError` if `start` fails
         although the zygote lives.
@@ -202,7 +202,7 @@ class Zygotes:
         return bool(self._by_runtime) and not self._are_given_up
 
     def close(self) -> None:
-        """End all zygotes."""
+        """End all processes that fork workers."""
         for zygote in self._by_runtime.values():
             zygote.close()
         self._by_runtime = {}

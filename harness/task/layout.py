@@ -26,7 +26,7 @@ _REMEDY = "name the directory of the tasks with --tasks DIR"
 
 @dataclass(frozen=True)
 class TaskFiles:
-    """Paths of the parts of one task."""
+    """The paths of a task's files and directories."""
 
     name: str
     directory: Path  #: contains the models' directories and dataset_1
@@ -43,7 +43,7 @@ class TaskFiles:
 
     @property
     def hidden(self) -> bool:
-        """Whether the task is marked as hidden; raises `UserError` for an invalid mark."""
+        """Whether the task is marked as hidden; raises `UserError` if the file `metadata` is invalid."""
         return is_hidden(self.marks)
 
     @property
@@ -71,10 +71,7 @@ class TaskDirectory:
     """
 
     def __init__(self, root: Path, remedy: str = _REMEDY) -> None:
-        """Find the tasks in `root`. Raises `UserError` if it is no directory, or if a mark cannot be accessed.
-
-        `remedy` is the remedy in errors about a wrong directory.
-        """
+        """Find the tasks in `root`; raises `UserError` if it is no directory. Messages about that end with `remedy`."""
         if not root.is_dir():
             found = "a file" if root.exists() else "nothing"
             demo = ", or create a task to try with `pgdl demo`" if str(root) == DEFAULT_DIRECTORY else ""
@@ -184,7 +181,7 @@ def require_no_flat_tasks(root: Path) -> None:
 
 
 def hidden_names(tasks: Iterable[TaskFiles]) -> frozenset[str]:
-    """Return the names of the hidden tasks; raises `UserError` for an invalid mark."""
+    """Return the names of the hidden tasks; raises `UserError` if a file `metadata` is invalid."""
     return frozenset(task.name for task in tasks if task.hidden)
 
 

@@ -112,14 +112,14 @@ GAP_COLUMNS = ("min gap", "mean", "median", "max")
 
 
 def gap_cells(gaps: GapSpread | None) -> tuple[str, ...]:
-    """Return the cells of the columns `GAP_COLUMNS`; dashes for None."""
+    """Return smallest, mean, median and largest gap as texts; dashes for None."""
     if gaps is None:
         return ("-",) * len(GAP_COLUMNS)
     return tuple(f"{value:.4f}" for value in (gaps.minimum, gaps.mean, gaps.median, gaps.maximum))
 
 
 def gap_rows(reference: Reference) -> list[tuple[str, ...]]:
-    """Return a table: hyperparameter, value, number of models, and `GAP_COLUMNS`. The first row is for all models."""
+    """Return rows with hyperparameter, value, number of models, and their gaps. The first row is for all models."""
     gaps, last = list(reference.gaps.values()), ""
     rows = [("(all)", "", str(len(gaps)), *gap_cells(spread(gaps)))]
     for one in gaps_by_value(reference):

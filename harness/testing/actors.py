@@ -1,4 +1,4 @@
-"""A kind of sandbox for tests. Workers are threads; a submission is a text, its part, that says what they do."""
+"""A kind of sandbox for tests. Its workers are threads, and do what the text of a submission (its part) says."""
 
 import hashlib
 import itertools
@@ -51,7 +51,7 @@ class Actors(Kind):
         self.prepared += [job.runtime for job in trials]
 
     def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> "Actor":
-        """Start an actor. Raise `StartError` for the part `does not start`."""
+        """Start a thread as worker. Raise `StartError` if the submission's text is `does not start`."""
         if "does not start" in parts(job).values():
             raise StartError("no stage")
         actor = Actor(self, job, control, sink)
@@ -67,14 +67,14 @@ class Actors(Kind):
         self.closed = True
 
     def playing(self, change: int) -> None:
-        """Count an actor that begins (`change` 1) or ends (-1) its part."""
+        """Add `change` (1 or -1) to the number of threads that work now."""
         with self._changing:
             self._playing += change
             self.most_at_once = max(self.most_at_once, self._playing)
 
 
 class Actor(RunningSandbox):
-    """A worker that is a thread. Its part, such as `returns 1` or `exits 3`, says which messages it sends."""
+    """A worker that is a thread. The submission's text, such as `returns 1`, says which messages it sends."""
 
     def __init__(self, kind: Actors, job: Job, control: int, sink: int) -> None:
         self.job, self.played = job, list[str]()
@@ -87,11 +87,11 @@ class Actor(RunningSandbox):
         self._thread.start()
 
     def exit_status(self) -> int | None:
-        """Return the exit status that the part `exits` sets; None before that."""
+        """Return the exit status that a text such as `exits 3` sets; None before that."""
         return self._status
 
     def kill(self) -> None:
-        """End the part of the actor, and the thread."""
+        """End the thread."""
         self._killed.set()
         with suppress(OSError):
             self._control.shutdown(socket.SHUT_RDWR)
@@ -161,13 +161,13 @@ class Actor(RunningSandbox):
 
 
 def parts(job: Job) -> dict[str, str]:
-    """Return module -> part, from the files of a submission."""
+    """Return name of a module -> its text, from the files of a submission."""
     return {path.stem: path.read_text() for path in Path(job.submission).glob("*.py")}
 
 
 @dataclass
 class Parts:
-    """The inputs of test calls: submissions whose texts are parts; models and data are empty."""
+    """The inputs of test calls: submissions that are texts such as `returns 1`, and empty models and data."""
 
     missing: str | None = None  #: digest of a model that is to raise an error
     _texts: dict[str, bytes] = field(default_factory=dict)
@@ -176,7 +176,7 @@ class Parts:
         self, text: str, *, model: str = "model", is_baseline: bool = False, allowance: Allowance | None = None,
         repeat: int = 0,
     ) -> Order:  # fmt: skip
-        """Return an order for a call of the part `text`, by default with a time limit of 60 s."""
+        """Return an order for a call of a submission with this text, by default with a time limit of 60 s."""
         digest = hashlib.sha256(text.encode()).hexdigest()
         self._texts[digest] = text.encode()
         number = next(_numbers)
@@ -187,7 +187,7 @@ class Parts:
         )  # fmt: skip
 
     def files(self, submission: str) -> Mapping[str, bytes]:
-        """Return the only file of a submission, which contains its part."""
+        """Return the only file of a submission, which contains its text."""
         return {"complexity.py": self._texts[submission]}
 
     def write_model(self, digest: str, directory: Path) -> None:

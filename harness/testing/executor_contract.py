@@ -62,7 +62,7 @@ class ExecutorContract:
                 assert done.result.value == value
 
     def test_only_baselines_share_a_sandbox_and_only_on_one_model(self) -> None:
-        """The part `counts` returns how many parts its sandbox has played: more than 1 if the sandbox is shared."""
+        """The submission `counts` returns how many calls its sandbox has made: more than 1 if the sandbox is shared."""
         parts = Parts()
         orders = [parts.order("counts") for _ in range(3)]
         orders += [parts.order(f"counts {number}", is_baseline=True) for number in range(3)]
@@ -112,7 +112,7 @@ class ExecutorContract:
         assert sum(one.result.message.startswith("exceeded") for one in done.values()) < len(done)
 
     def test_leaving_the_context_ends_what_runs(self, tmp_path: Path) -> None:
-        """When the context is left, calls end: the part `beats`, which writes to a file all the time, stops writing."""
+        """When the context is left, calls end: the submission `beats` stops writing to its file."""
         parts, pulse = Parts(), tmp_path / "pulse"
         with self.executor(2) as executor:
             executor.prepare(["tensorflow"])

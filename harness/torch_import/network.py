@@ -250,7 +250,7 @@ def _chunks(have: Group, wanted: Group) -> list[Group]:
 
 
 def _without_batch(array: Array, value: Value) -> Array:
-    """Return constants with batch size 1; raises `UntranslatableError` if they differ between examples."""
+    """Return constants for a batch of size 1; raises `UntranslatableError` if they differ between examples."""
     array = array.reshape((1,) * (len(value.view) - array.ndim) + array.shape)
     for place, group in enumerate(value.view):
         batch = [axis for axis in group if axis.is_batch]

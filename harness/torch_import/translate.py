@@ -44,7 +44,7 @@ class Translation:
 
 
 def translate(graph: Graph) -> Translation:
-    """Translate a graph. Raises `UserError` for an operation without a translation, and for shared weights."""
+    """Translate PyTorch's graph into Keras layers; raises `UserError` for unknown operations and shared weights."""
     _require_own_weights(graph)
     translator = _Translator(graph)
     for operation in graph.operations:

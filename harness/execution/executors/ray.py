@@ -45,7 +45,7 @@ class Ray(Cluster):
 
 
 class RayEngine:
-    """Ray as the engine of a cluster, with an actor on every node."""
+    """Ray as the engine of a cluster, with an actor (a process of Ray) on every node."""
 
     def __init__(self, address: str) -> None:
         try:

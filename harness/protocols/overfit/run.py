@@ -44,7 +44,7 @@ def detect_overfitting(
 
 
 def estimates_of(part: Arrays, radius: int, generator: Generator) -> RiskEstimates:
-    """Return a model's losses on original and shifted images, from its margins in `part`."""
+    """Return a model's losses on original and shifted images, from its margins (`overfit.margins`)."""
     make = strongest_translation if generator is Generator.STRONGEST else nearest_translation
     return make(radius).estimates(_cut(part, radius))
 

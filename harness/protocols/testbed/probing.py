@@ -44,8 +44,8 @@ def probe_backbones(
 ) -> dict[str, str]:
     """Evaluate models as backbones, and write their results. Return model id -> error, for models that cannot be used.
 
-    `files` maps model ids to the files (parts) to write. First, all models are tried on a few images. Temporary files
-    are written below the existing `directory`.
+    `files` maps model ids to the files to write. First, all models are tried on a few images. Temporary files are
+    written below the existing `directory`.
     """
     for name, part in (("train", images.train), ("test", images.test)):
         np.save(directory / f"{name}_inputs.npy", part.inputs)
@@ -80,7 +80,7 @@ def probe_backbones(
 
 
 def classes_of(part: Arrays) -> Classes:
-    """Return the classes that are stored in a part."""
+    """Return the classes of a testbed from the stored results of a model."""
     return Classes(tuple(part["labels"].tolist()), int(part["n_seen"]), tuple(part["levels"].tolist()))
 
 

@@ -47,15 +47,15 @@ class Fast(Fresh):
         return cls(instead=warn)
 
     def expect(self, trials: Sequence[Job]) -> None:
-        """Start a zygote for each runtime, without waiting for its imports."""
+        """For each runtime, start the process from which workers are forked, without waiting for its imports."""
         super().prepare(trials)
         self._zygotes.begin(trials)
 
     def prepare(self, trials: Sequence[Job]) -> None:
-        """Start a zygote for each runtime, and make a test call.
+        """For each runtime, start the process from which workers are forked, and make a test call.
 
-        If that fails, every call will start a new interpreter, and the user is warned. Raise `UserError` if no such
-        fallback was requested.
+        If that fails, warn the user, and start a new interpreter for every call. Raise `UserError` if no such fallback
+        was requested.
         """
         super().prepare(trials)
         try:
@@ -77,7 +77,7 @@ class Fast(Fresh):
         return super().start(job, limits, slot, control, sink) if forked is None else forked
 
     def close(self) -> None:
-        """End the zygotes, and remove the run's control group."""
+        """End the processes from which workers are forked, and remove the run's control group."""
         self._zygotes.close()
         super().close()
 
@@ -116,7 +116,7 @@ class Placeholder(Enclosure):
 
 
 class ForkedSandbox(Placeholder):
-    """A sandbox that a placeholder process keeps open, with a worker that a zygote has forked into it."""
+    """A sandbox that a placeholder process keeps open, with a worker that was forked into it."""
 
     def __init__(
         self, zygote: Zygote, job: Job, limits: Limits, slot: int, control: int, sink: int, groups: RunGroup | None

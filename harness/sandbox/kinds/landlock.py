@@ -96,11 +96,13 @@ class Landlock(Kind):
         return _inaccessible() if becomes_others() else None
 
     def expect(self, trials: Sequence[Job]) -> None:
-        """Start a zygote for each runtime, without waiting for its imports."""
+        """For each runtime, start the process from which workers are forked, without waiting for its imports."""
         self._zygotes.begin(trials)
 
     def prepare(self, trials: Sequence[Job]) -> None:
-        """Start a zygote for each runtime, and make a test call. Raise `UserError` if that fails."""
+        """For each runtime, start the process that forks workers, and make a test call. Raise `UserError` if that
+        fails.
+        """
         try:
             self._zygotes.start(trials, self.start)
         except StartError as error:
@@ -114,7 +116,7 @@ class Landlock(Kind):
         return sandbox
 
     def close(self) -> None:
-        """End the zygotes."""
+        """End the processes from which workers are forked."""
         self._zygotes.close()
 
     def shown(self) -> frozenset[Path]:
@@ -173,7 +175,7 @@ class SupervisedSandbox(RunningSandbox):
     """A worker under Landlock, with the call's supervisor and scratch directory."""
 
     def __init__(self, zygote: Zygote, job: Job, limits: Limits, slot: int, control: int, sink: int) -> None:
-        """Let the zygote fork the worker, and wait for the supervisor. Raise `StartError` if that fails."""
+        """Fork a worker from `zygote`, and wait for its supervisor. Raise `StartError` if that fails."""
         uid = bubblewrap.worker_uid(slot)
         self._limits, self._scratch = limits, make_scratch(job.worker.parent, uid)
         program = memory_file(filter_program(job.gpu is not None, namespaces=False))

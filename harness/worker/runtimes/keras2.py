@@ -28,7 +28,7 @@ class Keras2(TensorFlow):
         ingestion_program.import_modules()
 
     def admit(self, module: str) -> None:
-        """Restore names of 2020 if the measure is a participant's, not a baseline."""
+        """Restore the names that libraries had in 2020, if the measure is a participant's and not a baseline."""
         if module == SUBMISSION:
             from harness.worker import legacy
 
@@ -47,5 +47,5 @@ class Keras2(TensorFlow):
         return copy
 
     def advice(self, error: BaseException, submission: Path) -> str:
-        """Return "": other runtimes advise to use this runtime."""
+        """Return no advice: that of other runtimes is to use this runtime."""
         return ""
