@@ -1,4 +1,4 @@
-"""Turns a Keras model into nodes."""
+"""Converts a Keras model into nodes: plain data with the kind, weights and inputs of each layer."""
 
 import re
 from collections.abc import Sequence

@@ -65,7 +65,8 @@ def make_plan(
     """Return the plan of a run; `repeats` and `left_out` are as in `plan_calls`.
 
     Calls with a record are not made again, except after `INFRA_ERROR`, which says nothing about a submission. With
-    `retry_timeouts`, calls that are `is_starved` are made again, too. `force` makes all calls again.
+    `retry_timeouts`, calls that timed out with little processor time are made again, too. `force` makes all calls
+    again.
     """
     calls = plan_calls(submissions, tasks, settings, executor, repeats, left_out)
     rows = () if force else tuple(recorded(calls, records, retry_timeouts))

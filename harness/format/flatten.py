@@ -257,10 +257,11 @@ def _take(known: Mapping[tuple[str, int], Sequence[int]], output: LayerOutput) -
 def _numbered_calls(
     calls: Mapping[str, Sequence[Inbound]], outputs: Sequence[LayerOutput]
 ) -> dict[tuple[str, int], Inbound]:
-    """Return (layer, number of the call) -> arguments of the call, with the numbers that references in the JSON use.
+    """Return (layer, number of the call) -> arguments of the call. References in the JSON use these numbers.
 
-    They start at the smallest number in any reference to the layer, which can exceed 0 in a nested model. Raises
-    `UserError` if a layer has several calls and nothing refers to one of them: Keras 3.2 wrote 0 for each call.
+    The numbers of a layer's calls start at the smallest number in any reference to the layer, which exceeds 0 in some
+    nested models. Raises `UserError` if a layer has several calls and nothing refers to one of them: Keras 3.2 wrote 0
+    for each call.
     """
     references = [*outputs, *(one for nodes in calls.values() for node in nodes for one in node.outputs)]
     first: dict[str, int] = {}

@@ -99,7 +99,7 @@ def inbound(layer: Mapping[str, Any]) -> list[Inbound]:
 
 
 def ends(reference: Any) -> list[LayerOutput]:
-    """Return the outputs of layers that `reference`, the entry `input_layers` or `output_layers` of a model, names."""
+    """Return the layers' outputs that the entry `input_layers` or `output_layers` of a model's JSON names."""
     if isinstance(reference, list) and reference and isinstance(reference[0], str):
         return [_reference(reference)]
     return [end for one in _members(reference) for end in ends(one)]

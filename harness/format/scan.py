@@ -105,7 +105,7 @@ class _Parsed:
         self._probe = hashlib.shake_256(b"other numbers").digest(self._size)
 
     def place_of(self, payload: bytes, target: Inputs) -> tuple[int | None, int]:
-        """Return (position of the inputs' numbers in a record's payload, label).
+        """Return where the inputs' numbers are in a record's payload, and the label of the record.
 
         If the bytes around the numbers are new, write the numbers to `target` and return None as position. Raises
         `UserError` if the payload is no example, or if its input has another shape.

@@ -109,8 +109,7 @@ class TaskDirectory:
         return [task for task in tasks if not names or task.name in names]
 
     def all(self, names: Sequence[str] = (), unfinished: Sequence[str] = ()) -> list[TaskFiles]:
-        """Return the tasks `names`, by default all, even those with only reference data. Raises the errors of
-        `runnable`.
+        """Return the tasks `names`, by default all, even without models. Raises the errors of `runnable`.
 
         `unfinished` are names of tasks whose models are in training. If there are any, the result may be empty.
         """

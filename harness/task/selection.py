@@ -53,7 +53,7 @@ def size_of(model: Model) -> tuple[int, str]:
 
 @dataclass(frozen=True)
 class PartOfData(TrainingData):
-    """Evenly spaced examples of training data. The digest is another than that of all data."""
+    """Evenly spaced examples of training data. The digest differs from that of all data."""
 
     number: int  #: number of selected examples
     whole: TrainingData  #: all examples

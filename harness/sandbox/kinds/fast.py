@@ -121,7 +121,7 @@ class ForkedSandbox(Placeholder):
     def __init__(
         self, zygote: Zygote, job: Job, limits: Limits, slot: int, control: int, sink: int, groups: RunGroup | None
     ) -> None:
-        """Create the sandbox, and let `zygote` fork the worker into it. Raise `StartError` if that fails."""
+        """Create the sandbox, and fork a worker into it. Raise `StartError` if that fails."""
         super().__init__(job, limits, slot, sink, groups)
         entrances = [self.group.open_entrance()] if self.group else []
         program = memory_file(filter_program(job.gpu is not None))

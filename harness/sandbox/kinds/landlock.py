@@ -1,7 +1,8 @@
 """The kind of sandbox for machines without user namespaces: Landlock, a system-call filter, a supervisor per call.
 
-Every worker is a fork of a zygote. Between both is a supervisor, the ancestor of all processes of the call. It kills
-the call's processes on request, or when the harness ends (`harness.worker.supervisor`).
+Every worker is forked from a process that has imported the framework. The worker's parent is a supervisor, the ancestor
+of all processes of the call. The supervisor kills them on request, or when the harness ends
+(`harness.worker.supervisor`).
 """
 
 import os
@@ -100,9 +101,7 @@ class Landlock(Kind):
         self._zygotes.begin(trials)
 
     def prepare(self, trials: Sequence[Job]) -> None:
-        """For each runtime, start the process that forks workers, and make a test call. Raise `UserError` if that
-        fails.
-        """
+        """For each runtime, start the process that forks workers, and make a test call. Raise `UserError` on failure."""
         try:
             self._zygotes.start(trials, self.start)
         except StartError as error:
@@ -175,7 +174,7 @@ class SupervisedSandbox(RunningSandbox):
     """A worker under Landlock, with the call's supervisor and scratch directory."""
 
     def __init__(self, zygote: Zygote, job: Job, limits: Limits, slot: int, control: int, sink: int) -> None:
-        """Fork a worker from `zygote`, and wait for its supervisor. Raise `StartError` if that fails."""
+        """Fork a worker, and wait for its supervisor. Raise `StartError` if that fails."""
         uid = bubblewrap.worker_uid(slot)
         self._limits, self._scratch = limits, make_scratch(job.worker.parent, uid)
         program = memory_file(filter_program(job.gpu is not None, namespaces=False))

@@ -45,13 +45,13 @@ class Scores:
         return replace(value, source=replace(self, **changes))
 
     def normalized(self, value: Value, dim: int) -> Value:
-        """Return the value for the softmax of these scores over the keys. `value` is the value of the scores."""
+        """Note in `value`, whose source these scores are, that a softmax over the keys follows. Return the value."""
         if dim not in (-1, len(value.view) - 1) or size_of(value.view[-1]) != self.key.shape[-2]:
             raise UntranslatableError("is a softmax of scores along another axis than the keys")
         return self._with(value, is_normalized=True)
 
     def scaled(self, value: Value, numbers: Any) -> Value:
-        """Return the value for these scores times a number, or a number for each head. `value` is their value."""
+        """Multiply `value`, whose source these scores are, by a number or by a number for each head."""
         if self.is_normalized:
             raise UntranslatableError("multiplies the weights of an attention by constants")
         factors = _of_each_example(value, numbers)
@@ -61,7 +61,7 @@ class Scores:
         return self._with(value, scale=self.scale * of_heads[..., 0], bias=self.bias * factors)
 
     def shifted(self, value: Value, numbers: Any) -> Value:
-        """Return the value for these scores plus constants. `value` is their value."""
+        """Add constants to `value`, whose source these scores are."""
         if self.is_normalized:
             raise UntranslatableError("adds constants to the weights of an attention")
         return self._with(value, bias=self.bias + np.maximum(_of_each_example(value, numbers), -1e9))
