@@ -31,7 +31,7 @@ class Budget:
 
     @property
     def allowance(self) -> Allowance:
-        """The limit in the form in which an `Order` carries it to an executor."""
+        """The limit as an `Order` states it to an executor."""
         return Allowance(self._number, self._total_s, self._spent_s, self._meaning)
 
     def spend(self, seconds: float) -> None:

@@ -18,7 +18,7 @@ _numbers = itertools.count(1)
 
 
 class Dispatch:
-    """Gives planned calls to an executor, each as an `Order`. Returns them with their results."""
+    """Gives planned calls to an executor, each as an `Order`, and returns the finished calls."""
 
     def __init__(self, executor: Executor) -> None:
         self._executor, self._inputs = executor, _OnDisk()

@@ -132,7 +132,7 @@ def call_key(
 
 
 def runtime_of(submission: Submission, settings: RunSettings) -> str:
-    """Return the name of a submission's runtime. Raise `UserError` for a baseline in a runtime but TensorFlow."""
+    """Return a submission's runtime by name. Raise `UserError` for a baseline in another runtime than TensorFlow."""
     runtime = settings.runtime or submission.metadata.runtime or DEFAULT
     if submission.is_baseline and RUNTIMES[runtime].framework != RUNTIMES[DEFAULT].framework:
         message = f"--runtime {runtime}: {submission.name} is a measure of the library, which needs {DEFAULT}"

@@ -1,4 +1,4 @@
-"""The plan of a run: its calls, the calls that already have records, and the requests to record."""
+"""The plan of a run: its calls, those that already have a record, and the requests for calls that are recorded."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass

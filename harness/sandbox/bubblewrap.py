@@ -60,7 +60,7 @@ def worker(runtime: str) -> list[str]:
 
 
 def trial() -> tuple[list[str], list[str]]:
-    """Return the same two lists as `sandbox`, for an empty sandbox: it tests whether bubblewrap works here."""
+    """Return the arguments of an empty sandbox, for a test of bubblewrap, in the form that `sandbox` returns."""
     return [*_base_options(Limits(), gpu=None, worker=None), *_SEAL], _drop_root(slot=0)
 
 

@@ -121,7 +121,7 @@ class Call:
             self._worker.kill()
 
     def finish(self, ended: Ended, killed: Callable[[], None] = lambda: None) -> CallResult:
-        """Kill the worker and return the result of the call. `killed` is called after the kill, before the wait."""
+        """Kill the worker and return the result of the call. Between the kill and the end of the worker, call `killed`."""
         self.is_over = True
         self._watch.close()
         if self._worker.sandbox.ran_out_of_memory():  # overrides any claim of the worker
@@ -242,7 +242,7 @@ class Call:
             self._relieve_machine()
 
     def _relieve_machine(self) -> None:
-        """If the machine still lacks memory, raise `Ended` after a kill: with `MEMORY` if this call is to blame."""
+        """If the machine still lacks memory, kill this call and raise `Ended`, with `MEMORY` if it is to blame."""
         freed = end_and_measure(self._worker.end)
         if freed is None:
             return

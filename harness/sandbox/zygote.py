@@ -142,7 +142,7 @@ class Zygote:
 
 
 class Zygotes:
-    """A process for each runtime that forks workers. It is replaced once if it ends; then all forking stops."""
+    """For each runtime, a process that forks workers. If it ends, it is replaced once; then, forking stops."""
 
     def __init__(self) -> None:
         self._by_runtime: dict[str, Zygote] = {}
@@ -151,13 +151,13 @@ class Zygotes:
         self._are_given_up = False
 
     def begin(self, trials: Sequence[Job]) -> None:
-        """Start a process that forks workers for each runtime of these jobs, without waiting for the imports."""
+        """For each runtime of these jobs, start a process that forks workers, without waiting for its imports."""
         for job in trials:
             if job.runtime not in self._by_runtime:
                 self._by_runtime[job.runtime] = Zygote(job)
 
     def start(self, trials: Sequence[Job], start_worker: Starter) -> None:
-        """Start a process that forks workers for each runtime of `trials`, and make the test calls.
+        """For each runtime of `trials`, start a process that forks workers, and make a test call.
 
         Raise `StartError` if an import fails, or if a test call by `start_worker` returns a wrong value.
         """

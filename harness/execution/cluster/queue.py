@@ -73,7 +73,7 @@ class Queue:
         return mine
 
     def current(self, order: Order) -> Order:
-        """Return an order with the present number of seconds that its budget has spent outside its machine."""
+        """Return an order with an up-to-date number of seconds that its time budget has spent on other machines."""
         budget = order.allowance.budget
         if budget is None:
             return order
