@@ -1,7 +1,7 @@
 """Finds the version of Keras that wrote an architecture, and handles differences between Keras 2 and Keras 3.
 
-Keras 2 and Keras 3 define some functions differently, and treat masks differently. A mask makes layers ignore places of
-a sequence; `Embedding(mask_zero=True)` creates a mask.
+Keras 2 and Keras 3 define some functions differently, and treat masks differently. A mask makes layers ignore positions
+of a sequence; `Embedding(mask_zero=True)` creates a mask.
 """
 
 import re

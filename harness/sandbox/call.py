@@ -121,7 +121,7 @@ class Call:
             self._worker.kill()
 
     def finish(self, ended: Ended, killed: Callable[[], None] = lambda: None) -> CallResult:
-        """Kill the worker and return the result of the call. Between the kill and the end of the worker, call `killed`."""
+        """Kill the worker and return the result of the call. `killed` is called before the wait for its end."""
         self.is_over = True
         self._watch.close()
         if self._worker.sandbox.ran_out_of_memory():  # overrides any claim of the worker

@@ -1,4 +1,4 @@
-"""While a network is translated: computes operations on constants, such as weights, with NumPy."""
+"""Computes operations on constants, such as weights, with NumPy, so that they need no layer in the translation."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence

@@ -107,7 +107,7 @@ class TranslatedNetwork:
     # Order of the axes
 
     def stored_as(self, value: Value, groups: Groups) -> Value:
-        """Return the value in a layer output with the axes `groups`; add permutations and reshapes if necessary."""
+        """Add permutations and reshapes until a value is stored with the axes `groups`, and return the value."""
         value = self.settled(value)
         have, wanted = flat(value.stored), flat(groups)
         if sorted(map(id, have)) != sorted(map(id, wanted)):
@@ -134,7 +134,7 @@ class TranslatedNetwork:
         return self.after(value, "Reshape", {"target_shape": list(sizes_of(groups))}, stored=groups)
 
     def settled(self, value: Value) -> Value:
-        """Return the value after adding the layers that make its selections `Value.fixed`."""
+        """Add the layers that select the indices in `Value.fixed`, and return the value."""
         while value.fixed:
             (axis, index), *rest = value.fixed.items()
             left = tuple(tuple(one for one in group if one is not axis) for group in value.stored if group != (axis,))
@@ -157,14 +157,14 @@ class TranslatedNetwork:
         return value
 
     def channels_last(self, value: Value) -> Value:
-        """Return a feature map (batch, channels, ...) in a layer output (..., channels), as Keras needs it."""
+        """Store a feature map (batch, channels, ...) as (..., channels), as Keras needs it. Return the value."""
         batch, channels, *places = value.view
         if len(batch) != 1 or not batch[0].is_batch:
             raise UntranslatableError("has an input whose first axis is not the batch")
         return self.stored_as(value, (*places, channels))
 
     def with_last(self, value: Value, last: Group) -> Value:
-        """Return the value in a layer output whose last axis is the product of the axes `last`, in any order."""
+        """Make the product of the axes `last`, in any order, the last stored axis of a value. Return the value."""
         value = self.settled(value)
         if value.stored and {*value.stored[-1]} == {*last}:
             return value

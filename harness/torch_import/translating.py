@@ -20,7 +20,7 @@ MODEL, WEIGHTS, INITIAL = "model.json", "weights.npz", "initial.npz"
 
 
 def answer(question: Question) -> Answer:
-    """Answer a question. Raises `UserError` if a file is invalid, has no translation, or both networks differ."""
+    """Answer a question. Raises `UserError` for an invalid or untranslatable file, or another initial network."""
     directory, file, initial = (Path(question[name] or ".") for name in ("directory", "file", "initial"))
     model = translate(read_pt2(file)).model
     (directory / MODEL).write_text(json.dumps(model.config))

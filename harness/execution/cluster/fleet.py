@@ -120,7 +120,7 @@ class Fleet:
             raise UserError("no machine of the cluster makes calls any more", remedy=remedy)
 
     def ask(self, member: ClusterMember, *arguments: object) -> None:
-        """Start the next step of a machine (a method of `Machine`), unless an answer is due or the machine must wait."""
+        """Start the next step of a machine (a method of `Machine`), unless an answer is due or it must wait."""
         if member.future is None and time.monotonic() >= member.again_at:
             member.asked_at = time.monotonic()
             member.future = self._engine.ask(member.handle, member.step, *arguments)

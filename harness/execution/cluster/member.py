@@ -72,7 +72,7 @@ class ClusterMember:
         return [replace(one, machine=one.machine | {"machine": self.name}) for one in returned]
 
     def lose(self) -> tuple[list[Batch], set[int], dict[int, float]]:
-        """Take all unfinished orders back: return their batches, numbers of begun orders, and seconds of each budget."""
+        """Take all unfinished orders back. Return batches, numbers of begun orders, and seconds of each budget."""
         now = time.monotonic()
         batches, begun, spent = [tuple(batch) for batch in self.batches], self.begun_at, dict(self.spent_s)
         for order in (order for batch in batches for order in batch if order.number in begun):

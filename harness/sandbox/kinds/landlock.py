@@ -101,9 +101,7 @@ class Landlock(Kind):
         self._zygotes.begin(trials)
 
     def prepare(self, trials: Sequence[Job]) -> None:
-        """For each runtime, start the process that forks workers, and make a test call; raise `UserError` if that
-        fails.
-        """
+        """For each runtime, start the process that forks workers, and make a test call, or raise `UserError`."""
         try:
             self._zygotes.start(trials, self.start)
         except StartError as error:

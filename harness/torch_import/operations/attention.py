@@ -68,7 +68,7 @@ class Scores:
 
 
 def _of_each_example(value: Value, numbers: Any) -> Array:
-    """Return constants that are added to scores, in the shape (n, query positions, key positions), or (1, 1, 1)."""
+    """Return constants for scores, with the shape (n, query positions, key positions), or (1, 1, 1) for a number."""
     if np.size(numbers) == 1:
         return np.reshape(np.asarray(numbers, np.float64), (1, 1, 1))
     if not (axes := flat(value.view))[0].is_batch:

@@ -1,4 +1,4 @@
-"""Lets code of 2020 set threads and devices, which TensorFlow refuses after its first operation."""
+"""Lets measures of 2020 set threads and devices, although TensorFlow refuses that after its first operation."""
 
 import functools
 import importlib

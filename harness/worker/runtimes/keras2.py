@@ -47,5 +47,5 @@ class Keras2(TensorFlow):
         return copy
 
     def advice(self, error: BaseException, submission: Path) -> str:
-        """Return no advice: that of other runtimes is to use this runtime."""
+        """Return an empty text: the advice of other runtimes, to use this runtime, does not apply."""
         return ""

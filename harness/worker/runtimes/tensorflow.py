@@ -37,7 +37,7 @@ class TensorFlow(Runtime):
 
     @property
     def keras(self) -> Any:
-        """The Keras that `tf.keras` is."""
+        """Keras, as imported by `tf.keras`."""
         return importlib.import_module("tensorflow").keras
 
     def prepare_devices(self) -> None:
@@ -76,7 +76,7 @@ class TensorFlow(Runtime):
         keep_seeds_of_operations()
 
     def admit(self, module: str) -> None:
-        """Make Keras refuse calls in code of 2020 to which it would silently give another meaning."""
+        """Make Keras raise an error for calls that it would silently interpret otherwise than the Keras of 2020."""
         if module == SUBMISSION:
             from harness.worker import legacy
 
