@@ -66,7 +66,7 @@ def runs_programs() -> bool:
 
 @contextmanager
 def home_needed(variable: str) -> Iterator[None]:
-    """If the context fails because there is no home directory, raise `UserError` with the advice to set `variable`."""
+    """Replace an error about a missing home directory by a `UserError` with the advice to set `variable`."""
     try:
         yield
     except RuntimeError as error:

@@ -52,7 +52,7 @@ _PATH = re.compile(r"/(?!/)|\.{1,2}/|[A-Za-z]:[\\/]")
 
 
 class Address:
-    """The address of a database, a server or a file. Its text form hides its secrets.
+    """The address of a database, a server or a file.
 
     The text form hides passwords, and parameters, which may be secret. For a web address, it also hides the user, whose
     name may suffice to read a file.

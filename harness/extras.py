@@ -15,7 +15,7 @@ from harness.errors import UserError
 
 _NAME = "pgdl-harness"
 
-#: Module that is optional -> the extra that installs it.
+#: Optional module -> the extra that installs it.
 EXTRA_OF = {
     **dict.fromkeys(("keras", "landlockpy", "pyseccomp"), "tensorflow"),
     **dict.fromkeys(("PIL", "matplotlib", "requests", "sklearn"), "run"),

@@ -91,7 +91,7 @@ def memory_kills() -> int:
 
 @functools.cache  # these groups stay the same even if the process moves to a group inside them
 def _groups(proc: Path = Path("/proc/self")) -> tuple[_Group, ...]:
-    """Return the control groups that contain a process and can limit memory, the innermost first."""
+    """Return the control groups that can limit the memory of a process, the innermost first."""
     if sys.platform != "linux":
         return ()
     with suppress(OSError):

@@ -45,4 +45,4 @@ class CallResult:
 
 
 class StoppedError(Exception):
-    """The run is being stopped, so the call has no result."""
+    """The call has no result because the run is being stopped."""

@@ -36,5 +36,5 @@ def start_time(pid: int) -> str:
 
 
 def own_identity() -> tuple[str, int, str]:
-    """Return scope, process ID and start time. Together they identify this process for ever."""
+    """Return scope, ID and start time of this process. No other process ever has the same three."""
     return process_scope(), os.getpid(), start_time(os.getpid())

@@ -18,7 +18,7 @@ _KINDS = {
     stat.S_IFBLK: "a device",
 }
 
-#: Flags of `os.open`, with which a pipe does not wait for a writer. Windows lacks some of them.
+#: Flags of `os.open`: opening a pipe does not wait for a writer. Some of the flags do not exist on Windows.
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 
@@ -61,7 +61,7 @@ def read_regular(path: Path, most: int, *, links: bool, why: str = "") -> bytes:
 
 
 def read_text(path: Path, most: int, *, links: bool = True) -> str:
-    """Return the text of a UTF-8 file of at most `most` bytes. Raise `UserError`, without a quote, for any other."""
+    """Return the text of a UTF-8 file of at most `most` bytes. Messages of its `UserError` do not quote the file."""
     try:
         return read_regular(path, most, links=links).decode()
     except UnicodeDecodeError as error:

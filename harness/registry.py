@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of an entry's constructor, which is the option `--ENTRY-NAME` on the command line."""
+    """A parameter of an entry's constructor; on the command line, it is the option `--ENTRY-NAME`."""
 
     name: str
     metavar: str

@@ -12,7 +12,7 @@ _PACKAGE = Path(__file__).parent
 
 
 def shipped_directory(name: str) -> Path:
-    """Return the path of such a directory by its name in the repository. Raise `UserError` if it is missing."""
+    """Return the path of a directory by its name in the repository. Raise `UserError` if it is missing."""
     in_wheel, in_checkout = _PACKAGE / "shipped" / name, _PACKAGE.parent / name
     for directory in (in_wheel, in_checkout):
         if directory.is_dir():

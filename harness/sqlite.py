@@ -71,7 +71,7 @@ def require_sound(file: Path) -> None:
 
 
 def protect(connection: sqlite3.Connection, file: Path, *, read_only: bool) -> "StatementWatch":
-    """Make a new connection to an untrusted database safe. Return an object that limits its statements.
+    """Make a new connection to an untrusted database safe, and return an object that limits its statements.
 
     Before, the caller must have called `require_sound`, and no statement may have been executed. A connection that is
     `read_only` refuses writes, and values longer than `LONGEST`.

@@ -21,7 +21,7 @@ class SafeConsole(Console):
     """A console that removes control characters from content; only styles and cursor moves of rich remain."""
 
     def print(self, *objects: Any, **options: Any) -> None:
-        """Print texts, each on a line that a terminal breaks between words, or other objects that rich can print."""
+        """Print texts, a line each, or other objects of rich. Long lines of text are broken between words."""
         if self.is_terminal and all(isinstance(one, str) and may_wrap(one) for one in objects):
             options = {"soft_wrap": False} | options
         super().print(*(safe_line(one) if isinstance(one, str) else one for one in objects), **options)

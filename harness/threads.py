@@ -13,8 +13,7 @@ def run_threads(
 ) -> Generator[Item]:
     """Start threads, and yield their results from a queue until all threads have ended.
 
-    Each thread puts its results into the queue, and at its end None. If it puts an exception there, this is raised
-    here.
+    Each thread puts its results into the queue, and None when it ends. An exception in the queue is raised here.
     """
     for thread in threads:
         thread.start()

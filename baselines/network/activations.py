@@ -14,7 +14,7 @@ def function_named(name: str) -> Any:
 
 
 def name_of(activation: Any) -> Any:
-    """Return the name of an activation function of Keras, `tf.nn` or the runtime. Return any other function itself."""
+    """Return the name of an activation function of Keras, `tf.nn` or the runtime; any other function is returned."""
     name = getattr(activation, "__name__", "").removesuffix("_v2")
     known = (getattr(tf.keras.activations, name, None), _registered(name))
     has_name = any(one is not None for one in known)

@@ -73,7 +73,7 @@ def largest_harmless(
         step = max(GROWTH * step, -excess(high))
         low, high = high, min(high + step, highest)
     while high - low > INTERVAL and beyond(low) < 0:
-        brentq(beyond, low, high, xtol=INTERVAL / 2)  # half of it, so that rounding cannot prolong the loop
+        brentq(beyond, low, high, xtol=INTERVAL / 2)  # half, because with rounding the loop could run longer
         high = min(scale for scale, found in known.items() if found > 0)
         low = max(scale for scale in known if scale < high)
     if low == lowest:

@@ -203,7 +203,7 @@ class Build:
 
 
 def _names(number: int | str) -> tuple[str, str]:
-    """Return the name of a cell's directory before and after the task is finished; for "*", return patterns."""
+    """Return the names of a cell's directory before and after the task is finished; "*" gives patterns of the names."""
     return CELLS.format(number), model_name(str(number))
 
 

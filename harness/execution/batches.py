@@ -9,7 +9,7 @@ from harness.submission import write_files
 
 T = TypeVar("T")
 
-#: Calls that one sandbox makes one after the other.
+#: Calls that are made in the same sandbox, one after the other.
 Batch = tuple[Order, ...]
 
 

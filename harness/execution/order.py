@@ -1,4 +1,4 @@
-"""A call as an executor receives it, and a finished call as an executor returns it. Both may leave this machine."""
+"""A call as an executor receives it, and a finished call as an executor returns it. They may cross machines."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The threads that make calls concurrently on this machine, each in its own sandboxes."""
+"""Threads that make calls on this machine. Each thread has its own sandboxes."""
 
 import queue
 import threading

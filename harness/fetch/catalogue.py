@@ -72,7 +72,7 @@ class Corpus(Section):
 
 @dataclass(frozen=True)
 class WantedTasks:
-    """Those requested tasks that are in the same archive."""
+    """The requested tasks of an archive."""
 
     corpus: Corpus
     archive: Archive

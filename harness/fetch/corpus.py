@@ -25,7 +25,7 @@ _KEPT = "finished files are kept"
 
 @dataclass(frozen=True)
 class FetchedTask:
-    """A task that is complete; `is_new` is False if it already was before the download."""
+    """A task that is complete; `is_new` is False if nothing had to be downloaded."""
 
     name: str
     directory: Path
@@ -117,7 +117,7 @@ def _fetch(source: ArchiveSource, task: KnownTask, plan: TaskPlan, watcher: Watc
             try:
                 transfer(lambda: source.open(watcher.seen), plan.missing, plan.staging, source.url)
             except DamagedError:
-                source.discard()  # so that the next command downloads it again
+                source.discard()  # then the next command downloads it again
                 raise
             record = _record(source, plan)
             found = digest_of_task(record)

@@ -43,7 +43,7 @@ class RemoteFile:
     boundaries: Sequence[int] = ()  #: ascending positions where members begin: no request ends inside a member
 
     def within(self, boundaries: Sequence[int]) -> "RemoteFile":
-        """Return the file with these boundaries, and with `tail` extended to all bytes after the last boundary."""
+        """Return the file with these `boundaries`; its `tail` has at least all bytes after the last boundary."""
         with self.open() as reader:
             reader.seek(min(boundaries[-1], self.length - len(self.tail)))
             return replace(self, boundaries=boundaries, tail=reader.read())

@@ -107,10 +107,10 @@ def _proxy(url: Address) -> str:
 
 
 class Session(requests.Session):  # type: ignore[misc]  # requests has no types
-    """A session of `requests` that does not itself follow redirections, which `ask` does after checking them."""
+    """A session of `requests` that follows no redirections: `ask` checks and follows them."""
 
     def resolve_redirects(self, *_: Any, **__: Any) -> Iterator[Any]:
-        """Return an empty iterator, so that the library follows no redirection."""
+        """Return an empty iterator: then `requests` follows no redirection."""
         return iter(())
 
 

@@ -78,7 +78,7 @@ def find_source(
             with Pieces(open_regular(here, links=True), MAX_LIST) as local:
                 listing = read_listing(local, tasks, url)
         except UserError:
-            here.unlink()  # so that the next command downloads it again
+            here.unlink()  # then the next command downloads it again
             raise
         source = ArchiveSource(url, here.stat().st_size, etag, listing, here, is_pinned)
     else:

@@ -99,9 +99,9 @@ class StagedTask:
         self.finish()
 
     def finish(self) -> None:
-        """If the download is complete, move the files to their place, or continue to do so after an interruption.
+        """If the download is complete, move the files to their place. After an interruption, another call continues.
 
-        Finished files of models that are not part of the task stay for a later command.
+        Finished files that are not part of the task stay for a later command.
         """
         if not (self._directory / RECORD).exists():
             return

@@ -34,9 +34,9 @@ _Outcome = tuple[ListedFile, FetchedFile] | Exception
 def transfer(
     open_archive: Callable[[], IO[bytes]], members: Sequence[ListedFile], staging: StagedTask, url: Address
 ) -> None:
-    """Download members of an archive into a temporary directory. Finished members stay there even if another one fails.
+    """Download members of an archive into a temporary directory. If one fails, finished members stay there.
 
-    Raises `DamagedError` if a member is not as the archive's list of files says, `UserError` if server or disk fail.
+    Raises `DamagedError` if a member differs from the archive's list of files, `UserError` if server or disk fail.
     """
     waiting: SimpleQueue[ListedFile] = SimpleQueue()
     for member in sorted(members, key=lambda member: -member.entry.compress_size):  # largest first

@@ -67,8 +67,8 @@ def flatten(content: Mapping[str, Any], writer: Writer) -> Flat:
     return flattener.flat(model)
 
 
-#: A function that calls a layer or nested model: (numbers of the calls that compute its inputs, keywords) -> numbers of
-#: the calls that compute its outputs.
+#: A function that calls a layer or nested model: (calls that compute the inputs, keywords) -> calls that compute the
+#: outputs. Calls are given by number.
 _Member = Callable[[Sequence[int], Mapping[str, int | bool]], list[int]]
 
 
@@ -182,7 +182,7 @@ class _Flattener:
         return first
 
     def _call_idle(self, layer: int, source: int) -> list[int]:
-        """Call a layer that has no effect after training. If its input is a permutation, call it before that.
+        """Call a layer that has no effect after training; if a permutation computes its input, before the permutation.
 
         Otherwise the layer would separate two permutations that undo each other, and neither would be skipped.
         """

@@ -52,7 +52,7 @@ def _of_empty_cells(grid: Grid) -> Iterator[str]:
 
 
 def _smaller_grids(grid: Grid) -> Iterator[str]:
-    """Yield advice for each way to leave out models, or a hyperparameter, after which an official score exists."""
+    """Yield each way to get an official score by leaving out models or a hyperparameter, as advice."""
     cells = [tuple(cell) for cell in grid.codes.tolist()]
     for column, name in enumerate(grid.names):
         without = [cell[:column] + cell[column + 1 :] for cell in cells]

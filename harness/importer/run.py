@@ -83,9 +83,9 @@ class ImportOrder:
 
 
 def import_task(order: ImportOrder, warn: Say, say: Say) -> None:
-    """Import a task. First, `warn` is called with notes on the table; `say` is called with the progress.
+    """Import a task. `warn` is called with notes, and `say` with the progress.
 
-    Raises `UserError` for an invalid file. Then no file is left.
+    Raises `UserError` for an invalid file, and then leaves no file behind.
     """
     require_free(order)
     least, most = DIVISORS
@@ -167,7 +167,7 @@ def _shapes_of(models: Sequence[StoredModel]) -> list[ModelShapes]:
 
 @contextmanager
 def _workplace(order: ImportOrder) -> Iterator[Path]:
-    """Yield a temporary directory beside the new task. Other commands ignore it.
+    """Yield a temporary directory beside the new task, which other commands ignore.
 
     Raises `UserError` if another process imports the task. Files that a killed import has left are removed.
     """

@@ -17,11 +17,11 @@ CHUNK = 1024**2
 
 
 class SubmissionError(Exception):
-    """The submission cannot be run. The message names what was expected and what was found."""
+    """The submission cannot be run. The message says what the harness expected and what it found."""
 
 
 class UnreadableError(Exception):
-    """The system refuses to read `file` (a name in the submission, or "" for all of it), which the user can mend."""
+    """The system refuses to read `file` (a name in the submission, or "" for the submission itself)."""
 
     def __init__(self, file: str, reason: str) -> None:
         super().__init__(f"{file}: {reason}")
@@ -29,7 +29,7 @@ class UnreadableError(Exception):
 
 
 def is_leftover(name: str) -> bool:
-    """Return whether a system or tool has created a file or folder of this name, which is then not read."""
+    """Return whether a file or folder has the name of one that systems or tools create; it is not read."""
     return name.lower() in _LEFTOVERS or name.startswith(_RESOURCE_FORK)
 
 

@@ -31,7 +31,7 @@ def main() -> None:
 
 
 def flaw_of(source: bytes) -> str:
-    """Return the flaw because of which every call would fail; "" if none is found."""
+    """Return a flaw with which every call would fail; "" if none is found."""
     try:
         module = ast.parse(source)
     except SyntaxError as error:
@@ -50,7 +50,7 @@ def flaw_of(source: bytes) -> str:
 
 
 def _flaw_of_parameters(parameters: ast.arguments) -> str:
-    """Return how parameters differ from `EXPECTED`; empty if they fit, or if some have default values."""
+    """Return how parameters differ from `EXPECTED`; empty if calls may work anyway, for instance with default values."""
     names = [parameter.arg for parameter in parameters.posonlyargs + parameters.args]
     if parameters.vararg or parameters.kwonlyargs or parameters.defaults:
         return ""

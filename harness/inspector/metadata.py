@@ -34,7 +34,7 @@ class _MalformedError(Exception):
 
 
 def read_metadata(files: Mapping[str, bytes]) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Return known key -> value, and some unknown keys. Raise `SubmissionError` if a key in `DECIDING` is malformed."""
+    """Return known key -> value, and some unknown keys. A malformed file with a key in `DECIDING` is refused."""
     file = next((name for name in FILE_NAMES if name in files), None)
     if file is None:
         return {}, ()

@@ -1,4 +1,4 @@
-"""The connection between client and service. It carries JSON values, one per line."""
+"""The connection between client and service, which send each other JSON values, one per line."""
 
 import json
 import socket

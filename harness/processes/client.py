@@ -66,7 +66,7 @@ class Process(AbstractContextManager["Process"]):
     ) -> None:
         self._program, self._memory = program, None if own_data else MEMORY
         self._command = children.harness_interpreter(SERVICE, program, runtime.name, *arguments)
-        # Temporary files of the process. It may be killed, so they are removed here.
+        # Temporary files of the process, which cannot remove them if it is killed.
         self._temporary = tempfile.TemporaryDirectory(prefix="pgdl-", ignore_cleanup_errors=True)
         own = {"TMPDIR": self._temporary.name}
         self._environment = environment(runtime, threads or available_cores(), gpu, own_data=own_data) | own

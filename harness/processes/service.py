@@ -55,7 +55,7 @@ def main() -> None:
 
 
 def _connection() -> socket.socket:
-    """Return the socket at standard input; on Windows, a socket connected with standard input and output."""
+    """Return the socket at standard input; on Windows, a new socket, which threads connect to the standard streams."""
     if sys.platform == "win32":
         reader, writer = move_streams()
         ours, theirs = socket.socketpair()

@@ -28,7 +28,7 @@ class Reply(NamedTuple):
 
 
 def share_out(processes: Sequence[Process], questions: Questions) -> Generator[Reply]:
-    """Yield the replies to all questions as they arrive. At its end, the generator cancels the processes."""
+    """Yield the replies to all questions as they arrive. At the end, the processes are killed."""
     waiting = iter(range(len(questions)))
     replies: queue.SimpleQueue[Reply | BaseException | None] = queue.SimpleQueue()
 
@@ -79,5 +79,5 @@ def ask_all(program: str, runtime: Runtime, questions: Questions) -> Generator[t
 
 
 def cannot_be_run(error: NoAnswerError) -> UserError:
-    """Return an error that says that, and why, a model cannot be run."""
+    """Return an error: a model cannot be run, for the reason in `error`."""
     return UserError("cannot be run", found=error)

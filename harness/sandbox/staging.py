@@ -22,8 +22,8 @@ from harness.configuration import GIB
 from harness.errors import UserError
 from harness.sandbox.proc import write_copies
 
-#: Program of the placeholder process (`harness.sandbox.kinds.fast`): it echoes its input. The mode of its file makes it
-#: unreadable, so other processes of the same user cannot access the running process.
+#: Program of the placeholder process (`harness.sandbox.kinds.fast`), which echoes its input, and the mode of its file.
+#: The file is unreadable, so other processes of the same user cannot access the running process.
 ECHO, UNREADABLE = "cat", 0o111
 
 #: Name of the file that a run locks while it uses its directory.

@@ -80,7 +80,7 @@ class WorkerReport:
 
 
 class Zygote:
-    """A process that has imported a framework and forks workers. It dies with the thread that created it."""
+    """A process that has imported a framework and forks workers. It ends when the thread that created it ends."""
 
     def __init__(self, job: Job) -> None:
         """Start a process that forks workers for all jobs with the same code, runtime, threads and device as `job`."""

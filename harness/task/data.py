@@ -114,7 +114,7 @@ def _is_whole(entry: Path) -> bool:
 
 
 def _fill(root: Path, partial: Path, shards: Sequence[Path], digests: Digests) -> str:
-    """Decode shards into a new entry of the cache. Return the digest of the shards, which is its name."""
+    """Decode shards into a new entry of the cache. Return the digest of the shards, which is the entry's name."""
     shutil.rmtree(partial, ignore_errors=True)  # left by a process that was killed; the caller holds the lock
     partial.mkdir()
     try:

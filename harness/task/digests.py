@@ -56,14 +56,14 @@ class Digests:
         return self._recall(file) or self.reading(file, lambda path: (None, digest_of_file(path)))[1]
 
     def reading(self, file: Path, read: Callable[[Path], tuple[T, str]]) -> tuple[T, str]:
-        """Return the result of `read` for a file. `read` also returns the file's SHA-256 (hex), which is cached."""
+        """Return the result of `read` for a file: content and SHA-256 (hex). The SHA-256 is cached."""
         stamp = _stamp(file)
         content, digest = read(file)
         self._remember(file, stamp, digest)
         return content, digest
 
     def of_model(self, files: Sequence[Path]) -> str:
-        """Return the digest over names and contents of those files that exist."""
+        """Return the digest of a model: over names and contents of its files, without missing files."""
         return model_digest((file.name, self.of(file)) for file in files if file.exists())
 
     def of_data(self, shards: Sequence[Path]) -> str:
@@ -101,7 +101,7 @@ class Digests:
 
 
 def with_digest(content: bytes) -> tuple[bytes, str]:
-    """Return `content` and its SHA-256 (hex): an argument for `Digests.reading`."""
+    """Return `content` and its SHA-256 (hex), as `Digests.reading` expects them from `read`."""
     return content, hashlib.sha256(content).hexdigest()
 
 

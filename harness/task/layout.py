@@ -119,7 +119,7 @@ class TaskDirectory:
         return [task for task in tasks if not names or task.name in names]
 
     def present(self, names: Collection[str]) -> list[TaskFiles]:
-        """Return those tasks in `names` that exist. Raises `UserError` if one is half-fetched, or no task exists."""
+        """Return the tasks in `names` that exist. Raises `UserError` if one is half-fetched, or no task exists."""
         return [task for task in self._whole(names) if task.name in names]
 
     def references(self, names: Sequence[str] = ()) -> dict[str, Path]:
@@ -136,7 +136,7 @@ class TaskDirectory:
         return {name: path for name, path in found.items() if not names or name in names}
 
     def _whole(self, names: Collection[str], unfinished: Sequence[str] = ()) -> list[TaskFiles]:
-        """Return all tasks. Raise `UserError` if one is half-fetched, or if there is none and none is `unfinished`."""
+        """Return all tasks. Raise `UserError` for a half-fetched task, or if there is none and none is `unfinished`."""
         wanted = names or ([self.root.absolute().name] if self._is_task else self._half)
         if meant := [name for name in self._half if name in wanted]:
             others = "" if names or self._is_task else ", or name other tasks with --task"
@@ -167,7 +167,7 @@ class TaskDirectory:
 
 
 def is_absent_default(root: Path) -> bool:
-    """Whether `root` is the default directory of tasks and does not exist. Other directories must exist."""
+    """Whether `root` is the default directory of tasks and does not exist."""
     return str(root) == DEFAULT_DIRECTORY and not _exists(root)
 
 

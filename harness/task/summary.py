@@ -70,7 +70,7 @@ class Architectures:
 
 
 def list_tasks(tasks_dir: str | Path = DEFAULT_DIRECTORY, withhold: str = Withhold.AUTO.value) -> list[Summary]:
-    """Return the figures of each task in a directory. Those of withheld tasks are None (see `Summary`)."""
+    """Return the figures of each task in a directory; `withhold` says for which tasks some are None (see `Summary`)."""
     return [summarise(files, Withhold(withhold)) for files in TaskDirectory(Path(tasks_dir)).all()]
 
 

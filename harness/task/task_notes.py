@@ -24,7 +24,7 @@ DEVIATIONS = 3
 
 
 def notes_of(task: Task) -> list[str]:
-    """Return the notes on a valid task, without its name; `notes_of_initial_weights` has more."""
+    """Return the notes on a valid task, without its name and without `notes_of_initial_weights`."""
     lines = [] if task.reference is None else notes_of_reference(task.reference)
     return [*lines, *_of_outputs(task), *_of_chance(task)]
 
@@ -83,7 +83,7 @@ def _with_output(task: Task, output: Output) -> list[str]:
 
 
 def notes_of_contents(reference: Reference, contents: Contents | None, *, initial_weights: bool) -> list[str]:
-    """Return notes on models that are in the reference data but not in the task; `contents` is None without models.
+    """Return notes on models that are in the reference data but not in the task. `contents` is None for no models.
 
     `initial_weights` says whether to add a note on models without weights before training.
     """

@@ -1,4 +1,4 @@
-"""A kind of sandbox for tests. Its workers are threads, and do what the text of a submission (its part) says."""
+"""A kind of sandbox for tests. Its workers are threads that do what the text of a submission says."""
 
 import hashlib
 import itertools
@@ -87,7 +87,7 @@ class Actor(RunningSandbox):
         self._thread.start()
 
     def exit_status(self) -> int | None:
-        """Return the exit status that a text such as `exits 3` sets; None before that."""
+        """Return the exit status that a text such as `exits 3` has set, otherwise None."""
         return self._status
 
     def kill(self) -> None:

@@ -27,7 +27,7 @@ class KindContract:
         assert [trap.name for trap in expected if not trap.caught(results[trap])] == []
 
     def test_a_call_that_is_stopped_leaves_no_process(self) -> None:
-        """After `discard`, for instance because of Ctrl-C, a call is over and no process is left."""
+        """After `discard`, which Ctrl-C also causes, a call has ended and no process is left."""
         stop = threading.Event()
         with Staging() as staging, self.kind() as kind:
             (job,) = kind.trials(staging, [self.runtime])

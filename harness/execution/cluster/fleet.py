@@ -126,7 +126,7 @@ class Fleet:
             member.future = self._engine.ask(member.handle, member.step, *arguments)
 
     def reports(self, timeout_s: float) -> Iterator[tuple[ClusterMember, MachineReport]]:
-        """Wait up to `timeout_s` seconds for answers. Yield each machine that makes calls, with its report."""
+        """Wait up to `timeout_s` seconds for answers. Yield the machines that have answered and their reports."""
         futures = {id(member.future): member for member in self.members if member.future is not None}
         if not futures:
             time.sleep(min(timeout_s, 0.05))

@@ -42,7 +42,7 @@ class InvarianceLine:
 
 @dataclass(frozen=True)
 class Compared:
-    """The models whose curves are compared with their gaps, with their gaps and hyperparameters."""
+    """The models whose curves are compared with their gaps."""
 
     models: tuple[str, ...]
     gaps: tuple[float, ...]
@@ -54,7 +54,7 @@ class Compared:
         """Choose the models whose training accuracy is at least `least_accuracy`.
 
         `given` are the hyperparameters on which scores condition; if empty, all that vary, except `LEVEL`. Raise
-        `UserError` if `given` has an unknown name or a single name, or if fewer than two models remain.
+        `UserError` if `given` has an unknown name or only one name, or if fewer than two models remain.
         """
         names = tuple(given) or tuple(name for name in reference.grid.varying if name != LEVEL)
         for unknown in set(names) - set(reference.grid.names):

@@ -13,10 +13,10 @@ MOST = 1000  #: largest radius that a user may request, in pixels
 
 
 class Generator(StrEnum):
-    """Which misclassified shift of an image is its adversarial example: that of the largest margin, or the smallest."""
+    """Which misclassified shift of an image is its adversarial example."""
 
-    STRONGEST = "strongest"
-    NEAREST = "nearest"
+    STRONGEST = "strongest"  #: the one with the largest margin
+    NEAREST = "nearest"  #: the smallest
 
 
 class Edges(StrEnum):

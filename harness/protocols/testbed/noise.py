@@ -1,4 +1,4 @@
-"""Adds Gaussian noise to images, as strong as a structural similarity (SSIM) of noisy and clean image requires."""
+"""Adds Gaussian noise to images until noisy and clean image have a given structural similarity (SSIM)."""
 
 import math
 from collections.abc import Callable, Sequence

@@ -77,7 +77,7 @@ def draw_divergences(figure: Figure, summary: TestbedSummary) -> None:
 
 
 def draw_consistency(figure: Figure, measures: Sequence[Consistency]) -> None:
-    """Plot the sign-errors of measures on both slices. Equal measures share a dot; the five best have names."""
+    """Plot the sign-errors of measures on both `SLICES`. Equal measures share a dot; the five best have names."""
     for axes, statistic in zip(figure.subplots(1, 2, sharey=True, sharex=True), COMPARED, strict=True):
         points = [tuple(one.errors[part, statistic] for part in SLICES) for one in measures]
         unique, first, number = np.unique(points, axis=0, return_index=True, return_counts=True)

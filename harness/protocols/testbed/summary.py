@@ -80,7 +80,7 @@ def _points(dataset: xr.Dataset, axis: int, group: NDArray[np.intp]) -> list[Arr
 
 @dataclass(frozen=True)
 class Consistency:
-    """Sign-errors of a measure: the fraction of pairs of models that measure and error rate order differently."""
+    """Sign-errors of a measure: fractions of pairs of models for which measure and error rate disagree on the order."""
 
     measure: str
     errors: Mapping[tuple[str, str], float]  #: (name in `SLICES`, statistic in `COMPARED`) -> sign-error

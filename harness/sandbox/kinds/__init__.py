@@ -18,7 +18,7 @@ KINDS: dict[str, type[Kind]] = find_siblings(__name__, Kind)
 class SandboxChoice:
     """The user's choice of a kind of sandbox; each machine that makes calls turns the choice into a `Kind`."""
 
-    AUTO: ClassVar[str] = "auto"  #: the name with which each machine chooses a kind itself
+    AUTO: ClassVar[str] = "auto"  #: with this name, each machine chooses a kind
     TRIED: ClassVar[tuple[str, ...]] = ("fast", "fresh", "landlock")  #: the kinds that `auto` tries, in this order
 
     name: str = AUTO  #: name of a kind, or `auto`

@@ -45,7 +45,7 @@ FILTER = (
     "print(b64encode(filter_program(sys.argv[1] == '1')).decode())"
 )
 
-#: Program that writes a file into each directory that its arguments name: tests whether they are writable.
+#: Program that tests whether the directories in its arguments are writable.
 TRIAL = """
 import sys, tempfile
 try:

@@ -67,7 +67,7 @@ class Kind(ABC):
         return run_trial(self.start, trial, 0, TRIAL_S)
 
     def run_traps(self, staging: Staging, workers: int, runtime: str) -> Iterator[tuple[Trap, CallResult]]:
-        """Run the submissions of `selftest` in a prepared runtime, `workers` at a time. Yield each with its result."""
+        """Run the submissions of `selftest` in a prepared runtime, `workers` at a time, and yield their results."""
         return run_traps(self.start, staging, workers, runtime)
 
     def expect(self, trials: Sequence[Job]) -> None:  # noqa: B027 - optional
