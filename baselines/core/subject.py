@@ -73,8 +73,7 @@ class Subject:
     def folded(self) -> Network:
         """The network with normalization and constants folded into kernels and biases, which are its parameters.
 
-        If there is nothing to fold, it is `network` itself. Raises `MeasureUnavailable` if a normalization cannot be
-        folded.
+        If there is nothing to fold, it is `network` itself. Raises `MeasureUnavailable` if folding fails.
         """
         return self._folded(self.nodes)
 

@@ -47,8 +47,7 @@ def leading_components(subject: Subject, number: int, n_samples: int, seed: int)
 def elbow(values: Array) -> int:
     """Return how many of the descending values (n,) come before the elbow, with the elbow itself.
 
-    The elbow, as in Kneedle (Satopaa et al. 2011), is the value farthest below the line from the first to the last
-    value.
+    The elbow, as in Kneedle (Satopaa et al. 2011), lies farthest below the line from the first to the last value.
     """
     if len(values) < 3 or values[0] == values[-1]:
         return len(values)

@@ -23,8 +23,8 @@ def is_plain(config: Mapping[str, Any], switches: Mapping[str, bool], shapes: li
 def dense(name: str, arrays: tuple[Array, ...], source: int, *, flat: int) -> Node:
     """Return a dense node for a projection of attention, or for an `EinsumDense` that is a dense layer.
 
-    `arrays` are the kernel and perhaps a bias, with separate axes for heads and features. `flat` axes of the kernel are
-    inputs.
+    `arrays` are the kernel and perhaps a bias, with separate axes for heads and features. The first `flat` axes of the
+    kernel are inputs.
     """
     kernel, *bias = arrays
     kernel = kernel.reshape(math.prod(kernel.shape[:flat]), -1)

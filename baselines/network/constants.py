@@ -32,7 +32,7 @@ def as_constants(node: Node, factor: Array, shift: Array) -> Node:
 
 
 def weights_begin(nodes: tuple[Node, ...]) -> int:
-    """Return the position after constant layers at a network's beginning, which belong to the input; else `INPUT`."""
+    """Return the position after the constant layers with which a network begins; `INPUT` if there are none."""
     begin = place = INPUT
     while len(takers := consumers(nodes, place)) == 1:
         (place,) = takers

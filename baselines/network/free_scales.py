@@ -62,7 +62,7 @@ def with_set_scales(network: Network, inputs: Array) -> Nodes:
 
 
 def _stream(network: Network, start: int, norm: Node) -> _Stream | None:
-    """Return the nodes that have a common scale with the output at `start`; None if the scale is not free."""
+    """Return the stream that contains the output at `start`; None if its scale is not free."""
     nodes = network.nodes
     places = _connected(nodes, start)
     makers = {place for place in places if not _passing(nodes, place)}

@@ -90,8 +90,7 @@ class Network:
     def weight_nodes(self) -> list[int]:
         """Positions of the weight layers: dense layers and convolutions.
 
-        Raises `MeasureUnavailable` if there are none, or if another layer has weights that do more than scale and
-        shift.
+        Raises `MeasureUnavailable` if there are none, or if weights of another layer do more than scale and shift.
         """
         for node in self.nodes:
             if node.weights and not node.has_kernel and not node.scales:

@@ -53,7 +53,7 @@ def loss_moments(network: Network, inputs: Any, labels: Any) -> tuple[Any, Any, 
 def weight_moments(network: Network, inputs: Any, slopes: Slopes) -> tuple[Any, Any]:
     """Return sum_i g_i and sum_i g_i^2, both (weights,), for the gradients g_i of a function of example i's logits.
 
-    `slopes` computes the function's gradients in the logits. The order of weights is fixed, but not that of
+    `slopes` computes the function's gradients in the logits. The order of weights differs from that of
     `Network.variables`.
     """
     passed = _passed(network, inputs)

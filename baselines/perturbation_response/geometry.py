@@ -1,4 +1,4 @@
-"""Geometric transformations of images, each by its own amount. Training in `harness/corpus` uses them, too."""
+"""Geometric transformations of images, with an amount for each image. Training in `harness/corpus` uses them, too."""
 
 import math
 from collections.abc import Sequence
@@ -10,8 +10,7 @@ from baselines.core.lazy import tf
 def transform(images: Any, rows: Sequence[Any], interpolation: str = "BILINEAR", fill: float = 0.0) -> Any:
     """Return images (N, H, W, C) whose pixel (x, y) is the input's pixel at (a x + b y + c, d x + e y + f).
 
-    `rows` are a, b, c, d, e, f, each (N,). `interpolation` is BILINEAR or NEAREST. Pixels from outside an image are
-    `fill`.
+    `rows` are a, b, c, d, e, f, each (N,). `interpolation` is BILINEAR or NEAREST. Outside an image, pixels are `fill`.
     """
     zero = tf.zeros_like(rows[0])
     return tf.raw_ops.ImageProjectiveTransformV3(

@@ -50,7 +50,7 @@ def flaw_of(source: bytes) -> str:
 
 
 def _flaw_of_parameters(parameters: ast.arguments) -> str:
-    """Return how parameters differ from `EXPECTED`; empty if calls may work anyway, for instance with default values."""
+    """Return how parameters differ from `EXPECTED`; empty if calls may still work, as with default values."""
     names = [parameter.arg for parameter in parameters.posonlyargs + parameters.args]
     if parameters.vararg or parameters.kwonlyargs or parameters.defaults:
         return ""

@@ -44,8 +44,7 @@ class GapsOfValue:
 class Summary:
     """Figures of a task.
 
-    Hyperparameters and gaps are None for a withheld task, and for a task without reference data. `bytes` is None for a
-    withheld task.
+    For a withheld task, `bytes`, hyperparameters and gaps are None. Without reference data, the latter two are None.
     """
 
     task: str

@@ -91,8 +91,8 @@ class TranslatedNetwork:
     ) -> Value:  # fmt: skip
         """Add a layer on a feature map with the channels last, and return its output (batch, channels, *places).
 
-        `places` are the sizes of the spatial axes. `channels` are the axes of the output's channels; by default, those
-        of the input.
+        `places` are the sizes of the spatial axes. `channels` are the axes of the output's channels, by default the
+        input's.
         """
         stored = (*map(group_of, places), value.stored[-1] if channels is None else channels)
         found = self.after(value, class_name, config, weights, stored)
@@ -205,7 +205,7 @@ class TranslatedNetwork:
         return self._by_place(value, numbers, is_factor=is_factor)
 
     def _by_channel(self, value: Value, numbers: Array, *, is_factor: bool) -> Value:
-        """Multiply a value by `numbers` (channels,), or add them, by a batch normalization."""
+        """Multiply a value by `numbers` (channels,), or add them to it, with a batch normalization."""
         config = {"axis": -1, "epsilon": 0.0, "scale": is_factor, "center": not is_factor}
         unchanged = [np.zeros_like(numbers), np.ones_like(numbers)]
         return self.after(value, "BatchNormalization", config, [numbers, *unchanged])

@@ -1,5 +1,4 @@
-"""Values of a PyTorch graph, with two lists of axes: as PyTorch sees them, and as the output of a Keras layer stores
-them.
+"""Values of a PyTorch graph, with two lists of axes: as PyTorch sees them, and as a Keras layer stores them.
 
 Axes of both lists are products of the same elementary axes. Layers store the channels last; the lists of stored axes
 leave out the batch. Views, permutations and slices change only PyTorch's axes. A layer that permutes is added only when
@@ -21,7 +20,7 @@ from harness.torch_import.registry import UntranslatableError
 
 @dataclass(frozen=True, eq=False)
 class ValueAxis:
-    """An elementary axis: an axis, or a factor of one. Two axes of the same size are not equal."""
+    """An axis, or a factor of an axis that a reshaping has divided. Two objects are never equal, even of equal size."""
 
     size: int
     is_batch: bool = False
@@ -194,8 +193,7 @@ def group_of(size: int) -> Group:
 def aligned(one: Value, other: Value) -> tuple[Value, Value]:
     """Divide the axes of both values into the same elementary axes, for an operation on each pair of numbers.
 
-    An axis of size 1 stays as it is, because PyTorch broadcasts it. Raises `UntranslatableError` if the shapes do not
-    fit.
+    An axis of size 1 stays, because PyTorch broadcasts it. Raises `UntranslatableError` if the shapes do not fit.
     """
     rank = max(len(one.view), len(other.view))
     one, other = (replace(v, view=((),) * (rank - len(v.view)) + v.view) for v in (one, other))

@@ -128,8 +128,7 @@ def measure_sensitivity(
 ) -> list[Point]:
     """Return how well Gi-scores from random subsets of the examples predict the gap, for each number of batches.
 
-    Each point has `REPETITIONS` subsets, which are the same for all models. `study` must have this number of
-    repetitions.
+    Each point has `REPETITIONS` subsets, the same for all models. `study` must have this number of repetitions.
     """
     responses, points = {model: study.responses[model] for model in compared.models}, []
     for chosen in perturbations:

@@ -33,8 +33,7 @@ def evaluate_task(
     """Evaluate the models of the task `name` as backbones. Results of finished models come from the cache.
 
     `data` names the images: `digits` or another dataset of recipes, an .npz file with x_train, y_train, x_test and
-    y_test, or a directory with train/CLASS and test/CLASS. Classes of the task's training data are seen, all others are
-    unseen.
+    y_test, or a directory with train/CLASS and test/CLASS. Classes of the task's training data are seen, others unseen.
 
     Return the arrays `error_rate` and `kappa` (model, ssim, unseen, class), NaN for classes that are not in a cell, and
     statistics over classes (model, ssim, unseen). The attribute `failed` is JSON: model id -> why the model could not

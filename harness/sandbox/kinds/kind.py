@@ -25,8 +25,7 @@ TRIAL_S = 60.0
 class Kind(ABC):
     """Starts sandboxes of one kind, such as containers. Helper processes of the kind end when its context is left.
 
-    Subclasses in modules of this package are registered by their `name`. The thread that enters the context must
-    outlive all workers.
+    Subclasses in this package are registered by their `name`. The thread that enters the context must outlive workers.
     """
 
     name: ClassVar[str]  #: `--sandbox NAME`
