@@ -49,7 +49,7 @@ def last_weight_nodes(network: Network) -> list[int]:
 
 
 def _before(network: Network, place: int, stops: set[int]) -> set[int]:
-    """Return the positions on all paths to `place` that begin after the input or at a position in `stops`."""
+    """Return the positions on which the output at `place` depends; those before a position in `stops` do not count."""
     found, waiting = set[int](), [place]
     while waiting:
         position = waiting.pop()

@@ -47,7 +47,7 @@ class Spectrum(NamedTuple):
 
 
 def fit_power_law(data: Array) -> PowerLaw | None:
-    """Fit a power law to the largest values of positive data, its tail; None if no tail is possible.
+    """Fit a power law to the tail (the largest values) of positive data; None if no tail is possible.
 
     As in Clauset, Shalizi and Newman 2009, arXiv 0706.1062, every value except the largest is tried as x_min, and the
     least Kolmogorov-Smirnov distance decides. The maximum likelihood for n values of a tail is at alpha - 1 = n / sum

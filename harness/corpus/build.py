@@ -73,7 +73,7 @@ class Build:
         return self.task.exists()
 
     def locked(self) -> AbstractContextManager[None]:
-        """Return a context that locks the build. Raise `UserError` in it if another process builds the task."""
+        """Return a context that locks the build. Entering it raises `UserError` if another process builds the task."""
         return locked_directory(self.building, self.building.with_name(f"{self.recipe.name}.lock"), "pgdl task build")
 
     def forget(self) -> None:

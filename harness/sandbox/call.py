@@ -242,7 +242,7 @@ class Call:
             self._relieve_machine()
 
     def _relieve_machine(self) -> None:
-        """If the machine still lacks memory, kill this call and raise `Ended`, with `MEMORY` if it is to blame."""
+        """If the machine still lacks memory, kill this call and raise `Ended`: `MEMORY` if it exceeded its limits."""
         freed = end_and_measure(self._worker.end)
         if freed is None:
             return

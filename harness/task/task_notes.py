@@ -83,7 +83,7 @@ def _with_output(task: Task, output: Output) -> list[str]:
 
 
 def notes_of_contents(reference: Reference, contents: Contents | None, *, initial_weights: bool) -> list[str]:
-    """Return notes on models that are in the reference data but not in the task. `contents` is None for no models.
+    """Return notes on models that are in the reference data but not in the task; `contents` None: there are no models.
 
     `initial_weights` says whether to add a note on models without weights before training.
     """

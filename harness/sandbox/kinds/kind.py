@@ -48,7 +48,7 @@ class Kind(ABC):
 
     @classmethod
     def for_auto(cls, warn: Warn) -> Self:  # noqa: ARG003 - for kinds with a fallback
-        """Return a sandbox for `--sandbox auto`. A kind with a fallback warns and uses it instead of failing."""
+        """Return a sandbox for `--sandbox auto`. If the kind has a fallback, it may use that, with a warning."""
         return cls()
 
     @abstractmethod

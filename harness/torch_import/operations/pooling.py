@@ -34,7 +34,7 @@ def _avg_pool(
 
 
 class _Pool:
-    """A pooling of a feature map; `pads` has (before, after) per spatial axis: by how much windows exceed its ends."""
+    """A pooling of a feature map. `pads` has (before, after) for each spatial axis: how far windows exceed the map."""
 
     def __init__(
         self, network: TranslatedNetwork, x: Value, kind: str, size: Any, stride: Any, padding: Any, ceil_mode: bool
