@@ -40,8 +40,7 @@ SCRATCH = ("/tmp", "/dev/shm")
 
 
 def sandbox(job: Job, limits: Limits, slot: int) -> tuple[list[str], list[str]]:
-    """Return bubblewrap's options for `job`, and a command prefix; if root runs the harness, the prefix changes the
-    user.
+    """Return bubblewrap's options for `job`, and a prefix of its command. For root, the prefix changes the user.
 
     `slot` is the number of the sandbox among the sandboxes that exist at the same time.
     """

@@ -80,8 +80,7 @@ class Limits:
 
     @staticmethod
     def default_memory_bytes(n_gpus: int, warn: Callable[[str], object] = lambda _: None) -> int:
-        """Return the default memory limit of a call: 4 GiB, or 16 GiB with GPUs, but at most 60 % of the machine's
-        memory.
+        """Return the default memory limit of a call: 4 GiB, or 16 GiB with GPUs, but at most 60 % of all memory.
 
         The limit is a multiple of 256 MiB. `warn` receives a line if the machine's memory lowers the limit.
         """

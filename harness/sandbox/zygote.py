@@ -41,7 +41,7 @@ class WorkerReport:
     """Reads what the parent process of a forked worker reports: JSON objects, one per line, from a pipe or a socket."""
 
     def __init__(self, descriptor: int, zygote: "Zygote") -> None:
-        """Wait for the first line. Raise `StartError` if it has no process ID, or takes over `FORK_S` seconds."""
+        """Wait up to `FORK_S` seconds for the first line. Raise `StartError` unless it has the worker's process ID."""
         self._zygote = zygote
         self.ended = False  #: whether the worker's parent has closed its end
         self.facts: dict[str, Any] = {}

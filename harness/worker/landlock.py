@@ -40,8 +40,7 @@ def contain_descendants() -> None:
 
 
 def confine(paths: dict[str, list[str]]) -> None:
-    """Restrict this process for good to `paths`, which maps keys of `RIGHTS` to the paths for which the right is
-    granted.
+    """Restrict this process for good to `paths`: key of `RIGHTS` -> the paths for which this right is granted.
 
     The kernel refuses all other access that its version of Landlock can control. The process must have `no_new_privs`.
     """

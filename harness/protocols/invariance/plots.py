@@ -35,8 +35,8 @@ def plot_curves(
 ) -> list[Path]:
     """Plot the accuracy curves and cumulative curves of all models, coloured by gap, for each perturbation (figure 1).
 
-    The shaded area, as a fraction of the triangle below the dotted line, is the largest Gi-score of a model. `gaps`
-    (model id -> gap) may be empty. Return the paths of the pictures.
+    The shaded area, divided by the area below the dotted line, is the largest of the Gi-scores. `gaps` (model id ->
+    gap) may be empty. Return the paths of the pictures.
     """
     with new_figure(2 * WIDTH, HEIGHT * len(perturbations)) as figure:
         panels = figure.subplots(len(perturbations), 2, squeeze=False)

@@ -55,9 +55,9 @@ class SandboxChoice:
 
     @staticmethod
     def options_for(isolation: str) -> dict[str, str | None]:
-        """Return the command-line options (name -> value) with which calls get an isolation that a configuration names.
+        """Return the command-line options (name -> value) that give calls the isolation in a configuration.
 
-        A flag has the value None. An empty value means that the option can be left out.
+        A flag has the value None. An option with an empty value can be left out.
         """
         kind, _, runtime = isolation.partition("/")
         if kind == "bubblewrap":  # the isolation of the kinds that `auto` tries first
