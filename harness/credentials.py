@@ -10,7 +10,7 @@ from harness.text import HIDDEN, without_passwords
 #: Default file for records.
 RESULTS = "results.db"
 
-#: A value may be secret if its name has one of these words, or their plural.
+#: A value may be secret if its name contains one of these words or its plural.
 _SECRETS = {"apikey", "auth", "authorization", "bearer", "cookie", "key", "passcode", "passw", "pwd", "secret"}
 
 #: A value may be secret if a word in its name ends with one of these, as in `dbpassword` or `MYTOKEN`.

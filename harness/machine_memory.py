@@ -89,7 +89,7 @@ def memory_kills() -> int:
     return total
 
 
-@functools.cache  # these groups stay the same even if the process moves to a group inside them
+@functools.cache  # they still limit the process if it moves to a group inside them
 def _groups(proc: Path = Path("/proc/self")) -> tuple[_Group, ...]:
     """Return the control groups that can limit the memory of a process, the innermost first."""
     if sys.platform != "linux":

@@ -99,8 +99,8 @@ class StatementWatch:
     def __init__(self, connection: sqlite3.Connection, file: Path) -> None:
         self._file = file
         self.begin()
-        # The driver drops exceptions of its callback, and so also those of signal handlers. Python calls a handler when
-        # Python code resumes: in a function before its first line, but in a started generator inside of `try`.
+        # The driver drops exceptions of its callback, even those of signal handlers. Python calls a handler when Python
+        # code resumes: in a function before its first line, but in a started generator inside of `try`.
         checks = self._checks()
         next(checks)
         connection.set_progress_handler(checks.__next__, LOOK)

@@ -13,7 +13,7 @@ def run_threads(
 ) -> Generator[Item]:
     """Start threads, and yield their results from a queue until all threads have ended.
 
-    Each thread puts its results into the queue, and None when it ends. An exception in the queue is raised here.
+    Each thread puts its results, and finally None, into the queue. An exception in the queue is raised here.
     """
     for thread in threads:
         thread.start()

@@ -97,7 +97,7 @@ def _moments(features: Any) -> tuple[Any, Any]:
     """Return the mean (features,) of a batch of features (n, ...), and squared distances (n,) from it."""
     rows = tf.reshape(features, (-1, math.prod(features.shape[1:])))
     first = rows[0]
-    apart = rows - first  # so that constant features have the variance 0
+    apart = rows - first  # the variance of constant features is then exactly 0
     means = tf.reduce_mean(apart, axis=0)
     return first + means, tf.reduce_sum(tf.math.squared_difference(apart, means), axis=1)
 

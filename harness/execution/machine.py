@@ -60,7 +60,7 @@ class Cores:
 
 
 def memory_for(memory_bytes: int | None, warn: Warn = lambda _: None) -> int:
-    """Return `memory_bytes`, or this machine's default for None. Raise `UserError` if the machine has less memory."""
+    """Return `memory_bytes`, or if None this machine's default. Raise `UserError` if the machine has less memory."""
     if memory_bytes is None:
         return Limits.default_memory_bytes(len(find_gpus()), warn)
     memory = usable_memory()

@@ -14,7 +14,7 @@ from harness.sandbox import Limits
 class Allowance:
     """The seconds that a call may take, by itself or together with other calls."""
 
-    budget: int | None  #: number of the budget that shares the seconds; None if they are for this call alone
+    budget: int | None  #: number of the budget whose calls share the seconds; None if they are for this call alone
     total_s: float
     spent_s: float  #: seconds of the budget used by calls outside the executor
     meaning: str  #: name of the limit in messages, e.g. "the time limit of 300 s"

@@ -76,7 +76,7 @@ class ListedFile:
 class Listing:
     """The files of tasks in a zip archive, and the positions of all members."""
 
-    tasks: dict[str, dict[str, ListedFile]]  #: wanted task -> path -> file; other tasks have no paths
+    tasks: dict[str, dict[str, ListedFile]]  #: task -> path -> file; empty for tasks that are not wanted
     sha256: str  #: digest of names, sizes and checksums of all members
     boundaries: Sequence[int]  #: ascending positions where members begin, and finally where the list begins
 

@@ -165,7 +165,7 @@ def content_range(response: requests.Response) -> tuple[int, int]:
 
 
 def version_of(response: requests.Response) -> str | None:
-    """Return the ETag of an answer, as printable text; None if it has none."""
+    """Return the ETag of an answer as printable text; None without an ETag."""
     text = response.headers.get("ETag")
     return None if text is None else printable(text)[:200]
 

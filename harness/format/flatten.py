@@ -30,8 +30,8 @@ class FlatLayer:
 
     name: str  #: the names of the nested models that contain the layer, then the layer's own name, joined by dots
     group: str  #: the layer's group in a weight file of Keras 3, such as `layers/sequential/layers/dense_1`
-    definition: dict[str, Any]  #: outermost nested model that contains the layer; None if there is none
-    model: str | None  #: name of the outermost nested model around the layer; None without a nested model
+    definition: dict[str, Any]  #: class and settings in canonical form
+    model: str | None  #: name of the outermost nested model that contains the layer; None if there is none
     is_trained: bool  #: whether training changed the layer's weights
 
 

@@ -37,10 +37,9 @@ class LayerCall:
 def keras_order(calls: Sequence[LayerCall], output: int) -> list[int]:
     """Return the numbers of the calls that lead to call number `output`, in the order in which Keras lists layers.
 
-    In `calls`, each call comes after the calls that compute its inputs. The result is sorted by the length of the
-    longest path to the output, the longest first; all calls of a layer have the longest path of any of them. Among
-    equal paths, the order is that of a depth-first walk from the output. The first calls of all layers are in the order
-    of the model's `get_weights()`.
+    In `calls`, each call comes after the calls that compute its inputs. Layers with a longer path to the output come
+    first; the path of a layer is the longest of any of its calls. Ties are in the order of a depth-first walk from the
+    output. So the first calls of all layers are in the order of the model's `get_weights()`.
     """
     visited: dict[int, int] = {}  # layer -> number, in the order of the walk
     upstream_first: list[int] = []

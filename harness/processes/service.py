@@ -2,7 +2,7 @@
 
 PROGRAM is a module with a function `prepare(runtime, *arguments)`: it gets the name of a runtime, and returns a
 function `answer(question, say)`. Questions come over the socket at standard input. For each call of `say(EVENT)`, the
-process sends `["event", EVENT]`. Then it sends one of
+process sends `["event", EVENT]`, and at the end one of these:
 
 - `["answer", ANSWER]`,
 - `["problem", LINE]`, if `answer` raises `UserError`, `OSError`, `FloatingPointError` or `MemoryError`,

@@ -80,7 +80,7 @@ class WorkerReport:
 
 
 class Zygote:
-    """A process that has imported a framework and forks workers. It ends when the thread that created it ends."""
+    """A process that has imported a framework and forks workers. It is killed if the thread that created it ends."""
 
     def __init__(self, job: Job) -> None:
         """Start a process that forks workers for all jobs with the same code, runtime, threads and device as `job`."""
@@ -151,7 +151,7 @@ class Zygotes:
         self._are_given_up = False
 
     def begin(self, trials: Sequence[Job]) -> None:
-        """For each runtime of these jobs, start a process that forks workers, without waiting for its imports."""
+        """Start a process that forks workers for each runtime of these jobs. Do not wait for its imports."""
         for job in trials:
             if job.runtime not in self._by_runtime:
                 self._by_runtime[job.runtime] = Zygote(job)

@@ -18,7 +18,7 @@ from harness.torch_import.pt2 import TYPES, ArgumentReference, Graph, GraphOpera
 from harness.torch_import.registry import BY_HAND, UntranslatableError, translations
 from harness.torch_import.values import Value, ValueAxis, group_of
 
-#: Operations that return their first argument unchanged.
+#: Operations whose result is their first argument.
 _IDLE = {"_to_copy", "alias", "clone", "contiguous", "detach", "lift_fresh_copy", "requires_grad", "to", "type_as"}
 
 #: Operations that only check sizes.

@@ -57,7 +57,7 @@ class Value:
             return joined._regrouped(shape)
 
     def _joined(self) -> "Value":
-        """If axes follow each other in both `view` and `stored`, make them one axis. Return the value."""
+        """Return the value with axes that are neighbours in both `view` and `stored` joined to a single axis."""
         for group in self.view:
             for pair in itertools.pairwise(group):
                 if any(pair in itertools.pairwise(stored) for stored in self.stored):

@@ -1,14 +1,7 @@
 """Builds a Keras model from its architecture in canonical form, with Keras 2 or with Keras 3 on any framework.
 
-The harness writes the canonical form. It has only built-in layers and plain settings:
-
-* `{"format": "layers", "input_shape": [...], "layers": [{"class_name", "config"}, ...]}` is a Sequential model.
-* `{"format": "graph", "input_shape": [...], "layers": [{"class_name", "config", "inputs"}, ...]}` is a functional
-  model. `inputs` are positions in `layers`, with -1 for the model's input. The last layer computes the model's output.
-  An entry `{"layer", "inputs"}` calls the layer at an earlier position again. `keywords` maps names of arguments to a
-  position, true or false.
-
-If the model ends in a softmax or log-softmax, `"softmax"` is the position of its layer.
+The harness writes the canonical form, which has only built-in layers and plain settings. harness/format/architecture.py
+describes it.
 """
 
 import functools
@@ -112,7 +105,7 @@ def _make(definition: dict[str, Any], keras: Any) -> Any:
 
 @functools.cache
 def _disabled(class_name: str, keras: Any) -> type:
-    """Return a class of layers that return their input. It is registered, so that models with it can be copied."""
+    """Return a class of layers that return their input, registered with Keras: models with them can be copied."""
     parent = getattr(keras.layers, class_name)
     members = {"call": _return_input, "__module__": parent.__module__}
     register = keras.utils.register_keras_serializable(package="disabled", name=class_name)

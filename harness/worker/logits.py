@@ -15,7 +15,7 @@ def add_logits(model: Any, architecture: Mapping[str, Any], keras: Any) -> None:
         with _passing(last, keras):
             return model(inputs, training=training)
 
-    logits.__module__ = keras.__name__  # so that AutoGraph does not convert it
+    logits.__module__ = keras.__name__  # AutoGraph leaves functions of Keras unchanged
     object.__setattr__(model, "logits", logits)  # bypasses the framework's tracking of attributes
 
 

@@ -1,4 +1,4 @@
-"""Makes the names of Keras that measures of 2020 use aliases of the active Keras, and restores optimizers of that time.
+"""Redirects imports of Keras in measures of 2020 to the active Keras, and restores optimizers of that time.
 
 Without aliases, `tensorflow.python.keras`, and with Keras 2 also `keras`, would be another Keras; no layer of the model
 would be an instance of its classes.
