@@ -122,7 +122,7 @@ class _Parsed:
         return None, sample[1]
 
     def _learn(self, payload: bytes, numbers: bytes, label: int) -> None:
-        """Remember the bytes around `numbers`, if a test parses other numbers in their place correctly."""
+        """Remember the bytes around `numbers`, if other numbers in their place pass a test of the parser."""
         place = payload.find(numbers)
         if place < 0 or payload.find(numbers, place + 1) >= 0 or len(self._labels) >= MOST:
             return

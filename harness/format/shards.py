@@ -101,7 +101,7 @@ def count_samples(shard: Path) -> int:
 
 
 def expected_samples(shard: Path) -> int:
-    """Return the number of records in a shard. If the first record's size divides the file's, all count as equal."""
+    """Estimate the number of records in a shard from the first record's size; if it does not divide the file, count."""
     with mapped(shard) as data:
         _, length = next(payloads(data, shard))
         number, rest = divmod(len(data), length + FRAMING)

@@ -67,7 +67,7 @@ class StoredModel:
 
 
 def _start(path: Path) -> bytes:
-    """Return the first bytes of a file, which may be private; raises `UserError` if the file is missing."""
+    """Return the first bytes of a file; raises `UserError` if it is missing."""
     if not os.path.lexists(path):
         raise UserError(
             "missing", file=path, expected="a file", found="nothing", remedy="paths begin at the table's directory"

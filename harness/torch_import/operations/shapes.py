@@ -158,7 +158,7 @@ def _stack(network: TranslatedNetwork, tensors: list[Any], dim: int = 0) -> Valu
 
 
 def _with_own_axis(network: TranslatedNetwork, value: Value, dim: int) -> Value:
-    """Make PyTorch's axis `dim` an axis of the layer's output, too, and return the value."""
+    """Return the value, stored so that PyTorch's axis `dim` is also an axis of the layer's output."""
     value = network.settled(value)
     group = value.view[dim]
     if group in value.stored and group:
