@@ -127,7 +127,7 @@ class _Archive:
         return {name: (entry, f"{self.home}data/{folder}/{entry['path_name']}") for name, entry in config.items()}
 
     def read(self, name: str, entry: Mapping[str, Any], member: str) -> Array:
-        """Return the tensor `name`; `entry` declares its type, shape, offset and strides in the member's numbers."""
+        """Return the tensor `name` from a member's numbers; `entry` declares type, shape, offset and strides."""
         if entry["use_pickle"]:
             remedy = f"pickled data are never read; export the module on the CPU: {_REMEDY}"
             raise UserError(f"weight {printable(name)}", expected="plain bytes", found="a pickle", remedy=remedy)

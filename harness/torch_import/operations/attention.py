@@ -45,13 +45,13 @@ class Scores:
         return replace(value, source=replace(self, **changes))
 
     def normalized(self, value: Value, dim: int) -> Value:
-        """Note in `value`, whose source these scores are, that a softmax over the keys follows. Return the value."""
+        """Return `value`, which these scores compute, with the note that a softmax over the keys follows."""
         if dim not in (-1, len(value.view) - 1) or size_of(value.view[-1]) != self.key.shape[-2]:
             raise UntranslatableError("is a softmax of scores along another axis than the keys")
         return self._with(value, is_normalized=True)
 
     def scaled(self, value: Value, numbers: Any) -> Value:
-        """Multiply `value`, whose source these scores are, by a number or by a number for each head."""
+        """Return `value`, which these scores compute, times a number, or times a number for each head."""
         if self.is_normalized:
             raise UntranslatableError("multiplies the weights of an attention by constants")
         factors = _of_each_example(value, numbers)
@@ -61,7 +61,7 @@ class Scores:
         return self._with(value, scale=self.scale * of_heads[..., 0], bias=self.bias * factors)
 
     def shifted(self, value: Value, numbers: Any) -> Value:
-        """Add constants to `value`, whose source these scores are."""
+        """Return `value`, which these scores compute, plus constants."""
         if self.is_normalized:
             raise UntranslatableError("adds constants to the weights of an attention")
         return self._with(value, bias=self.bias + np.maximum(_of_each_example(value, numbers), -1e9))
