@@ -45,7 +45,7 @@ def put(content: str | bytes) -> None:
 
 @contextmanager
 def output() -> Iterator[BinaryIO]:
-    """Yield a stream whose content is written like that of `put`; on a terminal, at the end of the context."""
+    """Yield a stream that writes like `put`; on a terminal, it writes at the end of the context."""
     if not sys.stdout.isatty():
         sys.stdout.flush()
         yield sys.stdout.buffer
