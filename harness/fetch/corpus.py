@@ -104,7 +104,7 @@ def _plan(source: ArchiveSource, wanted: WantedTasks, task: KnownTask, root: Pat
 
 
 def _note_versions(sources: Iterable[ArchiveSource], watcher: Watcher) -> None:
-    """Name the version of each archive whose digest is not in the catalogue."""
+    """Tell the user the version of each archive whose digest is not in the catalogue."""
     for source in sources:
         if not source.is_pinned:
             version = f"{source.length} bytes, ETag {source.etag or 'none'}"
