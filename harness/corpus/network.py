@@ -24,7 +24,7 @@ def training_network(layers: Sequence[Layer], input_shape: Sequence[int], weight
 
 
 def saved_config(layers: Sequence[Layer], input_shape: Sequence[int]) -> dict[str, Any]:
-    """Return the content of config.json (a list, or Keras' JSON) for those layers that have an effect after training."""
+    """Return the content of config.json (a list, or Keras' JSON) for the layers that have an effect after training."""
     kept = _without_training(layers)
     if any("inputs" in layer for layer in kept):
         config: dict[str, Any] = json.loads(_build(kept, input_shape).to_json())
