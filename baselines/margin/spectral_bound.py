@@ -54,7 +54,7 @@ def _bound(terms: Terms, norms: Array, delta: float) -> float:
 
 @shared
 def largest_square(subject: Subject) -> float:
-    """Return B^2, the largest squared norm of a training input behind constant layers such as `Rescaling`."""
+    """Return B^2, the largest squared norm of a training input, after constant layers such as `Rescaling`."""
     network, inputs = subject.network, subject.examples.inputs
     begin = weights_begin(network.nodes)
     if begin == INPUT:

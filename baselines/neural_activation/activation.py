@@ -1,7 +1,7 @@
 """Cognitive neural activation (CNA): how the activity of deep layers varies with the complexity of the input.
 
-For an image x, alpha(x) is the entropy of its pixels, and beta(x) the slope of the layers' summed pre-activations over
-depth (see `curve`).
+For an image x, alpha(x) is the entropy of its pixels. beta(x) is the slope, over depth, of the sums of each layer's
+pre-activations (see `curve`).
 
 Refused: the slope has fewer than two layers.
 
@@ -48,8 +48,8 @@ def cna_area(
     Source: Gain and Siegelmann 2020, Abstraction Mechanisms Predict Generalization in Deep Neural Networks (ICML), eq.
     5. Work: 2 forward passes. Draws: depend on the order of input dimensions and of examples.
 
-    Gain and Siegelmann compare with held-out images. Measures have no held-out images; training images that are
-    randomly flipped, shifted and noisy replace them. As in the paper, alpha is the entropy before augmentation. For
+    Gain and Siegelmann compare with held-out images. A measure has no held-out images, so they are replaced by training
+    images that are randomly flipped, shifted and noisy. As in the paper, alpha is the entropy before augmentation. For
     held-out data, call `area_between` on two `curve.curve`s.
     """
     return _area(subject, include_output_layer, n_bins, parity_polygon, n_samples, seed)
@@ -68,7 +68,7 @@ def cna_margin(
     Generalization in Deep Neural Networks (ICML), eq. 7. Work: 2 forward passes. Draws: depend on the order of input
     dimensions and of examples.
 
-    The margin of a network that fits its training set is about 1, and the value about `cna_area`.
+    If a network fits its training set, its margin is about 1, and the value about that of `cna_area`.
     """
     area = _area(subject, include_output_layer, n_bins, parity_polygon, n_samples, seed)
     return area * _margin(subject, statistic, space, n_samples, seed)

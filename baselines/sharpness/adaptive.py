@@ -136,7 +136,7 @@ def _loss_at(space: WeightSpace, some: slice, losses: Losses, points: Array) -> 
 
 
 def _losses_of_normalized(logits: Any, labels: Any) -> Any:
-    """Return cross-entropies (n,) of logits that are centred and scaled to length 1; float64 prevents overflow."""
+    """Return cross-entropies (n,) of logits centred and scaled to length 1; float64 prevents overflow."""
     logits = tf.cast(logits, tf.float64)
     centred = logits - tf.reduce_mean(logits, axis=1, keepdims=True)
     lengths = tf.sqrt(tf.maximum(tf.reduce_sum(tf.square(centred), axis=1, keepdims=True), SHORTEST**2))

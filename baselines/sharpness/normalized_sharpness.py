@@ -16,10 +16,7 @@ from baselines.network.per_example import is_stacked
 
 
 def by_channels(network: Network, kernel: Kernel) -> Array:
-    """Return a kernel as an array (groups, window, inputs, outputs).
-
-    A depthwise kernel counts as one group with one input, whose outputs are all its filters.
-    """
+    """Return a kernel as (groups, window, inputs, outputs); a depthwise kernel has one group with one input."""
     array = kernel.array
     window = math.prod(array.shape[:-2])
     if kernel.is_depthwise:
@@ -31,7 +28,7 @@ def moments_by_channels(network: Network, moments: Array) -> Iterator[Array]:
     """Yield the entries of each kernel, in the shape of `by_channels`, from a result (weights,) of `weight_moments`."""
     place, first = None, 0
     for kernel in network.kernels:
-        if kernel.node != place:  # biases come first
+        if kernel.node != place:  # biases come before
             place = kernel.node
             first += network.shape(place)[-1] if network.nodes[place].config["use_bias"] else 0
         last = first + kernel.array.size
@@ -53,7 +50,7 @@ def _groups(network: Network, kernel: Kernel) -> int:
     return int(node.config["groups"]) if node.kind in ("Conv1D", "Conv2D", "Conv3D") else 1
 
 
-#: Largest number of rounds of the minimization, and the relative change at which it ends.
+#: Maximum number of rounds of the minimization; relative change at which it ends.
 N_ROUNDS, TOLERANCE = 1000, 1e-6
 
 

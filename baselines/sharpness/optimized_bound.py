@@ -20,8 +20,8 @@ LARGEST, PRECISION = 0.1, 100.0
 #: delta, the probability with which the bound may fail.
 CONFIDENCE = 0.025
 
-#: Initial deviation, divided by the magnitude of the weight. Magnitudes below this fraction of their root mean square
-#: are replaced by it.
+#: Initial standard deviation, divided by the magnitude of the weight, which counts as at least this fraction of the
+#: weights' root mean square.
 BEGIN = 0.1
 
 # Constants of Adam
@@ -72,7 +72,7 @@ def pacbayes_optimized(
 
 
 def complexity(logarithms: Array, distance: float, m: int) -> float:
-    """Return the right side of the formula of `pacbayes_optimized`, in nats, at the best lambda.
+    """Return the right side of the formula of `pacbayes_optimized`, in nats, for the best lambda.
 
     `logarithms` (n,) are those of the noise's deviations, `distance` is |w - w0|^2, m the number of training examples.
     """
@@ -87,7 +87,7 @@ def complexity(logarithms: Array, distance: float, m: int) -> float:
 
 
 def _variance(variances: float, distance: float, n: int) -> float:
-    """Return the variance of the prior that makes the divergence smallest, at most the largest lambda."""
+    """Return the variance of the prior with which the divergence is smallest, but at most the largest lambda."""
     return min((variances + distance) / n, LARGEST * math.exp(-1 / PRECISION))
 
 

@@ -16,12 +16,12 @@ from baselines.network import Network, read_nodes
 from baselines.sharpness.box import ATTACKED, BATCH_SIZE, N_RESTARTS, N_STEPS, box_scale, walk
 from baselines.sharpness.weight_space import WeightSpace
 
-# Constants of the kit's own code
+# Constants of the kit's code
 LARGEST_RATIO = 2.0
 N_HALVINGS = 20
 LEARNING_RATE = 1e-3
-TOLERANCE = 0.01  #: difference of accuracies at which the search ends
-ENOUGH = 0.8  #: accuracy below which no further descent starts
+TOLERANCE = 0.01  #: the search ends at this difference of accuracies
+ENOUGH = 0.8  #: no further descent starts once the accuracy is below
 
 
 @measure(Need.LABELS, Need.GRADIENTS)
@@ -61,7 +61,7 @@ def sharpness_starter_kit(
 
 
 class _AllWeights(Network):
-    """A network whose variables are all arrays, including moving averages of batch normalization."""
+    """A network whose variables are all arrays, even moving averages of batch normalization."""
 
     @property
     def variables(self) -> list[Any]:
@@ -95,7 +95,7 @@ def _ratio_of_the_kit(subject: Subject, accuracy_drop: float, seed: int) -> floa
 
 
 def _samples(examples: Sample, rng: np.random.Generator) -> Iterator[Sample]:
-    """Yield a sample for each descent and its accuracy; the training set is shuffled again when it is used up."""
+    """Yield examples for each descent and its accuracy. When all training examples are used, shuffle them again."""
     order, number = np.empty(0, int), N_STEPS * BATCH_SIZE + ATTACKED
     while True:
         while len(order) < number:

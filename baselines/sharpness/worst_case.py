@@ -22,7 +22,7 @@ from baselines.core.subject import Subject
 from baselines.sharpness.box import box_scale
 from baselines.sharpness.pacbayes import common_variance, isotropic_bound, magnitude_bound, moved, trained
 
-CONFIDENCE = 0.05  #: delta, the probability with which a magnitude-aware bound may fail
+CONFIDENCE = 0.05  #: delta, the probability with which a bound for relative changes may fail
 
 
 # The bounds, as functions of weights and scales

@@ -1,4 +1,4 @@
-"""Measures that depend on the architecture alone, so that models of equal architecture tie."""
+"""Measures that depend only on the architecture, so that models of equal architecture tie."""
 
 import math
 from collections.abc import Iterator
@@ -73,7 +73,7 @@ def vc_dim_piecewise_linear(subject: Subject) -> float:
 
 
 def _layers(network: Network) -> Iterator[tuple[int, int]]:
-    """Yield the numbers of parameters and units of every kernel; a bias belongs to its layer's last kernel."""
+    """Yield the numbers of parameters and units of every kernel. A bias is counted with its layer's last kernel."""
     kernels = network.kernels
     for kernel, following in zip_longest(kernels, kernels[1:]):
         shape, node = kernel.array.shape, network.nodes[kernel.node]
