@@ -13,6 +13,8 @@ from harness.errors import UserError
 from harness.submission import find_flaw, find_submission, find_submissions, names_of_files, write_files
 from harness.submission.name import clean
 
+pytestmark = pytest.mark.usefixtures("read_here")
+
 HELPED = {"complexity.py": MEASURE, "helpers/margins.py": b"K = 3\n", "table.bin": bytes(range(256))}
 
 
