@@ -67,7 +67,7 @@ def remark_on_missing_values(rows: Sequence[Row]) -> list[str]:
     lacking = {row.label: row.failures - Counter({MISSING: row.stale}) for row in rows}
     named = [f"{label} ({counted(failures)})" for label, failures in lacking.items() if failures]
     outcomes = {outcome for failures in lacking.values() for outcome in failures}
-    advice = ["repeating pgdl run makes missing calls"] if MISSING in outcomes else []
+    advice = ["a repeated run makes missing calls"] if MISSING in outcomes else []
     advice += ["pgdl report says why calls failed"] if outcomes - {MISSING} else []
     return [f"without a value for every model: {abbreviated(named)}; {', '.join(advice)}"] if named else []
 

@@ -75,8 +75,8 @@ def test_a_baseline_outside_the_sandbox_is_marked_as_both(tmp_path: Path) -> Non
 def test_what_a_reader_must_know_stands_below(board: Board) -> None:
     assert board.notes[:3] == [
         "the same files under several names: bold, broken, half, winner",
-        "without a value for every model: broken (14 missing, 2 CRASH), half (8 missing); repeating pgdl run makes "
-        "missing calls, pgdl report says why calls failed",
+        "without a value for every model: broken (14 missing, 2 CRASH), half (8 missing); a repeated run makes missing "
+        "calls, pgdl report says why calls failed",
         RULE,
     ]
     assert any("noisy oracle" in note for note in board.notes)

@@ -67,7 +67,7 @@ def test_a_row_on_open_tasks_has_its_interval_and_rank_and_its_results_need_no_s
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("interrupted", ["mine (14 missing); repeating pgdl run makes missing calls"]),
+        ("interrupted", ["mine (14 missing); a repeated run makes missing calls"]),
         ("failed", ["mine (16 CRASH); pgdl report says why calls failed"]),
         ("rounded", []),
     ],
