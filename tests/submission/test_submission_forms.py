@@ -87,7 +87,9 @@ def test_without_complexity_py_it_is_told_what_there_is(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     assert problem_of(tmp_path / "empty").endswith("found nothing")
     many = write_folder(tmp_path / "many", {f"{letter}.py": MEASURE for letter in "fedcba"})
-    assert problem_of(many).endswith("found a.py, b.py, c.py, d.py ...")
+    assert problem_of(many).endswith(
+        "found a.py, b.py, c.py, d.py ...; to hand in a single .py file, name the file itself"
+    )
 
 
 def test_a_file_of_another_kind_is_a_wrong_argument(tmp_path: Path) -> None:
@@ -99,14 +101,14 @@ def test_a_file_of_another_kind_is_a_wrong_argument(tmp_path: Path) -> None:
 
 
 def test_an_empty_name_is_not_the_current_directory() -> None:
-    with pytest.raises(UserError, match=r"^'': no such file, directory, zip or baseline; "):
+    with pytest.raises(UserError, match=r"^'': no such file, directory, zip or measure; "):
         find_submission("")
 
 
 def test_a_name_of_nothing_says_where_the_baselines_are_listed() -> None:
-    with pytest.raises(UserError, match=r"^no-such-thing: no such file, directory, zip or baseline; ") as error:
+    with pytest.raises(UserError, match=r"^no-such-thing: no such file, directory, zip or measure; ") as error:
         find_submission("no-such-thing")
-    assert str(error.value).endswith("; pgdl measures lists the baselines")
+    assert str(error.value).endswith("; pgdl measures lists the measures")
 
 
 def test_a_misspelt_baseline_is_recognised() -> None:
