@@ -200,10 +200,8 @@ def test_of_long_output_only_the_end_is_kept(capsys: pytest.CaptureFixture[str])
 
 
 def test_frames_of_libraries_do_not_hide_the_line_of_the_submission(capsys: pytest.CaptureFixture[str]) -> None:
-    frame, own = (
-        '  File "/venv/site-packages/keras/a.py", line 1 in f',
-        '  File "/job/submission/complexity.py", line 4',
-    )
+    frame = '  File "/venv/site-packages/keras/a.py", line 1 in f'
+    own = '  File "/job/submission/complexity.py", line 4'
     late = CallResult(Outcome.TIMEOUT, message="exceeded 8 s", output_tail="\n".join(["Stack:", *[frame] * 50, own]))
     assert shown(capsys, late)[1][2:] == ["  | Stack:", "  |   ... 50 frames of libraries", f"  | {own}"]
     assert len(shown(capsys, late, whole=True)[1]) == 54
