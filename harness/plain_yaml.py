@@ -4,6 +4,7 @@ Anchors, aliases and merges are refused, because a short text with them can have
 are refused, because programs interpret them differently. The caller bounds the number of bytes.
 """
 
+import io
 from typing import Any
 
 import yaml
@@ -17,9 +18,9 @@ _TEXT, _MERGE = "tag:yaml.org,2002:str", "tag:yaml.org,2002:merge"
 def parse_yaml(content: bytes) -> Any:
     """Return the content of YAML in UTF-8. Raise `ValueError` if it is invalid, refused, or beyond the bounds."""
     try:
-        return yaml.load(content.decode(), Loader=_Loader)
+        return yaml.load(io.StringIO(content.decode()), Loader=_Loader)  # of a stream, PyYAML's errors quote no lines
     except (yaml.YAMLError, RecursionError) as error:
-        raise ValueError(" ".join(str(error).split())) from error
+        raise ValueError(" ".join(str(error).replace('"<file>", ', "").split())) from error
     except (OverflowError, TypeError, AttributeError, LookupError) as error:  # from an impossible date or number
         raise ValueError(f"a value that cannot be read: {error}") from error
 
@@ -27,7 +28,7 @@ def parse_yaml(content: bytes) -> Any:
 class _Loader(yaml.SafeLoader):
     """A loader that refuses all but plain values, lists and mappings before it builds objects."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: io.StringIO) -> None:
         super().__init__(text)
         self._depth = self._values = 0
 

@@ -42,9 +42,10 @@ def test_folders_on_the_way_are_made(pgdl: Pgdl, folder: Path) -> None:
     assert find_submission(str(folder / "a" / "b" / "my_measure")).name == "my_measure"
 
 
-@pytest.mark.parametrize("name", ["a: b", "# one", "back\\N", '"""'])
+@pytest.mark.parametrize("name", ["a: b", "# one", "back\\N", '"""', ""])
 def test_names_that_would_break_the_template_are_refused(name: str, pgdl: Pgdl, folder: Path) -> None:
-    assert "expected at most 80 ASCII letters, digits" in pgdl("new", name).refusal()
+    refusal = pgdl("new", name).refusal()
+    assert f"{name or repr(name)}: not a valid name: expected at most 80 ASCII letters, digits" in refusal
     assert list(folder.iterdir()) == []
 
 
