@@ -14,6 +14,7 @@ from harness.errors import UserError, Warn
 from harness.gpus import Gpu, find_gpus
 from harness.machine_memory import usable_memory
 from harness.sandbox import Limits
+from harness.text import counted
 
 #: Minimum memory limit of a call in bytes: the import of a framework needs it.
 LEAST_MEMORY = 256 * MIB
@@ -66,7 +67,8 @@ def memory_for(memory_bytes: int | None, warn: Warn = lambda _: None) -> int:
     memory = usable_memory()
     if not LEAST_MEMORY <= memory_bytes <= memory.total:
         expected = f"from 256M, which imports need, to {memory.whose} {memory.total / GIB:.1f}G"
-        raise UserError("--memory", expected=expected, found=f"{memory_bytes / MIB:.0f}M")
+        found = f"{memory_bytes // MIB}M" if memory_bytes >= MIB else counted(memory_bytes, "byte")
+        raise UserError("--memory", expected=expected, found=found)
     return memory_bytes
 
 

@@ -5,6 +5,7 @@ and `deterministic` have an effect, so a malformed line is refused only if it ha
 accepted, such as prose, or the metadata of the competition of 2020.
 """
 
+import io
 import re
 import reprlib
 from collections.abc import Iterator, Mapping
@@ -52,7 +53,8 @@ def _known_keys(file: str, content: bytes) -> tuple[dict[str, str], tuple[str, .
     found: dict[str, str] = {}
     unknown: list[str] = []
     try:
-        for key, value in _pairs(yaml.parse(content.decode("utf-8-sig"), yaml.SafeLoader)):
+        text = io.StringIO(content.decode("utf-8-sig"))  # of a stream, PyYAML's errors quote no lines
+        for key, value in _pairs(yaml.parse(text, yaml.SafeLoader)):
             name = key.value if isinstance(key, yaml.ScalarEvent) else None
             if name == "<<":
                 raise SubmissionError(f"{file}: expected `key: value` lines, found a merge")
@@ -67,7 +69,8 @@ def _known_keys(file: str, content: bytes) -> tuple[dict[str, str], tuple[str, .
     except UnicodeDecodeError as error:
         raise _MalformedError(f"expected UTF-8, found {error.object[error.start : error.end]!r}") from error
     except yaml.YAMLError as error:
-        raise _MalformedError(f"expected YAML: {' '.join(str(error).split())[:200]}") from error
+        problem = " ".join(str(error).replace('"<file>", ', "").split())
+        raise _MalformedError(f"expected YAML: {problem[:200]}") from error
     for key, choices in CHOICES.items():
         if (value := found.get(key, "")) and value not in choices:
             raise SubmissionError(f"{file}: {key}: expected {' or '.join(choices)}, found {reprlib.repr(value)}")

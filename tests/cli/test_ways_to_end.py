@@ -46,7 +46,7 @@ def test_typing_errors_get_a_suggestion(arguments: list[str], hint: str, pgdl: P
         ("--time-limit", "1e10", "at most 2592000 (30 days)"),
         ("--workers", "10000", "expected a number from 1 to "),
         ("--memory", "900G", "to the machine's"),
-        ("--memory", "1K", "expected from 256M, which imports need, to"),
+        ("--memory", "1", "G, found 1 byte"),
         ("--seed", str(2**64), "is not in the range"),
         ("--seed", "-1", "is not in the range"),
     ],
