@@ -93,8 +93,8 @@ def prepare(chosen: Execution, tasks: Sequence[TaskFiles], progress: Progress) -
         sandbox, chosen.memory_bytes, chosen.workers, progress.warn, **chosen.executor_parameters
     )
     settings = RunSettings(
-        limits=executor.limits, time_limit_s=chosen.time_limit_s, time_budget=TimeBudget(chosen.time_budget),
-        seed=chosen.seed, runtime=chosen.runtime, withhold=Withhold(chosen.withhold),
+        limits=executor.limits, time_limit_s=float(chosen.time_limit_s), time_budget=TimeBudget(chosen.time_budget),
+        seed=int(chosen.seed), runtime=chosen.runtime, withhold=Withhold(chosen.withhold),
     )  # fmt: skip
     executor.require_unseen([*_private_files(tasks), cache_directory("staged")])
     return settings, executor
