@@ -2,9 +2,9 @@
 
 import hashlib
 import json
-from dataclasses import asdict, astuple, dataclass, replace
+from dataclasses import asdict, astuple, dataclass, fields, replace
 from functools import cached_property, lru_cache
-from typing import get_type_hints
+from typing import Any, get_type_hints
 
 from harness.parsing import parse_json
 from harness.text import is_line
@@ -60,7 +60,25 @@ class Configuration:
         return json.dumps(asdict(self))
 
 
-@lru_cache(maxsize=1024)  # requests have only few different configurations
+#: The columns of a record that describe its configuration, in the order of the fields of `Configuration`.
+RECORDED = tuple("sandbox" if field.name == "isolation" else field.name for field in fields(Configuration))
+
+
+@lru_cache(maxsize=1024)  # records and requests have few different configurations
+def recorded_configuration(*values: Any) -> Configuration:
+    """Return the configuration that the values of the columns `RECORDED` in a record describe."""
+    found = dict(zip(RECORDED, values, strict=True))
+    sandbox = found.pop("sandbox")
+    return Configuration(isolation=isolation_of(sandbox), **found)
+
+
+def isolation_of(sandbox: str) -> str:
+    """Return the isolation in a sandbox's name in records, which may end in one of `WAYS`."""
+    isolation, _, way = sandbox.rpartition("/")
+    return isolation if way in WAYS else sandbox
+
+
+@lru_cache(maxsize=1024)
 def configuration_from(text: str) -> Configuration:
     """Return the configuration in a text that `to_json` returned. Raise `ValueError` for any other text."""
     found = parse_json(text)

@@ -23,6 +23,12 @@ class Outcome(StrEnum):
 #: Maximum length of `CallResult.output_tail` in characters.
 LONGEST_OUTPUT_TAIL = 16_000
 
+#: Upper bound of a recorded time: 30 years, in seconds, so that sums of times are finite.
+LONGEST_TIME_S = 1e9
+
+#: The message of every recorded call on a task that was hidden, whatever its outcome.
+WITHHELD = "withheld"
+
 
 @dataclass(frozen=True)
 class CallResult:

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 from harness.execution.order import FinishedCall
 from harness.execution.plan import PlannedCall
 from harness.extras import install_for_gpu
+from harness.outcome import WITHHELD
 from harness.records import Evaluation
-from harness.task.hidden import WITHHELD
 from harness.worker.runtimes import RUNTIMES
 
 

@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import re
 import selectors
 import socket
 import time
@@ -75,8 +76,13 @@ def read_claim(frame: dict[str, Any]) -> Ended:
     return Ended(Outcome.OK, value=value)
 
 
+#: Sequences that control a terminal, such as a colour or a title; one without an end only to its first character.
+_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[ -/]*[0-~])")
+
+
 def printable(text: str) -> str:
-    """Return `text` without control characters, which could control a terminal or a page; newline and tab are kept."""
+    """Return a text without escape sequences, and without control characters except newline and tab."""
+    text = _ESCAPES.sub("", text)
     return "".join(character for character in text if character.isprintable() or character in "\n\t")
 
 

@@ -10,9 +10,6 @@ from enum import StrEnum
 from harness.errors import UserError, UserErrors
 from harness.task.layout import TaskFiles
 
-#: The text that replaces a message in a record.
-WITHHELD = "withheld"
-
 REMEDY = "--withhold never shows them, for the organiser's eyes only"
 
 
