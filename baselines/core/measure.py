@@ -48,7 +48,7 @@ class Measure:
     cost: Cost
     work: str  #: passes over examples, in the notation of `baselines.core.work`
     weights: Form | None  #: weights as trained, or with normalization folded; None if the measure reads no weights
-    draws: str  #: on which orders the random draws depend: of input dimensions, of examples; empty: on neither
+    draws: str  #: orders that change the random draws even if the sample is the training set; empty: none
     order: str  #: name of a measure that orders all networks in the same way; empty if no measure does
     refused: str  #: the cases in which the measure raises `MeasureUnavailable` although its needs are met
     needs: frozenset[Need]
