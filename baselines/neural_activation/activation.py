@@ -29,12 +29,12 @@ def cna(
 ) -> float:
     """Minus the correlation between the input's entropy and the slope of activations over depth.
 
-    Formula: -corr(alpha, beta), alpha entropies of pixels, beta slopes over depth. Range: [-1, 1]; 0 if alpha or beta
-    is constant. Source: Gain and Siegelmann 2020, Abstraction Mechanisms Predict Generalization in Deep Neural Networks
-    (ICML), eq. 2.
+    Formula: -corr(alpha, beta), alpha entropies of pixels, beta slopes over depth of the layers' summed
+    pre-activations. Range: [-1, 1]; 0 if alpha or beta is constant. Source: Gain and Siegelmann 2020, Abstraction
+    Mechanisms Predict Generalization in Deep Neural Networks (ICML), eq. 2.
 
-    Bins of pixels are found in float32, so a pixel at the edge of a bin may count in the next. Images of few pixels,
-    such as hundreds, leave most bins empty; the value, even its sign, then depends on `n_bins`.
+    Bins of pixels are found in float32, so a pixel at the edge of a bin may count in the next. Images of a few hundred
+    pixels leave most bins empty; the value, even its sign, can then depend on `n_bins`.
     """
     beta = slopes(_training(subject, n_samples, seed)[1], include_output_layer)
     return -correlation(_entropies(subject, n_bins, n_samples, seed), beta)
@@ -47,9 +47,10 @@ def cna_area(
 ) -> float:  # fmt: skip
     """Area between two curves of slope over entropy: of training images, and of augmented images as held-out images.
 
-    Formula: int |beta_train - beta_heldout| d alpha, alpha entropies of pixels, beta slopes over depth. Range: [0, 1].
-    Source: Gain and Siegelmann 2020, Abstraction Mechanisms Predict Generalization in Deep Neural Networks (ICML), eq.
-    5. Work: 2 forward passes. Draws: depend on the order of input dimensions and of examples.
+    Formula: int |beta_train - beta_heldout| d alpha, alpha entropies of pixels, beta slopes over depth of the
+    layers' summed pre-activations. Range: [0, 1]. Source: Gain and Siegelmann 2020, Abstraction Mechanisms Predict
+    Generalization in Deep Neural Networks (ICML), eq. 5. Work: 2 forward passes. Draws: depend on the order of
+    input dimensions and of examples.
 
     Gain and Siegelmann compare with held-out images. Measures have no held-out images; training images that are
     randomly flipped, shifted and noisy replace them: half of the images are mirrored, shifts along both axes are up to
