@@ -37,8 +37,12 @@ def inverse_layer_cushion(subject: Subject, *, robust: bool = True, n_samples: i
     i, phi(x^(i-1)) its input. Range: [1, 1e12]. Source: Arora et al. 2018, arXiv 1802.05296, definition 4. Refused: all
     inputs, or all weights, of a layer are zero.
 
-    The value is 1 if every layer has rank one and all its inputs lie along its singular vector. It is the width of the
-    layers if they are rotations.
+    For a convolution, |A_i|_F is the norm of its kernel times the square root of the number of its output positions (of
+    a transposed convolution: input positions). With zero padding, this is more than the norm of the matrix that maps
+    inputs to outputs, because weights on padding count, too; so 1 / mu_i^2 is larger.
+
+    The value is 1 if every layer has rank one and all its inputs lie along its singular vector. It is the width if the
+    layers are rotations.
     """
     return float(np.mean(layer_cushions(subject, n_samples, seed, robust=robust) ** -2.0))
 

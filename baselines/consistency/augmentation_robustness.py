@@ -30,7 +30,8 @@ def augmentation_robustness_penalty(subject: Subject, *, n_samples: int = 10_000
 
     Formula: mean over images x of sum_t (|max p(x) - max p(t(x))| if argmax p(x) = argmax p(t(x)), else P_t), p the
     predicted probabilities. Range: [0, 27]. Source: Aithal et al. 2021, arXiv 2101.06459. Work: 8 forward passes.
-    Refused: inputs are not images of 1, 3 or 4 channels, the first three of which are colours.
+    Draws: depend on the order of examples. Refused: inputs are not images of 1, 3 or 4 channels, the first three of
+    which are colours.
 
     Each image undergoes seven transformations t. P_t is 6 for a horizontal flip, 1 for a random saturation, 2 for a
     central crop, 3 for Sobel edges, 1 for more brightness, 12 for flip and saturation together, 2 for a random

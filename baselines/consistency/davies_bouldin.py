@@ -27,7 +27,8 @@ def davies_bouldin_index(
 
     Formula: mean over batches and classes k of max over classes l of (s_k + s_l) / |c_k - c_l|, s_k the mean distance
     to the centroid c_k. Range: [0, inf). Source: Natekar and Sharma 2020, arXiv 2012.02775. Work: 1 forward pass over
-    4800 examples up to the layer. Refused: all examples are of one class, or there is no such layer.
+    4800 examples up to the layer. Draws: depend on the order of examples. Refused: all examples are of one class, or
+    there is no such layer.
 
     The index is 0, the best value, if every class is a single point. By convention it is also 0 if all classes have the
     same centroid, so it says nothing about networks of chance accuracy.

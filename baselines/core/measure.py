@@ -44,10 +44,10 @@ class Measure:
     source: str  #: paper or code that defines it
     cost: Cost
     work: str  #: passes over examples, in the notation of `baselines.core.work`
-    weights: Form | None  #: whether normalization is folded into the weights; None if no weights are read
-    draws: str  #: on which orders random draws depend: of input dimensions, of examples; or empty
-    order: str  #: name of another measure that gives all networks the same order; or empty
-    refused: str  #: further cases in which the measure raises `MeasureUnavailable`
+    weights: Form | None  #: weights as trained, or with normalization folded; None if the measure reads no weights
+    draws: str  #: orders that change the random draws even if the sample is the training set; empty: none
+    order: str  #: name of a measure that orders all networks in the same way; empty if no measure does
+    refused: str  #: the cases in which the measure raises `MeasureUnavailable` although its needs are met
     needs: frozenset[Need]
     function: Complexity = field(repr=False, compare=False)  #: called with `(model, dataset, **parameters)`
 

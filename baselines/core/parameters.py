@@ -4,7 +4,8 @@ If the docstring of a measure, or of its file, explains a parameter, that explan
 
 accuracy_drop: tolerated loss of training accuracy, in (0, 1] (0.1: from 0.95 to 0.85).
 delta: probability with which the bound may fail, in (0, 1].
-fft_size: "layer": feature maps of the layer's own size; "dataset": of the inputs' size, without stride.
+fft_size: "layer": feature maps of the layer's own size; a layer whose stride does not divide that size has its own
+    borders. "dataset": of the inputs' size, without stride.
 folded: fold normalization into the weights; parameters are then kernels and biases.
 fraction: fraction of the ratios r, smallest first, to which the line through the origin is fitted.
 high: highest magnitude.

@@ -19,12 +19,13 @@ from baselines.network.losses import Derivative, balanced, sum_over_logits
 def jacobian_norm(subject: Subject, *, n_batches: int = 33, batch_size: int = 16) -> float:
     """Mean squared entry of the Jacobians of the logits with respect to the inputs of all layers.
 
-    Formula: mean over batches and layers l of mean((d f / d x^l)^2), x^l the input of layer l. Range: [0, inf). Source:
+    Formula: mean over batches and inputs x^l of layers of mean((d f / d x^l)^2), f the logits. Range: [0, inf). Source:
     PGDL starting kit (Jiang et al. 2020, arXiv 2012.07976). Work: kappa backward passes over 528 examples. Draws:
     depend on the order of examples.
 
     As in the starting kit, the first 33 batches of 16 examples are read. All layers, including pooling and reshaping,
-    have equal weight, and so have all batches, including a smaller last batch.
+    have equal weight, and so have all batches, including a smaller last batch. A layer with several inputs, such as
+    `Add`, counts once for each input; the starting kit does not cover such layers.
 
     Args:
         n_batches: batches from the dataset's start.

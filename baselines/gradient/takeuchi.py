@@ -5,7 +5,8 @@ the gradients of single examples. H is singular for a network, so it is replaced
 Fisher matrix F under the predicted probabilities. With the full F and fewer examples than weights, Tr(F^+ C) would
 depend only on the probabilities p_i of the true classes: it would be sum_i (1 / p_i - 1).
 
-Weights: as trained. Work: 1 backward pass + min(kappa, 10) backward passes.
+Weights: as trained. Work: 1 backward pass + min(kappa, 10) backward passes. Draws: depend on the order of
+examples if kappa > n_probes.
 """
 
 import math

@@ -75,7 +75,7 @@ def vr(subject: Subject, *, graph_size: int = 500, n_graphs: int = 11, n_neighbo
 
     Formula: median over graphs of mean over l of |v_l+1 - v_l|, v_l = tr(Y' (D - A) Y) / (200 n), A_ij = cos(z_i, z_j)
     of the 20 nearest representations z, D row sums of A, rows of Y the labels of n examples. Range: [0, inf). Work: 1
-    forward pass over min(m, 5500) examples.
+    forward pass over min(m, 5500) examples. Draws: depend on the order of examples.
 
     Variation rate (VR) over three representations: the inputs of the last two layers, and the logits. The value is
     below 0.2 if no neighbours tie. The sign is that of Lassance et al., who give no reason for it.

@@ -39,8 +39,8 @@ def pacbayes_optimized(
     delta))) / (m - 1), p the bound, e the training error with noise of variances s on the weights w, initially w0, m
     examples, b = 100, c = 0.1, delta = 0.025. Range: [0, inf). Source: Dziugaite and Roy 2017, arXiv 1703.11008, and
     its code, with a fixed mean. Work: 200 backward passes over 64 examples and 10 forward passes over 1024 examples.
-    Weights: folded. Draws: depend on the order of input dimensions. Refused: there are fewer than two training
-    examples; with noise all predictions are wrong.
+    Weights: folded. Draws: depend on the order of input dimensions and of examples. Refused: there are fewer than two
+    training examples; with noise all predictions are wrong.
 
     Gradient descent on s, with a draw of noise for each step, minimizes the authors' objective: cross-entropy over ln 2
     plus the square root of half the right side. The authors' optimization takes hours. Here w is fixed, since moving w

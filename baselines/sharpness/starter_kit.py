@@ -33,7 +33,7 @@ def sharpness_starter_kit(
     Formula: -max{a : no change u of the weights w with |u_i| <= a |w_i| costs more than the accuracy drop}. Source:
     PGDL starting kit (Jiang et al. 2020, arXiv 2012.07976), with ascent where its code descends. Range: [-2, -1e-6],
     the bounds of the search. Work: about 200 backward passes over 64 examples and 10 forward passes over 640 examples.
-    Weights: as trained. Draws: depend on the order of input dimensions.
+    Weights: as trained. Draws: depend on the order of input dimensions and of examples.
 
     Projected gradient ascent on the cross-entropy, from three random starts, finds the changes. The kit's code does not
     do what it intends:
