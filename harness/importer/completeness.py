@@ -20,8 +20,6 @@ LISTED = 12
 #: Maximum size of a grid whose empty cells are searched; larger grids are nearly empty.
 MAX_CELLS = 100_000
 
-_OTHER_SCORES = "without them the task has Kendall's coefficients only, no official score"
-
 
 def notes_on_grid(grid: Grid) -> list[str]:
     """Return notes (a line each) on suspicious or too few hyperparameters, and on empty cells."""
@@ -33,7 +31,7 @@ def notes_on_grid(grid: Grid) -> list[str]:
                   for name in grid.varying if len(grid.values[name]) >= MANY * len(grid.codes)]  # fmt: skip
     if len(grid.varying) < MINIMUM_HYPERPARAMETERS:
         needed = f"the official score needs {MINIMUM_HYPERPARAMETERS} hyperparameters that vary"
-        lines.append(f"{needed}, found {len(grid.varying)}; the task has Kendall's coefficients only")
+        lines.append(f"{needed}, found {len(grid.varying)}")
     return lines if grid.is_complete else [*lines, *_of_empty_cells(grid)]
 
 
@@ -47,7 +45,7 @@ def _of_empty_cells(grid: Grid) -> Iterator[str]:
         yield "  " + ", ".join(_setting(grid, name, code) for name, code in zip(grid.names, cell, strict=True))
     if number > len(empty):
         yield f"  and {number - len(empty)} more"
-    yield f"add the models of these cells; {_OTHER_SCORES}"
+    yield "add the models of these cells; without them the task has no official score"
     yield from (f"or {advice}" for advice in _smaller_grids(grid))
 
 

@@ -16,6 +16,9 @@ from scoring.resolution import LEVEL, POWER, TYPICAL
 #: Number of permutations from which a board computes a p-value, which is at least 1/401.
 N_PERMUTATIONS = 400
 
+#: Smallest difference of gaps that is no rounding error: an accuracy from 0 to 1 has an error of at most 1e-16.
+ROUNDING = 1e-15
+
 #: Maximum number of names in a note.
 NAMED = 3
 
@@ -104,10 +107,13 @@ def notes_of_reference(reference: Reference) -> list[str]:
     try:
         require_official(reference.grid)
     except ScoreUndefined as error:
-        lines.append(f"no {error}; only scores that need no full grid can be computed (Kendall's coefficients)")
-    gaps = list(reference.gaps.values())
-    if len(set(gaps)) == 1 and len(gaps) > 1:
-        lines.append(f"all {len(gaps)} generalization gaps are {gaps[0]:g}: there is nothing to predict")
+        lines.append(f"no {error}")
+    gaps = np.unique(list(reference.gaps.values()))
+    if len(reference.models) > 1 and gaps[-1] - gaps[0] < ROUNDING:
+        lines.append(f"all {len(reference.models)} generalization gaps are {gaps[0]:g}: there is nothing to predict")
+    if number := int(np.count_nonzero(np.diff(gaps) < ROUNDING)):
+        differences = counted(number, "difference")
+        lines.append(f"rounding alone makes {differences} between generalization gaps, which scores count all the same")
     return lines
 
 
