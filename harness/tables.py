@@ -24,7 +24,13 @@ class SafeConsole(Console):
         """Print texts, each on a line that a terminal breaks between words, or other objects that rich can render."""
         if self.is_terminal and all(isinstance(one, str) and may_wrap(one) for one in objects):
             options = {"soft_wrap": False} | options
-        super().print(*(safe_line(one) if isinstance(one, str) else one for one in objects), **options)
+        safe = [safe_line(one) if isinstance(one, str) else one for one in objects]
+        if self.is_terminal:
+            super().print(*safe, **options)
+            return
+        with self.capture() as captured:
+            super().print(*safe, **options)
+        self.out(re.sub(r" +\n", "\n", captured.get()), end="", highlight=False)  # rich fills cells with blanks
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """Return the segments of an object, such as a table or a bar, without control characters in its content."""

@@ -13,6 +13,12 @@ from harness.text import p_value_text
 
 POINTS, CORRELATION, SHARE, SECONDS = "0 to 100", "-1 to 1", "0 to 1", "s"
 
+#: Explanation of `s/model` for readers.
+SECONDS_NOTE = (
+    "s/model: median seconds of a call. Baselines of one command share forward passes and other work, which counts "
+    "for the first baseline that needs it."
+)
+
 
 def mark_of(row: Row) -> str:
     """Return the text of the column `kind`: "baseline", "not sandboxed", "baseline not sandboxed", or ""."""
@@ -80,8 +86,9 @@ OWN_ERROR = Column[Row](
     note="own ±: standard error of the score from the measure's own random draws (pgdl help statistics).",
 )  # fmt: skip
 SECONDS_PER_MODEL = Column[Row](
-    "seconds_per_model", lambda row: row.seconds_per_model, title="s/model", unit=SECONDS, spare=5, low_is_best=True
-)
+    "seconds_per_model", lambda row: row.seconds_per_model, title="s/model", unit=SECONDS, spare=5, low_is_best=True,
+    note=SECONDS_NOTE,
+)  # fmt: skip
 CALLS_OK = Column[Row](
     "calls_ok", lambda row: row.calls_ok, int,
     lambda row: f"{row.calls_ok}/{row.calls_expected}{' stale' if row.stale else ''}", title="calls", spare=6,

@@ -76,9 +76,9 @@ class TaskDirectory:
         Errors on a wrong directory end with `remedy`, which says where the user named the directory.
         """
         if not root.is_dir():
-            found = "a file" if root.exists() else "nothing"
+            problem = "not a directory" if root.exists() else "no such directory"
             demo = ", or create a task to try with `pgdl demo`" if str(root) == DEFAULT_DIRECTORY else ""
-            raise UserError("not a directory", file=root, expected="a directory", found=found, remedy=remedy + demo)
+            raise UserError(problem, file=root, remedy=remedy + demo)
         self.root = root
         self._remedy = remedy
         here = root.absolute()
