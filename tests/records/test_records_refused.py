@@ -40,9 +40,8 @@ def test_a_file_that_must_exist(tmp_path: Path) -> None:
 def test_a_file_that_is_no_database(tmp_path: Path) -> None:
     file = tmp_path / "results.db"
     file.write_text("rank,submission,score\n" * 100)
-    assert refusal(file).startswith(
-        f"{file}: the results database failed: file is not a database; restore a backup, or name"
-    )
+    remedy = "restore a backup, or name another database with --results"
+    assert refusal(file) == f"{file}: the results database failed: file is not a database; {remedy}"
     assert file.read_text().startswith("rank,submission")
 
 
