@@ -30,7 +30,9 @@ class SafeConsole(Console):
             return
         with self.capture() as captured:
             super().print(*safe, **options)
-        self.out(re.sub(r" +\n", "\n", captured.get()), end="", highlight=False)  # rich fills cells with blanks
+        super().print(
+            Text(re.sub(r" +\n", "\n", captured.get())), end="", soft_wrap=True
+        )  # rich pads cells with blanks
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """Return the segments of an object, such as a table or a bar, without control characters in its content."""
