@@ -29,7 +29,7 @@ def test_a_cache_that_cannot_be_written(monkeypatch: pytest.MonkeyPatch) -> None
     found = list(doctor())
     (bad,) = (finding for finding in found if finding.state == BAD)
     assert (bad.item, bad.found) == ("cache", "does not work")
-    assert bad.consequence.startswith("/proc/none/staged: cannot be created: ")
+    assert bad.consequence.startswith("/proc/none: cannot be created: ")
     assert Finding(GOOD, "sandbox", "works") in found
 
 
