@@ -30,9 +30,8 @@ class SafeConsole(Console):
             return
         with self.capture() as captured:
             super().print(*safe, **options)
-        super().print(
-            Text(re.sub(r" +\n", "\n", captured.get())), end="", soft_wrap=True
-        )  # rich pads cells with blanks
+        unpadded = re.sub(r" +\n", "\n", captured.get())  # rich fills the last cell of a row with blanks, too
+        super().print(Text(unpadded), end="", soft_wrap=True)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """Return the segments of an object, such as a table or a bar, without control characters in its content."""
