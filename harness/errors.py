@@ -1,5 +1,6 @@
 """Errors that the user can fix. For them, `pgdl` prints a line without traceback, and exits with code 2."""
 
+import errno
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -57,4 +58,9 @@ def writing(path: Path | str, *, problem: str = "cannot be written", remedy: str
         yield
     except OSError as error:
         file = error.filename2 or error.filename or path
-        raise UserError(f"{problem}: {error.strerror}", file=file, remedy=remedy) from error
+        raise UserError(f"{problem}: {error.strerror}", file=file, remedy=remedy_of(error, remedy)) from error
+
+
+def remedy_of(error: OSError, usual: str | None) -> str | None:
+    """Return the remedy for a file that cannot be written: `usual`, unless a limit on sizes of files is hit."""
+    return "raise the limit on the size of files (ulimit -f)" if error.errno == errno.EFBIG else usual

@@ -41,7 +41,12 @@ def require(purpose: str, *modules: str) -> None:
 def lacking(error: Exception) -> str:
     """Return a line on how to install the module that `error` reports as missing; empty if no extra installs it."""
     module = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
-    return f"{module} is not installed; {_install([module])}" if module in EXTRA_OF else ""
+    if module not in EXTRA_OF:
+        return ""
+    problem = f"{module} is not installed"
+    if module in IN_EVERY_FRAMEWORK:
+        problem = f"no extra with a framework is installed ({module} is missing)"
+    return f"{problem}; {_install([module])}"
 
 
 @contextmanager

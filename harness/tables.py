@@ -26,7 +26,14 @@ class SafeConsole(Console):
         """Print texts, a line each, or other objects of rich. Long lines of text are broken between words."""
         if self.is_terminal and all(isinstance(one, str) and may_wrap(one) for one in objects):
             options = {"soft_wrap": False} | options
-        super().print(*(safe_line(one) if isinstance(one, str) else one for one in objects), **options)
+        safe = [safe_line(one) if isinstance(one, str) else one for one in objects]
+        if self.is_terminal:
+            super().print(*safe, **options)
+            return
+        with self.capture() as captured:
+            super().print(*safe, **options)
+        unpadded = re.sub(r" +\n", "\n", captured.get())  # rich fills the last cell of a row with blanks, too
+        super().print(Text(unpadded), end="", soft_wrap=True)
 
     def on_broken_pipe(self) -> None:
         """Raise the error of a pipe that nobody reads any more, which rich would turn into exit code 1."""

@@ -19,7 +19,7 @@ from filelock import lock_descriptor
 import harness.worker
 from harness.cache import cache_directory, locked
 from harness.configuration import GIB
-from harness.errors import UserError
+from harness.errors import UserError, remedy_of
 from harness.sandbox.proc import write_copies
 
 #: Program of the placeholder process (`harness.sandbox.kinds.fast`), which echoes its input, and the mode of its file.
@@ -100,8 +100,9 @@ class Staging:
             directory.mkdir()
             write(directory)
         except OSError as error:
-            remedy = "free some space, or name another cache by PGDL_CACHE; what was finished is kept"
-            raise UserError(f"cannot be staged: {error.strerror}", file=self._root, remedy=remedy) from error
+            usual = "free some space, or name another cache by PGDL_CACHE; what was finished is kept"
+            problem, remedy = f"cannot be staged: {error.strerror}", remedy_of(error, usual)
+            raise UserError(problem, file=self._root, remedy=remedy) from error
         own_bytes = 0
         for path in (*directory.rglob("*"), directory):
             state = path.stat()

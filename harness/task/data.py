@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from harness.cache import cache_directory, link_or_copy, locked
 from harness.cores import available_cores
-from harness.errors import UserError
+from harness.errors import UserError, remedy_of
 from harness.format.layout import find_shards
 from harness.format.problems import Problems
 from harness.format.scan import Inputs, Scanned, Sink, scan_shard
@@ -123,7 +123,7 @@ def _fill(root: Path, partial: Path, shards: Sequence[Path], digests: Digests) -
             shutil.rmtree(root / digest, ignore_errors=True)
             partial.replace(root / digest)
     except OSError as error:
-        remedy = "free some space, or set PGDL_CACHE to another directory"
+        remedy = remedy_of(error, "free some space, or set PGDL_CACHE to another directory")
         raise UserError("cannot write the decoded data", file=partial, found=error.strerror, remedy=remedy) from error
     finally:
         shutil.rmtree(partial, ignore_errors=True)

@@ -17,6 +17,7 @@ from harness.worker.channel import Channel, move_streams, take_input
 from harness.worker.failure import MESSAGE, advise, describe, print_error
 from harness.worker.limits import apply_limits, die_with_parent
 from harness.worker.runtimes import RUNTIMES, Runtime
+from harness.worker.runtimes.runtime import SUBMISSION
 from harness.worker.sample import StackSample
 from harness.worker.value import BadValueError, as_finite_float
 
@@ -53,12 +54,14 @@ def serve(
         runtime.prepare_devices()
         model, dataset = runtime.load_model(model_directory), runtime.load_dataset(data_directory)
         device, place = runtime.device(), runtime.place(submission, order["module"])
+        sys.path.insert(0, str(place))
+        if order["module"] != SUBMISSION:  # a baseline: the import of the library is not part of any call
+            importlib.import_module(order["module"])
     except Exception as error:
         traceback.print_exc()
         channel.send(event="failed", message=describe(error))
         channel.receive()
         os._exit(1)
-    sys.path.insert(0, str(place))
     runtime.admit(order["module"])
     sample = StackSample()
     while True:  # more than once only for baselines, which may share a sandbox

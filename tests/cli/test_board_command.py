@@ -77,7 +77,7 @@ COLUMNS = "some of chance, p_value, printed, kendall, granulated_kendall, sign_e
         ("board --columns kendal", f"--columns: expected {COLUMNS}, found kendal\n"),
         ("compare --columns kendal", f"--columns: expected {COLUMNS}, found kendal\n"),
         ("board --results missing.db", "missing.db: no such results file"),
-        ("board --tasks missing", "missing: not a directory"),
+        ("board --tasks missing", "missing: no such directory"),
     ],
 )
 def test_mistakes_are_one_line(

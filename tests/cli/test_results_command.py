@@ -92,7 +92,7 @@ def test_parquet_has_the_columns_own_types() -> None:
         (["--outcome", "chrash"], "no outcome 'CHRASH'; did you mean 'CRASH'?"),
         (["--results", "nowhere.db"], "nowhere.db: no such results file"),
         (["--results", ""], "--results: an empty text: expected an address, or the path of a file"),
-        (["--tasks", "nowhere"], "nowhere: no such directory; "),
+        (["--tasks", "nowhere"], "nowhere: no such directory; name"),
     ],
 )
 def test_wrong_arguments_end_with_2(arguments: list[str], problem: str, pgdl: Pgdl) -> None:

@@ -201,10 +201,10 @@ def test_wrong_predictions_end_with_2(
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["--predictions", "mine"], "mine: not a directory: expected a directory with TASK.predict files"),
+        (["--predictions", "mine"], "mine: no such directory: expected a directory with TASK.predict files"),
         (["--predictions", ".", "margin"], "--predictions scores files: it cannot be combined with SUBMISSION"),
-        (["--reference", "nowhere"], "nowhere: not a directory"),
-        (["--reference", "task_data", "--tasks", "nowhere"], "nowhere: not a directory"),
+        (["--reference", "nowhere"], "nowhere: no such directory"),
+        (["--reference", "task_data", "--tasks", "nowhere"], "nowhere: no such directory"),
         (["--task", "tyo"], "did you mean 'toy'?"),
         (["--results", "nowhere.db"], "nowhere.db: no such results file; run `pgdl run SUBMISSION` first"),
         (["nobody"], "no records of 'nobody'; recorded here: mine"),
