@@ -8,8 +8,10 @@ from typing import Any
 import click
 import numpy as np
 import pytest
+from kept_notes import Notes
 
 import pgdl
+from harness.api.submissions import find
 from harness.cli import options
 from harness.errors import UserError
 from pgdl import Execution
@@ -64,10 +66,19 @@ def test_one_submission_is_checked_at_a_time() -> None:
         pgdl.check(several)
 
 
-@pytest.mark.parametrize(("given", "problem"), [("no_such", "no measure"), ("vc_dim:image_side=8", "a name alone")])
-def test_a_forecast_of_costs_takes_names(given: str, problem: str) -> None:
+@pytest.mark.parametrize(
+    ("function", "name", "problem"),
+    [
+        (pgdl.forecast_costs, "no_such", "no measure"),
+        (pgdl.forecast_costs, "vc_dim:image_side=8", "a name alone"),
+        (pgdl.measure, "unknown", "no measure"),
+        (pgdl.measure, "cheap", "no measure"),
+        (pgdl.measure, "jacobian_norm:unknown=1", "unknown"),
+    ],
+)
+def test_other_names_of_measures_are_refused(function: Any, name: str, problem: str) -> None:
     with pytest.raises(UserError, match=problem):
-        pgdl.forecast_costs(given)
+        function(name)
 
 
 def test_the_command_line_has_the_same_defaults(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,17 +95,21 @@ def test_the_command_line_has_the_same_defaults(monkeypatch: pytest.MonkeyPatch)
     assert command.main([], standalone_mode=False) == {"execution": Execution()}
 
 
-def test_every_public_name_is_there() -> None:
+def test_every_public_name_is_there_after_milliseconds() -> None:
     assert all(getattr(pgdl, name) is not None for name in dir(pgdl))
-
-
-def test_it_is_imported_in_milliseconds() -> None:
     program = "import pgdl, sys; print(*(name for name in sys.modules if name.split('.')[0] in {'harness', 'numpy'}))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "\n"
 
 
-@pytest.mark.parametrize("name", ["unknown", "cheap", "jacobian_norm:unknown=1"])
-def test_a_measure_of_an_unknown_name_is_refused(name: str) -> None:
-    with pytest.raises(pgdl.UserError):
-        pgdl.measure(name)
+SCALE, NAME = 3.0, "a text"
+
+
+def scaled(model: Any, dataset: Any) -> float:
+    return SCALE * len(NAME)
+
+
+def test_values_that_come_with_a_function_are_told_as_soon_as_it_is_read() -> None:
+    notes = Notes()
+    find(scaled, ["another name"], notes)
+    assert notes.lines == ["another name takes along: NAME = 'a text', SCALE = 3.0"]

@@ -29,7 +29,7 @@ def hidden(folder: Path, record: Record) -> Path:
 
 
 @pytest.mark.usefixtures("hidden")
-def test_the_score_is_rounded_and_says_so(pgdl: Pgdl) -> None:
+def test_scores_of_records_and_predictions_are_rounded_and_say_so(pgdl: Pgdl, hidden: Path, folder: Path) -> None:
     ended = pgdl("score", "mine")
     lines = ended.out.splitlines()
     assert lines[0] == "mine: score 29.5"
@@ -37,18 +37,6 @@ def test_the_score_is_rounded_and_says_so(pgdl: Pgdl) -> None:
     assert "hidden: toy. Scores there" in " ".join(ended.out.split())
     found = json.loads(pgdl("score", "mine", "--format", "json").out)
     assert (found["score"], found["rounded"], found["tasks"]["toy"]["official"]) == (29.5, ["toy"], 29.5)
-
-
-@pytest.mark.usefixtures("hidden")
-@pytest.mark.parametrize(
-    "command", [["score"], ["board"], ["board", "--format", "json"], ["score", "--format", "json"]]
-)
-def test_no_model_is_named(pgdl: Pgdl, command: list[str]) -> None:
-    assert "model_" not in pgdl(*command).out
-    assert "CRASH" not in pgdl(*command).out
-
-
-def test_predictions_are_rounded_too(pgdl: Pgdl, hidden: Path, folder: Path) -> None:
     (folder / "mine").mkdir()
     (folder / "mine" / "toy.predict").write_text(json.dumps(dict(zip(MODELS, MEASURE, strict=True))))
     ended = pgdl("score", "--predictions", "mine", "--reference", hidden)
@@ -56,10 +44,19 @@ def test_predictions_are_rounded_too(pgdl: Pgdl, hidden: Path, folder: Path) -> 
 
 
 @pytest.mark.usefixtures("hidden")
-def test_the_organiser_can_see_all_digits(pgdl: Pgdl) -> None:
+@pytest.mark.parametrize("command", ["score", "board", "board --format json", "score --format json"])
+def test_no_model_is_named(pgdl: Pgdl, command: str) -> None:
+    said = pgdl(*command.split()).out
+    assert "model_" not in said
+    assert "CRASH" not in said
+
+
+def test_the_organiser_can_see_all_digits_with_a_warning_that_names_no_open_task(pgdl: Pgdl, hidden: Path) -> None:
     assert pgdl("score", "mine", "--withhold", "never").out.startswith("mine: score 29.5418\n")
     assert "29.54" in pgdl("board", "--withhold", "never").out
     assert "29.54" not in pgdl("board").out
+    write_reference(hidden, "other")
+    assert "in full" not in pgdl("board", "--withhold", "never", "--task", "other").err
 
 
 @pytest.mark.usefixtures("hidden")
@@ -74,11 +71,6 @@ def test_a_warning_names_the_hidden_tasks_that_are_shown_in_full(
     monkeypatch.setenv("PGDL_WITHHOLD", "never")
     assert pgdl(*command.split()).err.startswith(says.format("PGDL_WITHHOLD=never"))
     assert "in full" not in pgdl(*command.split(), "--withhold", "auto").err
-
-
-def test_no_warning_names_open_tasks(pgdl: Pgdl, hidden: Path) -> None:
-    write_reference(hidden, "other")
-    assert "in full" not in pgdl("board", "--withhold", "never", "--task", "other").err
 
 
 def test_scores_of_tasks_that_are_not_marked_can_be_rounded_as_well(pgdl: Pgdl, folder: Path, record: Record) -> None:
