@@ -17,14 +17,13 @@ POWER = 0.25  #: the fourth root of a mean score has a nearly symmetric distribu
 MINIMUM_RANKED_TASKS = 6  #: on five, Wilcoxon's smallest p-value is 2 / 2^5, above .05
 MINIMUM_SUBMISSIONS = 3  #: smallest number of submissions for Friedman's test
 LEVEL = 0.05  #: significance level of the critical difference
-DECIMALS = 9  #: scores are rounded to this number of decimals, so that all processors find the same ties
+DECIMALS = 9  #: scores are rounded to 9 decimals, so that all processors find the same ties
 
 
 def mean_on_other_tasks(scores: ArrayLike) -> NDArray[np.float64] | None:
-    """Return the 90 % interval of each submission's mean score on other tasks like these.
+    """Return a 90 % interval for each submission's mean score on further tasks, drawn at random like the given tasks.
 
-    The interval comes from a jackknife over tasks for the fourth root of the mean. It includes the randomness of
-    training the models. tests/studies/tasks_as_sample.py measures how often it contains the true mean.
+    The interval comes from a jackknife over tasks for the fourth root of the mean.
 
     Args:
         scores: score of each submission on each task, 0 to 100, shape (n_tasks, n_submissions).
@@ -49,7 +48,7 @@ def mean_on_other_tasks(scores: ArrayLike) -> NDArray[np.float64] | None:
 
 
 def difference_on_other_tasks(differences: ArrayLike) -> NDArray[np.float64] | None:
-    """Return paired 90 % t-intervals of the mean difference between two submissions on other tasks like these.
+    """Return 90 % t-intervals for the mean difference of two submissions on further tasks, drawn at random like these.
 
     `differences` holds the score difference of each pair of submissions on each task, shape (n_tasks, n_pairs). The
     result has lower and upper ends, shape (n_pairs, 2); it is None for fewer than `MINIMUM_TASKS` tasks.
@@ -72,8 +71,8 @@ class MeanRanks:
     p_value: float  #: p-value of Friedman's test of the null hypothesis that all submissions are equally good
     critical_difference: float  #: Nemenyi's critical difference of two mean ranks, at the significance level .05
     order: tuple[int, ...]  #: positions of the submissions in `mean_ranks`, best first
-    #: groups of two or more submissions whose mean ranks differ by less than the critical difference, as first and last
-    #: place in `order`; groups may overlap, but no group is part of another
+    #: first and last position in `order` of each group whose mean ranks differ by less than `critical_difference`;
+    #: a group has two or more submissions, groups may overlap, and no group is part of another
     groups: tuple[tuple[int, int], ...]
 
 
@@ -131,7 +130,7 @@ def signed_rank_p_values(differences: ArrayLike) -> Vector | None:
 
 @lru_cache(maxsize=1024)
 def _at_least(sizes: tuple[int, ...]) -> NDArray[np.float64]:
-    """Return the probabilities that |sum of the sizes with random signs| is at least 0, 1, 2, ..."""
+    """Return P(|s| >= k) for k = 0, 1, 2, ..., where s is the sum of `sizes` with random signs."""
     probability = np.ones(1)
     for size in sizes:
         tossed = np.zeros(probability.size + 2 * size)

@@ -12,16 +12,16 @@ from scoring.vectors import Vector
 
 CHUNK = 2**19  #: number of pairs of models in memory at once, chosen to fit into a processor's cache
 MOST_RESAMPLED = 300
-"""Largest number of models for which intervals and p-values come from scores of resampled models. On larger tasks they
-come from first-order approximations; pgdl help statistics says how close these are."""
-FEWEST = 10  #: number of random draws on the largest tasks
+"""Largest number of models of a task for intervals and p-values by resampling. For larger tasks they are approximated
+to first order."""
+FEWEST = 10  #: smallest number of random draws
 
 
 def official_scores(measures: NDArray[np.float64], gaps: NDArray[np.float64], cond: Conditioning) -> Vector:
-    """Return the official score of row i of `measures` for row i of `gaps`, 0 to 1, shape (n,).
+    """Return the official score of row i of `measures` for the gaps in row i of `gaps`, 0 to 1, shape (n,).
 
-    Both have the shape (n, n_models), or (1, n_models) for a row that belongs to all rows of the other. `cond` holds
-    the conditioning cells of the task's grid, which must have an official score.
+    Both arrays have the shape (n, n_models), or (1, n_models) for a single row that is used n times. `cond` holds the
+    conditioning cells of the task's grid, which must have an official score.
     """
     if gaps.shape[1] > MOST_MODELS_PAIRWISE:
         pairs = zip(*np.broadcast_arrays(measures, gaps), strict=True)
@@ -40,7 +40,7 @@ def official_scores(measures: NDArray[np.float64], gaps: NDArray[np.float64], co
 
 
 def crossed_scores(measures: NDArray[np.float64], gaps: NDArray[np.float64], cond: Conditioning) -> NDArray[np.float64]:
-    """Return the official score of every row of `measures` for every row of `gaps`, shape (n_measures, n_gaps).
+    """Return the official score of every row of `measures` for the gaps in every row of `gaps`, (n_measures, n_gaps).
 
     `measures` has the shape (n_measures, n_models), `gaps` (n_gaps, n_models). See `official_scores` for `cond`.
     """
@@ -66,14 +66,11 @@ def ranks(values: NDArray[np.float64]) -> NDArray[np.integer]:
 
 
 def chunks(n_rows: int, row_size: int) -> Iterator[slice]:
-    """Cut rows 0 to `n_rows` into slices of about `CHUNK` numbers, at least one row each."""
+    """Yield consecutive slices of `n_rows` rows; a slice has about `CHUNK` numbers, but at least one row."""
     size = max(1, CHUNK // row_size)
     yield from (slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size))
 
 
 def enough_draws(n: int, n_models: int) -> int:
-    """Return how many of `n` random draws suffice on a task of `n_models` models, at least `FEWEST`.
-
-    Scores of larger tasks vary less.
-    """
+    """Return how many of `n` random draws suffice on a task: fewer with more models, at least `FEWEST`."""
     return min(n, max(FEWEST, n * MOST_RESAMPLED // n_models))

@@ -11,15 +11,17 @@ from scoring.vectors import Vector
 
 
 def p_values(measures: Sequence[Mapping[str, Chance]]) -> Vector:
-    """Return the p-value of the mean score of each measure, 0 to 1, shape (n_measures,).
+    """Return the p-value of each measure's mean score over tasks, 0 to 1, shape (n_measures,).
 
-    The null hypothesis is a measure that knows two hyperparameters of each task, but nothing else about the gaps. On a
-    single task the p-value is the largest over pairs of hyperparameters. On several tasks, each task contributes the
-    pair whose permutations have the highest scores. `measures` holds for each measure task -> score and scores of
-    permutations.
+    The null hypothesis: the measure knows two hyperparameters of each task, but nothing else about the gaps. On a
+    single task, the p-value is the largest over pairs of hyperparameters. On several tasks, each task contributes the
+    pair whose permuted measures score highest.
+
+    Args:
+        measures: for each measure, task -> its score there and the scores of its permutations.
 
     Raises:
-        ValueError: a measure has no task, or numbers of permutations differ.
+        ValueError: a measure has no task, or measures or tasks differ in the number of permutations.
     """
     scores = _mean_scores(measures)
     found = _smallest(measures)
@@ -29,7 +31,7 @@ def p_values(measures: Sequence[Mapping[str, Chance]]) -> Vector:
 
 
 def adjusted_p_values(measures: Sequence[Mapping[str, Chance]]) -> Vector:
-    """Return p-values as `p_values` does, but adjusted for the number of measures: the best of many may be lucky.
+    """Return p-values as `p_values` does, adjusted for the number of measures, since the best of many may be lucky.
 
     A measure's mean score is compared with the highest score that a permutation gives to this measure or to any measure
     with a lower score. All measures share the same permutations, so similar measures need little adjustment.
@@ -59,10 +61,10 @@ def _mean_scores(measures: Sequence[Mapping[str, Chance]]) -> Vector:
 
 
 def _under_chance(measures: Sequence[Mapping[str, Chance]]) -> list[NDArray[np.float64]]:
-    """Return for each pair of hyperparameters mean scores of permuted measures, shape (n_measures, n_permutations).
+    """Return for each pair of hyperparameters the mean scores of permuted measures, (n_measures, n_permutations).
 
-    For several tasks, the values of all arrays come from each task's worst pair; an array's own pair only orders them,
-    and so decides which measures have high scores in the same permutations.
+    With several tasks, all arrays contain the scores of each task's worst pair of hyperparameters. The arrays differ
+    only in the order of these scores, which comes from the scores of the array's own pair.
     """
     names = sorted({name for tasks in measures for name in tasks})
     n_pairs = max((len(chance.dealt) for tasks in measures for chance in tasks.values()), default=0)
@@ -85,7 +87,7 @@ def _under_chance(measures: Sequence[Mapping[str, Chance]]) -> list[NDArray[np.f
 
 
 def _in_turn(chance: Chance, pair: int, worst: Vector | None) -> Vector:
-    """Return a pair's scores of permutations, each replaced by the score of equal rank in `worst` unless it is None."""
+    """Return the scores of a pair's permutations. With `worst`, replace each by the score of equal rank in `worst`."""
     dealt = _scores(chance, pair)
     if worst is None:
         return dealt
@@ -95,7 +97,7 @@ def _in_turn(chance: Chance, pair: int, worst: Vector | None) -> Vector:
 
 
 def _worst_pair(chance: Chance) -> Vector:
-    """Return the ascending scores of permutations for the pair of hyperparameters whose top tenth is highest."""
+    """Return the sorted scores of permutations of the worst pair: its highest tenth has the largest mean."""
     rising = np.sort([*chance.dealt.values()])
     worst: Vector = rising[rising[:, -max(1, rising.shape[1] // 10) :].mean(axis=1).argmax()]
     return worst

@@ -17,47 +17,46 @@ from scoring.streams import stream
 from scoring.vectors import Vector, as_vectors_of
 
 N_PERMUTATIONS = 1000
-ROUNDING = 1e-9  #: scores with at most this difference are equal, so that the identity permutation reaches the score
+ROUNDING = 1e-9  #: scores with at most this difference are equal; scores of permutations have other rounding errors
 
 
 @dataclass(frozen=True)
 class Chance:
-    """An official score, and the scores of random permutations of the measure's values, all from 0 to 1."""
+    """A measure's official score, and the scores of random permutations of its values, all from 0 to 1."""
 
     score: float  #: official score of the measure
-    level: float  #: mean score of permutations over all models
+    level: float  #: mean score after a random permutation of the values of all models
     smallest: float  #: the smallest p-value that any measure can have on the grid
-    #: pair of hyperparameters -> scores of permutations among models that share both values, shape (n_permutations,)
+    #: pair of hyperparameters -> scores after permutations among models that share both values, (n_permutations,)
     dealt: Mapping[tuple[str, str], Vector] = field(compare=False)
 
     @property
     def excess(self) -> float:
-        """`score` minus `level`: about the score on a grid with unlimited models per cell (pgdl help statistics)."""
+        """`score` minus `level`: an estimate of the score on a grid with very many models per cell."""
         return self.score - self.level
 
     @property
     def p_values(self) -> dict[tuple[str, str], float]:
-        """For each pair of hyperparameters, the probability of so high a score if a measure knows only this pair."""
+        """For each pair of hyperparameters, the probability that a measure that knows only the pair scores as high."""
         found = {pair: share_reaching(self.score, scores) for pair, scores in self.dealt.items()}
         return {pair: max(self.smallest, p_value) for pair, p_value in found.items()}
 
     @property
     def p_value(self) -> float:
-        """The largest of `p_values`: the p-value for a measure that knows only two hyperparameters, whichever two."""
+        """The largest of `p_values`: the p-value for a measure that knows any two hyperparameters, but nothing else."""
         return max(self.p_values.values())
 
 
 def compare_with_chance(
     measure: ArrayLike, gap: ArrayLike, grid: Grid, n_permutations: int = N_PERMUTATIONS, seed: int = 0
 ) -> Chance:
-    """Compare a measure's official score with the scores of its random permutations on the same grid.
+    """Compare a measure's official score with the scores of random permutations of its values.
 
-    The score corrects for the knowledge of any two hyperparameters. But by chance, a measure that knows only two
-    hyperparameters scores more than a measure without any knowledge. So the p-value for a pair of hyperparameters comes
-    from permutations among models that share both values: these permutations keep the measure's knowledge of the pair.
-
-    Values of the measure and gaps (train minus test accuracy) are finite, shape (n_models,), in the order of the grid.
-    The same `seed` gives the same `n_permutations` permutations to every measure.
+    By chance, a measure that knows only two hyperparameters scores more than a measure without any knowledge. So the
+    p-value for a pair of hyperparameters comes from permutations among models that share both values: such permutations
+    keep the measure's knowledge of the pair. Values of the measure and gaps (train minus test accuracy) are finite,
+    shape (n_models,), in the order of the grid. The same `seed` gives the same `n_permutations` permutations to every
+    measure.
 
     Raises:
         ScoreUndefined: the grid has no official score.
@@ -79,7 +78,7 @@ def compare_with_chance(
 
 
 def share_reaching(observed: float, under_chance: Vector) -> float:
-    """Return the p-value (1 + count of `under_chance` that reach `observed`) / (1 + size of `under_chance`).
+    """Return the p-value (1 + n) / (1 + size of `under_chance`); n numbers of `under_chance` are at least `observed`.
 
     Source: Phipson and Smyth, "Permutation p-values should never be zero", 2010.
     """

@@ -29,7 +29,7 @@ from scoring.vectors import Vector
 INTERVAL_LEVEL = 0.9  #: probability with which an interval contains the true value
 ROUNDING = 1e-9  #: scores with at most this difference, in points, are equal
 CRITICAL = NormalDist().inv_cdf((1 + INTERVAL_LEVEL) / 2)
-UPPER = 0.975  #: an interval reaches at least to this quantile of the draws, since draws of low scores vary too little
+UPPER = 0.975  #: an interval's upper end is at least this quantile of the simulated scores: low scores vary too little
 
 
 @dataclass(frozen=True)
@@ -38,19 +38,19 @@ class Standing:
 
     score: float  #: final score
     low: float  #: lower end of the 90 % interval of the score over new trainings of the same models
-    high: float  #: upper end of the interval of `low`
+    high: float  #: upper end of this interval
     error: float  #: standard error of the score over new trainings and new test sets
-    #: part of `error` that comes from measuring gaps on finitely many test images; None if the test sets are not known,
-    #: or a task has more than `MOST_RESAMPLED` models
+    #: part of `error` that comes from finitely many test images; None if the test sets are not known, or if a task has
+    #: more than `MOST_RESAMPLED` models
     gap_error: float | None
     model_error: float | None  #: part of `error` that comes from training; None if `gap_error` is None
     best_rank: int  #: lower end of the interval of the rank
     worst_rank: int  #: upper end of the interval of the rank
     group: int  #: submissions with the same number do not differ significantly; 1 is the best group
     tasks_low: float | None  #: lower end of the 90 % interval of the score on other tasks; None below four tasks
-    tasks_high: float | None  #: upper end of the interval of `tasks_low`
-    #: whether the score is significantly (one-sided, 95 %) above the score of an additive fit of the gaps by all
-    #: hyperparameters on the same models
+    tasks_high: float | None  #: upper end of this interval; None below four tasks
+    #: whether the score is significantly (one-sided, 95 %) higher than the score of the gaps' additive fit by all
+    #: hyperparameters
     beyond_hyperparameters: bool
 
 
@@ -72,11 +72,11 @@ class Comparison:
     standings: Mapping[str, Standing]  #: submission -> its score, rank and their uncertainty; best score first
     unfinished: tuple[str, ...]  #: submissions that lack a value for a model, and so are not compared
     tasks: tuple[str, ...]  #: the tasks that have an official score
-    #: standard error of the difference of two scores, in points, shape (n, n), in the order of `standings`; widened by
-    #: the quantile of Student's t divided by the normal quantile
+    #: standard error of the difference of every two scores, in points, shape (n, n), in the order of `standings`;
+    #: multiplied by the quotient of the quantiles of Student's t and of the normal distribution
     errors: NDArray[np.float64] = field(compare=False)
-    #: better[i, j]: whether submission i is significantly better than j, in the order of `standings`. All entries
-    #: together are right with probability `INTERVAL_LEVEL`.
+    #: better[i, j]: whether submission i is significantly better than submission j, in the order of `standings`. With
+    #: probability `INTERVAL_LEVEL`, all entries are right.
     better: NDArray[np.bool_] = field(compare=False)
 
     def difference(self, first: str, second: str) -> Difference:
@@ -98,14 +98,13 @@ def compare_submissions(
 ) -> Comparison:
     """Determine how certain the scores and the order of a leaderboard are.
 
-    Training the same models anew would change every score. Such trainings are simulated, the same for all submissions
-    (`retrained_scores`), while the tasks stay fixed. An interval contains the mean score over trainings with
-    probability `INTERVAL_LEVEL`; pgdl help certainty shows how often this held in simulations.
+    Training the same models anew would change every score. `retrained_scores` simulates such trainings. An interval
+    contains the mean score over trainings with probability `INTERVAL_LEVEL`; pgdl help certainty shows how often this
+    held in simulations.
 
     Args:
         submissions: submission -> task -> its calls; all on the same tasks, with the same grid and gaps.
-        held_out: task -> test accuracies and number of test images, to separate the part of each error that comes from
-            finite test sets (`Standing.gap_error`).
+        held_out: task -> test accuracies and number of test images, for `Standing.gap_error`.
 
     Raises:
         ScoreUndefined: no submission has a value for every model, or no task has an official score.
@@ -167,9 +166,9 @@ def _surely_above_last(scores: Vector, draws: NDArray[np.float64], critical: flo
 def score_intervals(scores: Vector, draws: NDArray[np.float64], critical: float) -> NDArray[np.float64]:
     """Return lower and upper end of each score's interval, shape (n, 2).
 
-    The interval is symmetric for the square root of the score, which is less skewed than the score. Its upper end is at
-    least the `UPPER` quantile of `draws`, the scores after simulated new trainings, shape (n_draws, n). `critical` is
-    half the width of the interval, in standard errors.
+    The interval is symmetric for the square root of the score, which is less skewed than the score. `critical` is half
+    its width in standard errors. Its upper end is at least the `UPPER` quantile of `draws`, the scores after simulated
+    new trainings, shape (n_draws, n).
     """
     roots, errors = np.sqrt(scores), critical * np.sqrt(draws).std(axis=0, ddof=1)
     low, high = np.maximum(roots - errors, 0) ** 2, (roots + errors) ** 2

@@ -18,15 +18,16 @@ Indices = NDArray[np.intp]
 class Conditioning:
     """The groups of models, and the cells of pairs of models, for each set of two hyperparameters.
 
-    Models that share the values of both hyperparameters form a group. Every two groups (A, B), also (A, A), form a
-    cell: all ordered pairs of a model of A and a model of B. Numbers of groups and cells are consecutive over all sets.
+    Models that share the values of both hyperparameters form a group. A cell belongs to an ordered pair of groups (A,
+    B); A and B may be the same. It holds all ordered pairs of a model of A and a model of B. Groups and cells are
+    numbered consecutively over all sets.
     """
 
     sets: tuple[tuple[str, str], ...]  #: the pairs of hyperparameters, names in sorted order
     groups: Indices  #: group of each model in each set, shape (n_sets, n_models)
     sizes: Indices  #: number of models in each group, shape (n_groups,)
-    first: Indices  #: group of the first models of each cell, shape (n_cells,); a set's cells are sorted by it
-    second: Indices  #: group of the second models of each cell, shape (n_cells,); cells of equal `first` are sorted
+    first: Indices  #: group A of each cell, shape (n_cells,); the cells of a set are sorted by A, then by B
+    second: Indices  #: group B of each cell, shape (n_cells,)
     bounds: Indices  #: the cells of set k are bounds[k] to bounds[k + 1], shape (n_sets + 1,)
 
     @cached_property
@@ -43,29 +44,29 @@ class Conditioning:
 
     @cached_property
     def turned(self) -> Indices:
-        """For each cell, the number of the cell with the mirrored pairs (second, first), shape (n_cells,)."""
+        """For each cell (A, B), the number of the cell (B, A), shape (n_cells,)."""
         squares = [np.arange(start, stop) for start, stop in pairwise(self.bounds)]
         return np.concatenate([cells.reshape(2 * [isqrt(cells.size)]).T.ravel() for cells in squares])
 
     @cached_property
     def of_one_size(self) -> list[tuple[Indices, Indices]]:
-        """For each number n of cells: the sets that have n cells, shape (k,), and these cells, shape (k, n)."""
+        """For each number n of cells: the sets that have n cells, shape (k,), and the cells of each of them, (k, n)."""
         n_cells = np.diff(self.bounds)
         numbers = [np.flatnonzero(n_cells == size) for size in np.unique(n_cells)]
         return [(sets, self.bounds[sets][:, None] + np.arange(n_cells[sets[0]])) for sets in numbers]
 
     def cells(self, number: int) -> slice:
-        """Return the slice of the cells of set `number`."""
+        """Return the cells of set `number`."""
         return slice(int(self.bounds[number]), int(self.bounds[number + 1]))
 
     @cached_property
     def groupings(self) -> list[tuple[Indices, int]]:
-        """For each set, the group of each model, counted from 0, and the number of groups."""
+        """For each set, the group of each model, numbered from 0 within the set, and the number of groups."""
         starts, n_cells = self.first[self.bounds[:-1]], np.diff(self.bounds)
         return [(groups - start, isqrt(size)) for groups, start, size in zip(self.groups, starts, n_cells, strict=True)]
 
 
-@lru_cache(maxsize=32)  # a board scores many submissions on the same few grids; grids compare by identity
+@lru_cache(maxsize=32)  # a board scores many submissions on the same few grids
 def conditioning(grid: Grid, names: tuple[str, ...] | None = None) -> Conditioning:
     """Return the groups and cells for every two hyperparameters of a grid, or for every two of `names`."""
     sizes = dict(zip(grid.names, grid.sizes, strict=True))
@@ -82,13 +83,13 @@ def conditioning(grid: Grid, names: tuple[str, ...] | None = None) -> Conditioni
 
 
 def is_larger(values: NDArray[np.floating] | NDArray[np.integer]) -> Signs:
-    """Return whether values[..., i] > values[..., j], for all ordered pairs (i, j): shape (..., n, n)."""
+    """Return whether values[..., i] > values[..., j] for all ordered pairs (i, j), shape (..., n, n)."""
     larger: Signs = values[..., :, None] > values[..., None, :]
     return larger
 
 
 def group_counts(pairs: Signs, members: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Count for each model i and group the models j of the group for which pairs[..., i, j] is true.
+    """Count for each model i and each group the models j of the group for which pairs[..., i, j] is true.
 
     `members` is 1 where a model is in a group, else 0, shape (n_models, n_groups). The result has the shape (...,
     n_models, n_groups).

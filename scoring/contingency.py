@@ -11,7 +11,8 @@ def frequencies(both: Counts, gap_plus: Counts, measure_plus: Counts, total: Cou
     """Return 2x2 tables of the relative frequencies of the signs of gap and measure, shape (..., 2, 2).
 
     Rows are the signs + and - of the gap, columns the signs of the measure. The arguments count pairs of models, shape
-    (...): with both signs +, with + for the gap, with + for the measure, and all pairs. Without pairs, a table is 0.
+    (...): with both signs +, with a gap of sign +, with a measure of sign +, and all pairs. Without pairs, a table is
+    0.
     """
     p = np.empty((*np.broadcast_shapes(both.shape, gap_plus.shape, measure_plus.shape, total.shape), 2, 2))
     p[..., 0, 0] = both

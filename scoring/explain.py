@@ -21,10 +21,10 @@ Values = tuple[Value, Value]
 
 @dataclass(frozen=True)
 class CellShare:
-    """A cell: the ordered pairs of models whose hyperparameters have the values `first` and `second`."""
+    """A cell of ordered pairs of models, and its contribution to the score."""
 
-    first: Values  #: values of both hyperparameters in the first model, in the order of their names
-    second: Values  #: values of both hyperparameters in the second model
+    first: Values  #: both hyperparameters of the first model of each pair, in the order of their names
+    second: Values  #: both hyperparameters of the second model of each pair
     information: float  #: mutual information of the signs of measure and gap, 0 to 1 bit
     entropy: float  #: entropy of the gap's sign, the maximum of `information`, 0 to 1 bit
     share: float  #: contribution of the cell to the score, which is the sum over cells
@@ -37,7 +37,7 @@ class CostlyPair:
     larger_gap: str  #: id of the model with the larger gap
     smaller_gap: str  #: id of the other model
     difference: float  #: larger gap minus smaller gap
-    cost: float  #: increase of the value given `Explanation.deciding` if the measure ordered this pair as the gap does
+    cost: float  #: increase of the score given `Explanation.deciding` if the measure ordered this pair as the gap does
 
 
 @dataclass(frozen=True)
@@ -95,12 +95,10 @@ def _values(cond: Conditioning, number: int, cell: int, grid: Grid) -> tuple[Val
 def _costly_pairs(
     measure: Vector, gap: Vector, groups: Indices, p: Matrix, n_pairs_of_cell: Vector, most: int
 ) -> list[tuple[int, int, float, float]]:
-    """Return the costliest wrongly ordered pairs: first model, second model, difference of gaps, cost.
-
-    All wrong pairs of a cell cost the same, except pairs with equal measures. So costly cells are searched first.
-    """
+    """Return the costliest wrongly ordered pairs: first model, second model, difference of gaps, cost."""
     n_groups = isqrt(len(p))
     members = [np.flatnonzero(groups == group) for group in range(n_groups)]
+    # All wrong pairs of a cell cost the same, except pairs with equal values of the measure.
     costs = np.stack([_costs(p, n_pairs_of_cell, tied) for tied in (False, True)])
     levels, has_wrong = costs.round(12), p[:, 0, 1] > 0
     found: list[tuple[int, int, float, float]] = []
@@ -121,8 +119,8 @@ def _costly_pairs(
 def _costs(p: Matrix, n_pairs: Vector, tied: bool) -> Vector:
     """Return for each cell the increase of the conditional mutual information if a wrong pair gets the right order.
 
-    The signs of gap and measure change from (+, -) to (+, +), and for the mirrored pair from (-, +) to (-, -). If the
-    measures are equal (`tied`), the mirrored pair already has the signs (-, -).
+    The signs of gap and measure change from (+, -) to (+, +), and for the mirrored pair from (-, +) to (-, -). With
+    `tied`, the pair has equal values of the measure, so the mirrored pair already has the signs (-, -).
     """
     n_groups = isqrt(len(p))
     backward = np.arange(len(p)).reshape(n_groups, n_groups).T.ravel()

@@ -26,7 +26,7 @@ class Grid:
         GridError: a cell holds two models.
     """
 
-    models: tuple[str, ...]  #: model ids; arrays of numbers per model have the same order
+    models: tuple[str, ...]  #: model ids; arrays with a number per model have this order
     names: tuple[str, ...]  #: names of the hyperparameters, sorted
     values: dict[str, tuple[Value, ...]]  #: hyperparameter -> its possible values, converted by `normalise`
     codes: NDArray[np.intp]  #: position of each model's value in `values`, shape (n_models, n_names)
@@ -84,7 +84,7 @@ class Grid:
         return len(self.models) == self.n_cells
 
     def empty_cell(self) -> str:
-        """Return a text that names the first cell without a model; "" for a complete grid."""
+        """Return a text that names the first cell without a model; "" if every cell has a model."""
         if self.is_complete:
             return ""
         # The grid may be astronomically large: stop at the first empty cell.
@@ -94,7 +94,7 @@ class Grid:
         return f"no model in cell {_cell(self, empty)} ({self.n_cells} cells, {len(self.models)} models)"
 
     def group_numbers(self, by: Sequence[str]) -> NDArray[np.intp]:
-        """Return each model's group number, from 0; models of a group share the values of the hyperparameters `by`."""
+        """Return each model's group number, from 0; models with equal values of all hyperparameters `by` share it."""
         columns = [self.names.index(name) for name in by]
         if not columns:
             return np.zeros(len(self.models), np.intp)
@@ -102,7 +102,7 @@ class Grid:
         return numbers.ravel()
 
     def groups(self, per_model: ArrayLike, by: Sequence[str]) -> NDArray[np.float64]:
-        """Arrange numbers of models into a row for each combination of values of the hyperparameters `by`.
+        """Arrange a number per model in rows: a row for each combination of values of the hyperparameters `by`.
 
         Args:
             per_model: a number for each model, shape (n_models,); the grid must be complete.
@@ -131,7 +131,6 @@ def _distinct(name: str, listed: Sequence[Value]) -> tuple[Value, ...]:
 
 
 def _encode(model: str, current: Mapping[str, Value], values: Mapping[str, tuple[Value, ...]]) -> tuple[int, ...]:
-    """Return for each hyperparameter the position of the model's value in `values`."""
     if current.keys() != values.keys():
         expected, found = (", ".join(sorted(names)) or "none" for names in (values, current))
         raise GridError(f"model {model!r}: expected the hyperparameters {expected}, found {found}")
@@ -163,7 +162,7 @@ def _cell(grid: Grid, codes: Sequence[int]) -> str:
 
 
 def normalise(name: str, value: object) -> Value:
-    """Convert a value of the hyperparameter `name` so that equal values of different types compare as equal.
+    """Convert a value of the hyperparameter `name` so that 256, 256.0 and "256" are equal.
 
     Numbers written as text become numbers, and integral floats become ints; other text stays unchanged. `convwidth` is
     truncated to an int, as in the competition's scoring program.

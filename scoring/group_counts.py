@@ -1,6 +1,6 @@
 """Counts of pairs of models by the order of their values, within and between groups, without comparing all pairs.
 
-Time grows with the number of models to the power of 1.5, memory with the number of models times the number of groups.
+Time grows with the number of models to the power of 1.5, memory with the numbers of models times groups.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ MOST_COMPARED = 256  #: up to this number of models, comparing all pairs is quic
 
 
 def smaller_counts(values: Vector, groups: Indices, n_groups: int) -> Counts:
-    """Count for each model i the models j of each group with values[j] < values[i], shape (n_models, n_groups)."""
+    """Count for each model i and each group the models j with values[j] < values[i], shape (n_models, n_groups)."""
     order = np.argsort(values, kind="stable")
     before = np.zeros((values.size + 1, n_groups), np.float32)
     np.cumsum(_members(groups[order], n_groups), axis=0, out=before[1:])
@@ -27,16 +27,16 @@ def smaller_counts(values: Vector, groups: Indices, n_groups: int) -> Counts:
 
 
 def ordered_counts(values: Vector, groups: Indices, n_groups: int) -> tuple[Counts, Counts]:
-    """Return for each model the numbers of smaller and of larger values in each group, both (n_models, n_groups)."""
+    """For each model, count the models with smaller and with larger values by group: both (n_models, n_groups)."""
     return smaller_counts(values, groups, n_groups), smaller_counts(-values, groups, n_groups)
 
 
 def both_smaller_counts(gap: Vector, measure: Vector, groups: Indices, n_groups: int) -> Counts:
-    """Count for each model i the models j of each group with gap[j] < gap[i] and measure[j] < measure[i].
+    """Count for each model i and each group the models j with gap[j] < gap[i] and measure[j] < measure[i].
 
-    The result has the shape (n_models, n_groups). The orders of models by gap and by measure are both cut into blocks
-    of about sqrt(n_models). Models in an earlier block of both orders are counted from a table; pairs in the same block
-    of either order are compared.
+    The result has the shape (n_models, n_groups). Models are sorted by gap, and by measure; both orders are cut into
+    blocks of about sqrt(n_models). Models in an earlier block of both orders are counted from a table. Models in the
+    same block of either order are compared.
     """
     n_models = gap.size
     if n_models <= MOST_COMPARED:
@@ -101,7 +101,7 @@ def cell_sums(counts: NDArray[np.floating], groups: Indices, n_groups: int) -> N
 
 
 def _places(groups: Indices, values: Vector) -> Vector:
-    """Return ranks by group, then by value within a group; models of equal group and value share a rank."""
+    """Return ranks of models by group, then by value; models with the same group and value share a rank."""
     order = np.lexsort((values, groups))
     rises = np.any([each[order][1:] != each[order][:-1] for each in (groups, values)], axis=0)
     places = np.empty(values.size)
@@ -110,7 +110,6 @@ def _places(groups: Indices, values: Vector) -> Vector:
 
 
 def _equal_pairs(numbers: NDArray[np.generic], groups: Indices) -> NDArray[np.intp]:
-    """Count in each group the pairs of models with equal numbers; models of different groups have different numbers."""
     _, first, sizes = np.unique(numbers, return_index=True, return_counts=True)
     if first.size == groups.size:
         return np.zeros(groups.max() + 1, np.intp)
@@ -124,7 +123,7 @@ def _members(groups: Indices, n_groups: int) -> Counts:
 
 
 def _in_blocks(numbers: Indices, size: int, members: Counts) -> Counts:
-    """Cut positions into blocks of `size`; count by group the earlier positions of the block with smaller numbers."""
+    """For each position, count by group the earlier positions in the same block of `size` that have smaller numbers."""
     blocks = numbers.reshape(-1, size)
     smaller = (blocks[:, :, None] > blocks[:, None, :]) & np.tri(size, k=-1, dtype=np.bool_)
     found: Counts = np.matmul(smaller.astype(np.float32), members.reshape(-1, size, members.shape[1]))

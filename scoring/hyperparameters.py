@@ -9,8 +9,7 @@ from scoring.grid import Grid, Value
 from scoring.official import require_official
 from scoring.vectors import Vector, as_vectors_of
 
-#: Decimals to which fits are rounded, so that values that differ only by rounding errors are tied.
-DECIMALS = 9
+DECIMALS = 9  #: fits are rounded to 9 decimals, so that fits that are equal in theory are equal
 
 
 def additive_fit(gap: ArrayLike, grid: Grid) -> Vector:
@@ -28,10 +27,9 @@ def additive_fit(gap: ArrayLike, grid: Grid) -> Vector:
 def main_effects(gap: ArrayLike, grid: Grid) -> dict[str, float]:
     """Return hyperparameter -> its effect on the gap, for all hyperparameters with more than one value.
 
-    The values in ascending order, text after numbers, get equidistant positions from 0 to 1, so that effects of
-    different tasks are comparable. The effect is the slope of the least-squares line of the gaps over these positions.
-
-    Arguments and errors are as for `additive_fit`.
+    The effect is the slope of the least-squares line of the gaps over the hyperparameter's values. The values, sorted
+    in ascending order with text last, count as equidistant numbers from 0 to 1, so that effects are comparable between
+    tasks. Arguments and errors are as for `additive_fit`.
     """
     exact = _exact(gap, grid)
     places = _places(grid)
@@ -41,8 +39,8 @@ def main_effects(gap: ArrayLike, grid: Grid) -> dict[str, float]:
 def fit_from_effects(of_others: Iterable[Mapping[str, float]], grid: Grid) -> Vector | None:
     """Predict gaps from the effects of hyperparameters in other tasks; return them up to a constant, shape (n_models,).
 
-    `of_others` holds for each other task hyperparameter -> effect (`main_effects`); an effect is averaged over these
-    tasks. Return None if no hyperparameter that varies in the grid has an effect in another task.
+    `of_others` holds for each other task hyperparameter -> effect (`main_effects`); effects are averaged over tasks.
+    The result is None if no hyperparameter that varies in the grid has an effect in another task.
     """
     others = list(of_others)
     known = {name: [one[name] for one in others if name in one] for name in grid.varying}
@@ -72,10 +70,10 @@ def _key(value: Value) -> tuple[bool, float, str]:
 
 
 def fit_additively(numbers: NDArray[np.float64], grid: Grid) -> NDArray[np.float64]:
-    """Return the least-squares fit of numbers (..., n_models) by an intercept and effects of hyperparameter values.
+    """Return the least-squares fit of numbers (..., n_models) by an intercept and effects of hyperparameters.
 
-    The grid must be complete. Then the intercept is the mean over all models, and the effect of a value is the mean
-    over the models with this value, minus the mean over all models.
+    The grid must be complete. Then the effect of a value is the mean over the models with this value minus the mean
+    over all models.
     """
     mean = numbers.mean(axis=-1, keepdims=True)
     fitted = np.broadcast_to(mean, numbers.shape).copy()

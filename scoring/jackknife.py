@@ -15,7 +15,7 @@ from scoring.official import EPSILON, cell_frequencies, conditional_information
 from scoring.vectors import Vector, as_vectors_of
 
 CRITICAL = NormalDist().inv_cdf(0.95)  #: half the width of a 90 % interval, in standard errors
-CHUNK = 2**14  #: number of left-out models times cells in memory at once, chosen to fit into a processor's cache
+CHUNK = 2**14  #: numbers in memory at once (left-out models times cells), chosen to fit into a processor's cache
 
 
 @dataclass(frozen=True)
@@ -31,12 +31,11 @@ class GivenScore:
 def given_score(measure: ArrayLike, gap: ArrayLike, grid: Grid, names: Sequence[str]) -> GivenScore:
     """Return the score by the formula of `official_score`, but only given every two of the hyperparameters `names`.
 
-    Several models may share the values of `names`, and cells may be empty, as in the corpus of Schiff et al. (2021):
-    there, augmentation is not conditioned on, and models that could not be trained are missing. Values of the measure
-    and gaps (train minus test accuracy) are finite, shape (n_models,), in the order of the grid.
+    Several models may share the values of `names`, and cells may be empty, as in the corpus of Schiff et al. (2021).
+    Values of the measure and gaps (train minus test accuracy) are finite, shape (n_models,), in the order of the grid.
 
     Raises:
-        ScoreUndefined: fewer than two names, or all models that share the values of two names have equal gaps.
+        ScoreUndefined: fewer than two names; or given some two names, all models of each group have equal gaps.
         ValueError: wrong lengths, numbers that are not finite, or a name that is not in the grid.
     """
     measure, gap = as_vectors_of(len(grid.models), measure, gap)
@@ -56,7 +55,7 @@ def given_score(measure: ArrayLike, gap: ArrayLike, grid: Grid, names: Sequence[
 
 
 def delete_one(measure: Vector, gap: Vector, cond: Conditioning) -> Vector:
-    """Return for each model the score of all other models, shape (n_models,)."""
+    """Return for each model the official score of all other models, shape (n_models,)."""
     gap_plus, measure_plus = is_larger(gap), is_larger(measure)
     signs = (gap_plus & measure_plus, gap_plus, measure_plus)
     size = max(1, CHUNK // cond.first.size)
@@ -65,9 +64,9 @@ def delete_one(measure: Vector, gap: Vector, cond: Conditioning) -> Vector:
 
 
 def jackknife_deviations(left_out: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return deviations from the mean, scaled so that their norm along the first axis is the standard error.
+    """Return deviations from the mean over models, scaled so that their norm over models is the standard error.
 
-    `left_out` holds statistics without each of the models in turn, shape (n_models, ...).
+    Entry i of `left_out` is a statistic of all models but i, shape (n_models, ...).
 
     Source: Efron and Stein, "The jackknife estimate of variance", 1981.
     """
@@ -79,8 +78,8 @@ def jackknife_deviations(left_out: NDArray[np.float64]) -> NDArray[np.float64]:
 def jackknife_interval(score: float, left_out: Vector) -> tuple[float, float]:
     """Return both ends of a score's 90 % interval, 0 to 1.
 
-    `left_out` holds the scores without each of the models in turn, shape (n_models,). The interval is symmetric for the
-    square root of the score, which is less skewed than the score.
+    Entry i of `left_out` is the score of all models but i, shape (n_models,). The interval is symmetric for the square
+    root of the score, which is less skewed than the score.
     """
     roots = np.sqrt(np.maximum(score + jackknife_deviations(left_out), 0))
     half = CRITICAL * float(np.linalg.norm(roots - np.sqrt(score)))

@@ -21,10 +21,10 @@ class GranulatedKendall:
 
 
 def kendall_tau(measure: ArrayLike, gap: ArrayLike) -> float:
-    """Return Kendall's tau over all ordered pairs of models, from -1 to 1 (PGDL paper, eq. 4).
+    """Return Kendall's tau-a over all pairs of models, from -1 to 1 (PGDL paper, eq. 4).
 
-    A tied pair counts as 0, but also as a pair (tau-a), so 1 is reached only without ties. Values of the measure and
-    gaps (train minus test accuracy) are finite, shape (n_models,).
+    A tied pair adds 0 to the sum, but counts as a pair, so only a measure without ties reaches 1. Values of the measure
+    and gaps (train minus test accuracy) are finite, shape (n_models,).
 
     Raises:
         ScoreUndefined: fewer than two models.
@@ -39,10 +39,10 @@ def kendall_tau(measure: ArrayLike, gap: ArrayLike) -> float:
 def granulated_kendall(measure: ArrayLike, gap: ArrayLike, grid: Grid) -> GranulatedKendall:
     """Return the average of Kendall's tau within groups that differ in one hyperparameter (PGDL paper, eq. 5 to 8).
 
-    For each hyperparameter, models are grouped by the values of all others, and psi is the mean tau over groups of two
-    or more models. The score is the mean psi; eq. 8 prints a sum, but the paper's text says average. Cells may be
-    empty. Values of the measure and gaps (train minus test accuracy) are finite, shape (n_models,), in the order of the
-    grid.
+    For each hyperparameter, models that agree in all other hyperparameters form a group, and psi is the mean tau over
+    groups of two or more models. The score is the mean psi; eq. 8 prints a sum, but the paper's text says average.
+    Cells may be empty. Values of the measure and gaps (train minus test accuracy) are finite, shape (n_models,), in the
+    order of the grid.
 
     Raises:
         ScoreUndefined: no two models differ in one hyperparameter only.

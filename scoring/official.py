@@ -13,9 +13,9 @@ from scoring.grid import Grid
 from scoring.group_counts import both_smaller_counts, cell_sums, smaller_counts
 from scoring.vectors import Vector, as_vectors_of
 
-MINIMUM_HYPERPARAMETERS = 3  #: hyperparameters that must vary; with two, each cell would have a single pair of models
+MINIMUM_HYPERPARAMETERS = 3  #: number of hyperparameters that must vary; with two, a cell has a single pair of models
 EPSILON = 1e-12
-"""Added inside the entropy's logarithm, as in the scoring program; so a perfect measure scores 1.000000000003."""
+"""Number added inside the entropy's logarithm, as in the scoring program; a perfect measure scores 1.000000000003."""
 MOST_MODELS_PAIRWISE = 500  #: up to this number of models, comparing all pairs is faster than sorting
 
 
@@ -30,11 +30,11 @@ class OfficialScore:
 def official_score(measure: ArrayLike, gap: ArrayLike, grid: Grid) -> OfficialScore:
     """Return the conditional mutual information of the PGDL scoring program (before its factor of 100).
 
-    For every two hyperparameters, all ordered pairs of models, also of a model with itself, are split into cells by
-    both models' values of both hyperparameters. Each pair has two signs: of the gap and of the measure. The sign is +
-    if the first model's number is strictly larger, else -. The value for these hyperparameters is the mean mutual
-    information of both signs over cells, divided by the mean entropy of the gap's sign. The score is the minimum over
-    all pairs of hyperparameters.
+    For every two hyperparameters, all ordered pairs of models, also of a model with itself, are split into cells by the
+    values that both models have for both hyperparameters. A pair's sign of the gap is + if the first model has the
+    strictly larger gap, else -; its sign of the measure follows in the same way. The value for two hyperparameters is
+    the mean mutual information of both signs over cells, divided by the mean entropy of the gap's sign. The score is
+    the minimum over every two hyperparameters.
 
     Strictly increasing transforms of the measure do not change the score. Negating the measure does, because ties and
     pairs of a model with itself have the sign -. In small cells, chance increases the score.
@@ -75,13 +75,13 @@ def pair_values(measure: Vector, gap: Vector, cond: Conditioning) -> Vector:
 
 
 def cell_frequencies(measure: Vector, gap: Vector, cond: Conditioning) -> NDArray[np.float64]:
-    """Return the frequencies of the signs in each cell, shape (n_cells, 2, 2): rows gap +/-, columns measure +/-."""
+    """Return the frequencies of the signs in each cell, (n_cells, 2, 2): rows gap + and -, columns measure + and -."""
     both, of_gap, of_measure = _counts(measure, gap, cond)
     return frequencies(both, of_gap, of_measure, cond.n_pairs)
 
 
 def _counts(measure: Vector, gap: Vector, cond: Conditioning) -> NDArray[np.float64]:
-    """Count in each cell the pairs with + for both gap and measure, for the gap, for the measure: (3, n_cells)."""
+    """Count the pairs of each cell with + for gap and measure, for the gap, and for the measure: (3, n_cells)."""
     if gap.size <= MOST_MODELS_PAIRWISE:
         gap_plus, measure_plus = is_larger(gap), is_larger(measure)
         return cell_counts(np.stack([gap_plus & measure_plus, gap_plus, measure_plus]), cond)

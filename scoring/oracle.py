@@ -15,10 +15,7 @@ ORACLE_DRAWS = 400  #: number of draws, fewer on large tasks; the score of a sin
 
 
 def noisy_oracle(gap: ArrayLike, noise: float = ORACLE_NOISE, seed: int = 0) -> NDArray[np.float64]:
-    """Return the gaps plus independent normal noise with the standard deviation `noise`, in units of accuracy.
-
-    The same `seed` gives the same noise.
-    """
+    """Return the gaps plus normal noise with the standard deviation `noise`; the same `seed` gives the same noise."""
     exact = np.asarray(gap, dtype=np.float64)
     return exact + stream("oracle", seed).normal(0.0, noise, size=exact.shape)
 

@@ -1,9 +1,9 @@
 """A test by adversarial examples of whether a model has been fitted to its test set.
 
-A generator moves correctly classified points onto misclassified points of the same label. The weighted error rate on
-the moved points gives each point the weight h, the density of the data relative to the moved data. If model and test
-set are independent, the weighted and the ordinary error rate are both unbiased estimates of the model's risk. If they
-differ by more than chance allows, the model depends on the test set.
+A generator moves some correctly classified points onto misclassified points of the same label. Each moved point gets
+the weight h: the density of the original points divided by the density of the moved points. If model and test set are
+independent, the weighted error rate on the moved points and the ordinary error rate are both unbiased estimates of the
+model's risk. If they differ by more than chance allows, the model depends on the test set.
 
 Source: Werpachowski, György and Szepesvári, "Detecting overfitting via adversarial examples", NeurIPS 2019, arXiv
 1903.02380.
@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike
 
 from scoring.vectors import Vector
 
-#: Range (largest minus smallest possible value) of a point's weighted loss minus its ordinary loss. A translation that
-#: preserves the density gives a moved point a weight of at most 1/2, hence the smaller range.
+#: Largest minus smallest possible value of a point's weighted loss minus its ordinary loss. For translations the range
+#: is smaller, because a moved point has a weight of at most 1/2.
 ANY_GENERATOR, TRANSLATION = 2.0, 1.5
 
 LEVEL = 0.95  #: probability with which an interval contains the mean, if models and test set are independent
@@ -31,14 +31,14 @@ class RiskEstimates:
 
     losses: Vector  #: 1 for a misclassified test point, else 0
     moved_losses: Vector  #: 1 for a misclassified moved point, else 0; never below `losses`
-    densities: Vector  #: density h at the moved points, in [0, 1]; ignored where the moved loss is 0
+    densities: Vector  #: weight h of each moved point, in [0, 1]; ignored where the moved loss is 0
 
     @classmethod
     def of(cls, losses: ArrayLike, moved_losses: ArrayLike, densities: ArrayLike) -> Self:
         """Check the arrays and convert them to floats.
 
         Raises:
-            ValueError: wrong shapes or values, or a misclassified point that was moved onto a correctly classified one.
+            ValueError: wrong shapes or values, or a misclassified point has a correctly classified moved point.
         """
         arrays = [np.asarray(array, dtype=np.float64) for array in (losses, moved_losses, densities)]
         if len({array.shape for array in arrays}) > 1 or arrays[0].ndim != 1 or not arrays[0].size:
@@ -59,7 +59,7 @@ class RiskEstimates:
 
     @property
     def adversarial_error_rate(self) -> float:
-        """Share of misclassified moved points, in [0, 1]; without weights, this is no estimate of the risk."""
+        """Share of misclassified moved points, in [0, 1]; not an estimate of the risk, since it lacks the weights."""
         return float(self.moved_losses.mean())
 
     @property
@@ -69,7 +69,7 @@ class RiskEstimates:
 
     @property
     def weighted_losses(self) -> Vector:
-        """Losses on the moved points times their densities."""
+        """Loss of each moved point times its weight."""
         return self.moved_losses * self.densities
 
     @property
@@ -82,16 +82,16 @@ class RiskEstimates:
 class IndependenceTest:
     """A test of the hypothesis that models and test set are independent."""
 
-    statistic: float  #: T, the weighted minus the ordinary error rate; overfitting to the test set makes it positive
-    p_value: float  #: upper bound of the probability of so large an absolute `T` if models and test set are independent
-    n_models: int = 1  #: number of models over which T was averaged
+    statistic: float  #: weighted minus ordinary error rate; overfitting to the test set makes it positive
+    p_value: float  #: upper bound of the probability of so large a |statistic| if models and test set are independent
+    n_models: int = 1  #: number of models over which `statistic` was averaged
 
 
 def pairwise_independence_test(*estimates: RiskEstimates, difference_range: float = ANY_GENERATOR) -> IndependenceTest:
-    """Test whether weighted and ordinary error rate differ by more than chance, averaged over models (N-model test).
+    """Test whether weighted and ordinary error rate, averaged over models, differ by more than chance (N-model test).
 
-    `estimates` holds the losses of each model, on the same test points in the same order. `difference_range` is the
-    range of a point's difference of losses, `ANY_GENERATOR` or `TRANSLATION`.
+    `estimates` holds the losses of each model, on the same test points in the same order. `difference_range` is
+    `ANY_GENERATOR` or `TRANSLATION`.
 
     Raises:
         ValueError: no estimates, or different numbers of points.
@@ -107,8 +107,8 @@ def pairwise_independence_test(*estimates: RiskEstimates, difference_range: floa
 def independence_p_value(n_points: int, variance: float, statistic: float, difference_range: float) -> float:
     """Return the p-value (eq. 7): the probability of error at which the Bernstein bound equals |statistic|.
 
-    `variance` (with the divisor n_points) and `statistic` are variance and mean of the points' differences of losses;
-    `difference_range` is U in the paper: the largest minus the smallest possible difference.
+    `statistic` is the mean of the points' differences of losses, `variance` their variance (divisor n_points), and
+    `difference_range` the largest minus the smallest possible difference (U in the paper).
     """
     difference = abs(statistic)
     slope = math.sqrt(2 * variance / n_points)
@@ -121,8 +121,8 @@ def independence_p_value(n_points: int, variance: float, statistic: float, diffe
 def bernstein_half_width(n_points: int, variance: float, delta: float, value_range: float) -> float:
     """Return half the width of the interval that contains the expectation with probability 1 - delta (eq. 6).
 
-    `variance` is the variance of `n_points` independent values, with the divisor n_points; `value_range` is the largest
-    minus the smallest possible value.
+    `variance` (divisor n_points) is the variance of `n_points` independent values; `value_range` is the largest minus
+    the smallest possible value.
 
     Source: Audibert, Munos and Szepesvári (2009), the empirical Bernstein bound.
     """

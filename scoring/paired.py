@@ -25,16 +25,16 @@ class PairedTask:
 
     @property
     def conditioning(self) -> Conditioning:
-        """The cells of pairs of models over which the official score averages."""
+        """The cells of pairs of models from which the official score is computed."""
         return conditioning(self.grid)
 
 
 @dataclass(frozen=True)
 class Paired:
-    """The submissions of a board, divided into finished submissions and submissions that lack a value."""
+    """The submissions of a board, finished and unfinished, and the values of the finished submissions."""
 
     finished: tuple[str, ...]  #: submissions with a finite value for every model of every task
-    unfinished: tuple[str, ...]  #: submissions that lack a value, and so cannot be compared
+    unfinished: tuple[str, ...]  #: submissions that lack a value for a model
     tasks: Mapping[str, PairedTask]  #: task -> values of `finished`; tasks without an official score are left out
 
 

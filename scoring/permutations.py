@@ -19,11 +19,11 @@ Ranks = NDArray[np.integer]
 Counts = NDArray[np.intp]
 
 PAIRS = 2**16  #: number of pairs of models in memory at once, chosen to fit into a processor's cache
-RANK = 8  #: rank of the low-rank approximation of the counts of a group; it keeps at least 99 % of their variance
+RANK = 8  #: rank of the approximation of a group's counts; it keeps at least 99 % of their variance
 
 
 def deals(measure: Vector, groups: NDArray[np.intp], n: int, random: np.random.Generator) -> Iterator[Ranks]:
-    """Yield `n` random permutations of a measure's ranks within groups, in chunks of shape (n_permutations, n_models).
+    """Yield `n` random permutations of a measure's ranks within groups, in arrays of shape (n_permutations, n_models).
 
     `groups` holds the group number of each model; all groups have the same size.
     """
@@ -37,11 +37,7 @@ def deals(measure: Vector, groups: NDArray[np.intp], n: int, random: np.random.G
 
 
 class Scorer:
-    """Computes official scores of many measures for the same gaps, several times faster than `official_scores`.
-
-    Mutual information is a sum of k log k over counts k of pairs, and k log k comes from a table. Rounding errors are
-    about 1e-13.
-    """
+    """Computes official scores of many measures for the same gaps, much faster than `official_scores`."""
 
     def __init__(self, gap: Vector, cond: Conditioning) -> None:
         self._cond = cond
@@ -49,7 +45,7 @@ class Scorer:
         self._pairs = cond.n_pairs.astype(np.intp)
         self._of_gap = cell_counts(self._gap_plus, cond).astype(np.intp)
         counts = np.arange(self._pairs.max() + 1)
-        self._k_log_k = counts * np.log2(np.maximum(counts, 1))
+        self._k_log_k = counts * np.log2(np.maximum(counts, 1))  # mutual information is a sum of k log k over counts k
         k = self._k_log_k
         self._known = k[self._pairs] - k[self._of_gap] - k[self._pairs - self._of_gap]
         of_gap = self._of_gap.astype(np.float64)
@@ -78,10 +74,6 @@ class Scorer:
         return scores
 
     def _counts(self, plus: Signs) -> tuple[Counts, Counts]:
-        """Count in each cell the pairs with the sign + of both measure and gap, and of the measure: both (n, n_cells).
-
-        Without ties of the measure, the second count follows from the first counts of the cell and the mirrored cell.
-        """
         n_models = plus.shape[-1]
         has_ties = np.count_nonzero(plus) < len(plus) * n_models * (n_models - 1) // 2
         if has_ties or not self._few_ties:
@@ -122,11 +114,11 @@ class Scorer:
 def dealt_values(
     measure: Vector, gap: Vector, grid: Grid, pair: tuple[str, str], n: int, random: np.random.Generator
 ) -> Vector:
-    """Approximate the conditional mutual information of n permutations of a measure on a large task, 0 to 1: (n,).
+    """Approximate the conditional mutual information of `n` permutations of a measure on a large task, 0 to 1: (n,).
 
     The measure is permuted among models that share both values of the hyperparameters `pair`, and the information is
     given `pair`. A permutation changes only the counts of pairs that gap and measure order alike. Hajek's projection
-    approximates these counts by sums over models, and loses 1 / (2 * models in a group) of their variance.
+    approximates these counts by sums over models; the sums lack 1 / (2 * models in a group) of the counts' variance.
     """
     cond = conditioning(grid, pair)
     groups, n_groups = cond.groupings[0]
@@ -150,9 +142,9 @@ def dealt_values(
 
 
 class _Counted:
-    """A low-rank approximation of each model's numbers of smaller and of larger values in every group.
+    """A low-rank approximation of counts: for each model, how many models of every group have smaller or larger values.
 
-    The mean over the model's own group is subtracted.
+    The counts are centred in the model's own group.
 
     Attributes:
         basis: orthonormal vectors of each group, shape (n_groups, models in a group, rank).

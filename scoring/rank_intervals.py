@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scoring.quantiles import student_quantile
 from scoring.vectors import Vector
 
-MARGIN = 1.04  #: factor of the quantiles over many pairs, since simulated trainings vary less than real trainings
+MARGIN = 1.04  #: factor that widens simulated quantiles, since simulated trainings vary less than real trainings
 
 Matrix = NDArray[np.float64]
 Relation = NDArray[np.bool_]
@@ -23,7 +23,7 @@ def difference_errors(draws: Matrix) -> Matrix:
 def standardized_differences(scores: Vector, errors: Matrix) -> Matrix:
     """Return the difference of every two scores divided by its standard error, shape (n, n).
 
-    If the error is 0, the result is 0 for equal scores, and infinite for others.
+    If the error is 0, the result is 0 for equal scores, and plus or minus infinity for different scores.
     """
     difference = scores[:, None] - scores
     with np.errstate(divide="ignore"):
@@ -34,9 +34,10 @@ def standardized_differences(scores: Vector, errors: Matrix) -> Matrix:
 def surely_better(standardized: Matrix, draws: Matrix, errors: Matrix, level: float, freedom: int) -> Relation:
     """Return for all i and j whether submission i is significantly better than submission j, shape (n, n).
 
-    All entries together are right with probability `level`. A difference is significant if it exceeds a quantile of the
-    largest difference that luck gives to any pair. Significant pairs are then left out, and the other pairs are tested
-    again, until no further pair is significant. If i is better than j, and j than k, then i is better than k.
+    With probability `level`, all entries are right. A difference is significant if it exceeds a quantile of the largest
+    difference that luck gives to any pair. Pairs with significant differences are then left out, and the other pairs
+    are tested again, until no further pair is significant. If i is better than j, and j than k, then i is better than
+    k.
 
     Args:
         standardized: `standardized_differences` of the scores, shape (n, n).
@@ -62,7 +63,8 @@ def surely_better(standardized: Matrix, draws: Matrix, errors: Matrix, level: fl
 def rank_intervals(better: Relation) -> Ranks:
     """Return the smallest and the largest possible rank of each submission, shape (n, 2).
 
-    These are 1 + the number of significantly better submissions, and n - the number of significantly worse submissions.
+    The smallest is 1 + the number of significantly better submissions; the largest is n - the number of significantly
+    worse submissions.
     """
     return np.stack([1 + better.sum(axis=0), len(better) - better.sum(axis=1)], axis=1)
 
@@ -70,8 +72,8 @@ def rank_intervals(better: Relation) -> Ranks:
 def rank_groups(better: Relation) -> Ranks:
     """Return the group of each submission, from 1 for the best group, shape (n,).
 
-    Group 1 holds every submission without a significantly better submission. Group 2 follows from the same rule for the
-    other submissions, and so on.
+    Group 1 holds the submissions to which no submission is significantly superior. Without group 1, the same rule gives
+    group 2, and so on.
     """
     groups = np.zeros(len(better), np.intp)
     number = 0

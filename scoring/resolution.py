@@ -21,17 +21,15 @@ LEVEL = 0.05  #: significance level of the one-sided test
 POWER = 0.8  #: probability with which the test detects the difference
 TYPICAL = 0.25  #: mean score of the two simulated measures, 0 to 1
 DRAWS = 200  #: number of draws of the noise; a standard deviation from 200 draws has an error of 5 %
-TRIED = 4000  #: draws times models in each step of the search for the strength of the noise
-STEPS = 10  #: number of bisection steps of the search for the strength of the noise
+TRIED = 4000  #: number of draws times models in each step of the search for the standard deviation of the noise
+STEPS = 10  #: number of bisection steps of this search
 
 
 def smallest_p_value(grid: Grid) -> float:
     """Return the smallest p-value that any measure can have on a grid with an official score.
 
-    For a pair of hyperparameters, the measure is permuted among models that share both values. The p-value is the share
-    of permutations with at least the measure's score. The identity is such a permutation, so the p-value is at least 1
-    / number of permutations. The result is the largest of these bounds over pairs, as a score's p-value is the largest
-    over pairs.
+    A p-value for a pair of hyperparameters is at least 1 / the number of permutations among models that share both
+    values. The result is the largest of these bounds over pairs, as a score's p-value is the largest over pairs.
     """
     require_official(grid)
     n_models, sizes = len(grid.models), dict(zip(grid.names, grid.sizes, strict=True))
@@ -43,8 +41,8 @@ def detectable_difference(gap: ArrayLike, grid: Grid, seed: int = 0) -> float:
     """Return the smallest true difference of two scores that a test detects with probability `POWER`, in points.
 
     It is (z(1 - LEVEL) + z(POWER)) times the standard error of the difference; z(p) is the normal quantile of p. The
-    error is simulated with two measures: the normal scores of the gap plus independent normal noise. The noise is as
-    strong as a mean score of `TYPICAL` requires; if pure noise scores more, the measures are pure noise.
+    error is simulated with two measures, each the normal scores of the gap plus independent normal noise. The noise is
+    so strong that their mean score is `TYPICAL`; if pure noise scores more, the measures are pure noise.
 
     Gaps (train minus test accuracy) are finite, shape (n_models,), in the order of the grid. The same `seed` gives the
     same noise.

@@ -28,12 +28,12 @@ def retrained_scores(tasks: Sequence[PairedTask]) -> NDArray[np.float64]:
 
     Gaps and measures are replaced by the normal quantiles of their ranks, and split into an additive fit by the
     hyperparameters and a residual. In each draw, every model keeps its fit, and gets the residuals of a randomly drawn
-    model: of the gap and of all measures together, because they are correlated. Residuals are scaled up by the degrees
-    of freedom of the fit.
+    model: of the gap and of all measures together, because they are correlated. Residuals are multiplied by the root of
+    n_models / degrees of freedom of the fit.
 
-    On tasks of more than `MOST_RESAMPLED` models, the conditional mutual information given each pair of hyperparameters
-    is drawn from a normal distribution. Its variance comes from each model's contribution to the information
-    (`influences`), minus the part of the contribution that hyperparameters explain.
+    For tasks of more than `MOST_RESAMPLED` models, the conditional mutual information is drawn from a normal
+    distribution. Its variance comes from each model's contribution to the information (`influences`), minus the part of
+    the contribution that hyperparameters explain.
 
     Returns:
         Final scores, 0 to 100, shape (N_TRAININGS, n_submissions).
@@ -60,7 +60,7 @@ def _on_task(task: PairedTask, random: np.random.Generator) -> NDArray[np.float6
         have_order[number] = scorer.has_order
         for some in chunks(len(measures), n_models**2):
             draw[some] = scorer(np.array(measures[some]))
-    # With few models a draw may have equal gaps only, which no training gives; other draws replace it.
+    # With few models, all gaps of a draw may be equal, which no training gives: another draw is used instead.
     return np.resize(scores[have_order], scores.shape) if have_order.any() else scores
 
 
@@ -80,7 +80,7 @@ def _on_large_task(task: PairedTask, random: np.random.Generator) -> NDArray[np.
 
 
 def _share(values: Vector, level: Vector, errors: Vector, spread: float) -> Vector:
-    """Return the factors that remove the share of chance from drawn deviations, 0 to 1, shape (n_sets,).
+    """Return the factors, 0 to 1, that remove the part of chance from the drawn deviations of values, shape (n_sets,).
 
     Chance has the same share in a squared deviation as in a value. A useless measure gets a random measure's spread.
     """
@@ -92,8 +92,8 @@ def _share(values: Vector, level: Vector, errors: Vector, spread: float) -> Vect
 def influences(measure: Vector, gap: Vector, cond: Conditioning) -> tuple[Vector, Matrix]:
     """Return the conditional mutual information given each pair of hyperparameters, and each model's contribution.
 
-    The information is a function of the counts of pairs in cells. A model's contribution is the sum, over its pairs, of
-    the derivative of this function by the count of the pair's cell (Hajek's projection). The information has the shape
+    The information is a function of the counts of pairs in cells. A model's contribution is a sum over its pairs: of
+    the function's derivatives by the counts of the pairs' cells (Hajek's projection). The information has the shape
     (n_sets,), the contributions (n_sets, n_models). The grid of `cond` must have an official score.
 
     Source: van der Vaart, "Asymptotic statistics", 1998, chapters 11 and 12.
@@ -112,7 +112,7 @@ def influences(measure: Vector, gap: Vector, cond: Conditioning) -> tuple[Vector
 
 
 def _added(as_first: Counts, as_second: Counts, slope: Matrix, group: Indices) -> Vector:
-    """Return for each model the sum of `slope` over the cells of its pairs, as first and as second model."""
+    """For each model, sum `slope` over the cells of the pairs in which the model is the first or the second."""
     first, second = slope.astype(np.float32)[group], slope.T.astype(np.float32)[group]
     added: Vector = np.einsum("ij,ij->i", as_first, first) + np.einsum("ij,ij->i", as_second, second)
     return added

@@ -41,17 +41,17 @@ class SubmissionScore:
     """The result of a submission under `RULE`."""
 
     score: float | None  #: final score, 0 to 100; None if no task has an official score
-    tasks: dict[str, TaskScore | str]  #: task -> its scores, or why it has no score; in alphabetical order
+    tasks: dict[str, TaskScore | str]  #: task -> its scores, or why it has no scores; in alphabetical order
     complete: bool  #: whether all tasks have scores; False without tasks
     exceeded: bool  #: whether a call was over its time budget
 
 
 def score_submission(tasks: Mapping[str, TaskCalls]) -> SubmissionScore:
-    """Apply `RULE` to the calls of a submission on all tasks (task -> calls).
+    """Apply `RULE` to the calls of a submission (task -> calls).
 
     Tasks are scored in alphabetical order. If a call is over its time budget, its task and all later tasks get no
-    score, and the final score is 0. A value that is not finite counts as a failed call. Tasks without an official
-    score are left out of the mean.
+    score, and the final score is 0. A value that is not finite is a failed call. Tasks without an official score are
+    left out of the mean.
 
     Raises:
         ValueError: a value or gap belongs to no model of the grid, or a gap is missing or not finite.
@@ -72,8 +72,8 @@ def score_submission(tasks: Mapping[str, TaskCalls]) -> SubmissionScore:
 def mean_score(results: Iterable[TaskScore | str], decimals: int | None = None) -> float | None:
     """Return 100 times the mean official score over the tasks that have an official score; None without such a task.
 
-    `decimals` rounds the result for official scores that are rounded already. The sum is then multiplied by 100 before
-    the division, since rounding of a tie depends on the order of operations.
+    With `decimals`, the scores must be rounded already, and the result is rounded. Then the sum is multiplied by 100
+    before the division, so that ties are rounded correctly.
     """
     scores = [result.official for result in results if isinstance(result, TaskScore) and result.official is not None]
     if not scores:

@@ -1,4 +1,4 @@
-"""The sign-error: the share of pairs of models that a measure orders wrongly, if they differ in one hyperparameter."""
+"""The sign-error: the share of pairs of models, different in one hyperparameter, that a measure orders wrongly."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ from scoring.errors import ScoreUndefined
 from scoring.grid import Grid
 from scoring.vectors import Vector, as_vectors_of
 
-MINIMUM_EFFECTIVE_PAIRS = 12.0  #: with repeats, environments with a smaller effective number of pairs are discarded
+MINIMUM_EFFECTIVE_PAIRS = 12.0  #: smallest effective number of pairs of an environment with repeated trainings
 
 
 @dataclass(frozen=True)
 class SignErrors:
-    """Summary of the errors of several environments, from 0 (always the right order) to 1. See `sign_errors`."""
+    """Summary of the sign-errors of several environments, from 0 (always the right order) to 1. See `sign_errors`."""
 
     mean: float  #: mean over environments
     percentile_90: float  #: 90th percentile over environments
@@ -28,7 +28,7 @@ class SignErrorScore:
     """Sign-errors of a measure on one task."""
 
     overall: SignErrors  #: summary over all environments
-    #: hyperparameter -> summary over the environments whose settings differ in it, if there is such an environment
+    #: hyperparameter -> summary over the environments whose settings differ in it
     varied: Mapping[str, SignErrors]
     n_discarded: int  #: number of environments that were left out because the order of their gaps is too uncertain
 
@@ -38,14 +38,15 @@ def sign_errors(
 ) -> SignErrorScore:
     """Return sign-errors over all environments of a task.
 
-    An environment is a pair of settings (values of all hyperparameters but `seed`) that differ in exactly one
-    hyperparameter. It contains every pair of a model of one setting and a model of the other. Its error is a weighted
-    mean over these pairs: 0 for the right order, 1 for the wrong order, 1/2 for equal values or gaps.
+    A setting consists of values of all hyperparameters but `seed`. An environment is a pair of settings that differ in
+    exactly one hyperparameter. It contains every pair of a model of one setting and a model of the other. Its error is
+    a weighted mean over these pairs: 0 for the right order, 1 for the wrong order, 1/2 for equal values or gaps.
 
-    With `test_images`, a pair has more weight the more certain the order of its gaps is. The weight is 0 if the test
-    images leave the order open: for 10,000 images, if the gaps differ by less than 0.0196. With `seed`, an environment
-    is discarded if (sum of weights)^2 / (sum of squared weights) is below `MINIMUM_EFFECTIVE_PAIRS`. Without `seed`, an
-    environment is a single pair, and a single wrong pair makes `robust` 1; `mean` and `percentile_90` say more.
+    With `test_images`, a pair's weight is the certainty of the order of its gaps (`order_certainty`). The weight is 0
+    if the test images leave the order open: for 10,000 images, if the gaps differ by less than 0.0196. With `seed`, an
+    environment is discarded if (sum of weights)^2 / (sum of squared weights) is below `MINIMUM_EFFECTIVE_PAIRS`.
+    Without `seed`, an environment is a single pair, and a single wrong pair makes `robust` 1; `mean` and
+    `percentile_90` say more.
 
     Args:
         measure: value of the complexity measure for each model, shape (n_models,), finite.
@@ -90,7 +91,7 @@ def order_certainty(difference: ArrayLike, test_images: int) -> Vector:
 
 
 Environments = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]
-"""For every pair of models: the first model, the second model, the number of the pair's environment."""
+"""Three arrays of shape (n_pairs,): each pair's first model, second model, and environment."""
 
 
 def _environments(varied: str, settings: list[str], grid: Grid) -> Environments:
@@ -123,7 +124,7 @@ def _losses(environments: Environments, measure: Vector, gap: Vector, test_image
 
 
 def _signs(values: Vector, first: NDArray[np.intp], second: NDArray[np.intp]) -> NDArray[np.int8]:
-    """Return the sign of values[first] - values[second], without computing the difference, which may overflow."""
+    """Return the sign of values[first] - values[second]; the difference itself might overflow."""
     return (values[first] > values[second]).astype(np.int8) - (values[first] < values[second])
 
 

@@ -24,7 +24,7 @@ class HeldOut:
 
 
 def gap_spread(tasks: Mapping[str, PairedTask], held_out: Mapping[str, HeldOut]) -> Vector:
-    """Return the standard error of the final scores that comes from measuring gaps on finitely many test images.
+    """Return the part of the final scores' standard errors that comes from measuring gaps on finitely many test images.
 
     Each model's number of correct test predictions is drawn from a binomial distribution, independently of the other
     models. Since models share errors on the same images, the result is an upper estimate. Training accuracy is exact.

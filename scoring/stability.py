@@ -18,7 +18,7 @@ N_DRAWS = 1000  #: number of draws of the values; fewer on large tasks
 
 @dataclass(frozen=True)
 class Stability:
-    """The official score of a measure, and its spread over the measure's seeds. See `measure_stability`."""
+    """The official score of a measure, and the score's spread over the measure's seeds."""
 
     score: float  #: official score of the first values, 0 to 1
     error: float  #: standard deviation of the score if all models are called with new seeds
@@ -29,11 +29,12 @@ class Stability:
 def measure_stability(
     measure: ArrayLike, gap: ArrayLike, grid: Grid, repeats: Mapping[str, Sequence[float]]
 ) -> Stability:
-    """Estimate the spread of an official score that comes from the measure's own randomness.
+    """Estimate the spread of an official score that comes from the measure's own random numbers.
 
-    Some models, chosen at random, were called again with other seeds. In each draw, every such model gets one of its k
-    values at random, and the score is computed anew. The variance of these scores is multiplied by n_models / (number
-    of models with repeats), and by k / (k - 1), since draws from k values vary less than new values.
+    Some models, chosen at random, were called again with other seeds, so each has k values. In each draw, every such
+    model gets one of its values at random, and the score is computed anew. The variance of these scores is multiplied
+    by n_models / (number of models with repeats), and by k / (k - 1), since draws from k values vary less than new
+    values.
 
     First values of the measure and gaps (train minus test accuracy) are finite, shape (n_models,), in the order of the
     grid. `repeats` maps model -> its k - 1 values from other seeds; k is at least 2, and equal for all models.
@@ -70,7 +71,6 @@ def _positions(repeats: Mapping[str, Sequence[float]], grid: Grid) -> list[int]:
 
 
 def _values(measure: Vector, models: list[int], repeats: Mapping[str, Sequence[float]]) -> NDArray[np.float64]:
-    """Return the first value and all repeated values of each model with repeats, shape (n_repeated, n_values)."""
     lengths = sorted({len(others) for others in repeats.values()})
     if len(lengths) > 1 or lengths[0] < 1:
         found = ", ".join(map(str, lengths))

@@ -19,8 +19,8 @@ T = TypeVar("T")
 class TaskScore:
     """The scores of a measure on a task, each followed by its parts.
 
-    A score that is not defined on the task's grid, or that is withheld because the task is hidden, is None. Its parts
-    are then empty.
+    A score is None, and its parts are empty, if it is not defined on the task's grid, or not published for a hidden
+    task.
     """
 
     n_models: int

@@ -13,7 +13,7 @@ from scoring.errors import ScoreUndefined
 from scoring.kendall import kendall_tau
 from scoring.vectors import Vector
 
-RIDGE = 1e-4  #: added to the variances of a fitted Gaussian, so that equal points also have a density
+RIDGE = 1e-4  #: number added to the variances of a fitted Gaussian, so that equal points also have a density
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def class_spread(values: ArrayLike) -> ClassSpread:
 
 
 def marginal(cells: ArrayLike, axis: int) -> Vector:
-    """Return the means of a finite cube over the two axes other than `axis` (the paper prints sums)."""
+    """Return the means of a cube of finite numbers over the two axes other than `axis` (the paper prints sums)."""
     array = _finite("cells", cells, 3)
     others = tuple(other for other in range(3) if other != axis % 3)
     means: Vector = array.mean(axis=others)
@@ -49,12 +49,12 @@ def marginal(cells: ArrayLike, axis: int) -> Vector:
 def gaussian_divergence(
     mean: ArrayLike, covariance: ArrayLike, origin: ArrayLike, origin_covariance: ArrayLike
 ) -> float:
-    """Return the Kullback-Leibler divergence of a Gaussian from a second Gaussian, in nats, at least 0.
+    """Return the Kullback-Leibler divergence of a Gaussian from the Gaussian with the mean `origin`, in nats.
 
-    The second Gaussian has the mean `origin`. Means have the shape (n,), covariances (n, n).
+    Means have the shape (n,), covariances (n, n). The result is at least 0.
 
     Raises:
-        numpy.linalg.LinAlgError: the second covariance is singular.
+        numpy.linalg.LinAlgError: `origin_covariance` is singular.
     """
     first, second = np.asarray(covariance, np.float64), np.asarray(origin_covariance, np.float64)
     shift = np.asarray(mean, np.float64) - np.asarray(origin, np.float64)
@@ -65,9 +65,9 @@ def gaussian_divergence(
 
 
 def divergences_from(points: list[NDArray[np.float64]], origin: int) -> Vector:
-    """Fit a Gaussian to each cloud of points; return its Kullback-Leibler divergence from the reference, (n_clouds,).
+    """Fit a Gaussian to each cloud of points; return its Kullback-Leibler divergence from cloud `origin`, (n_clouds,).
 
-    Clouds have the shape (n, n_dimensions); `origin` is the position of the reference in `points`.
+    A cloud has the shape (n, n_dimensions).
 
     Raises:
         ScoreUndefined: a cloud has fewer than two points.
@@ -79,8 +79,8 @@ def divergences_from(points: list[NDArray[np.float64]], origin: int) -> Vector:
 def inconsistency(measure: ArrayLike, marginals: ArrayLike) -> float:
     """Return the share of pairs of models that a measure orders otherwise than their errors, 0 to 1.
 
-    `measure` and `marginals`, the errors, have the shape (n_models,). Equal values count as one half. With Kendall's
-    tau over all pairs, the share is (1 - tau) / 2.
+    `measure` and `marginals`, the errors, have the shape (n_models,). A pair with equal values is half wrong: the share
+    is (1 - Kendall's tau) / 2.
 
     Raises:
         ScoreUndefined: fewer than two models.

@@ -10,7 +10,7 @@ import numpy as np
 from scoring.rule import Failure, TaskCalls, score_submission
 
 TimeBudget = Literal["each", "average"]
-"""Whether a time limit applies to each call, or to the mean time over a task's models, as in the competition."""
+"""Whether a time limit applies to each call, or, as in the competition, to the mean time over a task's models."""
 
 Seconds = Mapping[str, Mapping[str, float]]
 """Task -> model -> wall time of the call."""
@@ -18,19 +18,19 @@ Seconds = Mapping[str, Mapping[str, float]]
 
 @dataclass(frozen=True)
 class TimeStep:
-    """The result of a submission under a range of time limits: all limits give the same result up to the next step."""
+    """A submission's score, and the tasks within the limit, for all time limits from `limit_s` up to the next step."""
 
-    limit_s: float  #: smallest limit of the step, in seconds; a call that takes exactly so long keeps the limit
+    limit_s: float  #: smallest limit of the step, in seconds; a call that takes exactly so long is within it
     score: float | None  #: final score, 0 to 100; None if no task has an official score
-    within: tuple[str, ...]  #: tasks that keep the limit, in alphabetical order
+    within: tuple[str, ...]  #: tasks within the limit, in alphabetical order
 
 
 def scores_by_limit(tasks: Mapping[str, TaskCalls], seconds: Seconds, budget: TimeBudget = "each") -> list[TimeStep]:
     """Score a submission under every time limit, from the recorded times of its calls; return steps by rising limit.
 
     A task over the limit makes the final score 0 (`scoring.rule`). So the score changes only at the limit that the
-    slowest task needs; earlier steps show which tasks keep the limit. A call that was stopped at its original limit
-    exceeds every limit, since its full duration is unknown.
+    slowest task needs; earlier steps show which tasks are within the limit. A call that was stopped at its original
+    limit exceeds every limit, since its full duration is unknown.
 
     Args:
         tasks: task -> its calls.
@@ -50,7 +50,7 @@ def scores_by_limit(tasks: Mapping[str, TaskCalls], seconds: Seconds, budget: Ti
 def pareto_front(costs: Sequence[float], scores: Sequence[float | None]) -> list[bool]:
     """Return whether each submission is on the Pareto front of cost and score: whether no other submission is better.
 
-    Another submission is better if its cost is not higher, its score is not lower, and one of them differs. A
+    A submission is better if its cost is not higher and its score is not lower, and they are not both equal. A
     submission whose score is None or not finite is never on the front.
 
     Raises:

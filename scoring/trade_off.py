@@ -1,4 +1,4 @@
-"""The trade-off point of the practical generalization metric: small errors on diverse data, by a small model."""
+"""The trade-off of the practical generalization metric: small errors on diverse data, by a small model."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -49,8 +49,8 @@ def trade_off(
         unseen: shares of unseen classes, ascending.
         weight: factor of the penalty, lambda in the paper, at least 0.
         points: number of equidistant coordinates per axis that are tried, besides the cells' coordinates.
-        grid_only: try the cells only.
-        normalize_axes: in the penalty, scale the axes `ssim` and `unseen` to [0, 1], too.
+        grid_only: try the cells' coordinates only.
+        normalize_axes: in the penalty, scale `ssim` and `unseen` to [0, 1], too.
         also: name -> further values of each cell, to be interpolated at the point.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Adversarial examples by translation: where a generator moves each image, and the density of the moved image.
+"""Adversarial examples by translation: where a generator moves each image, and the weight of the moved image.
 
 The margin of an image is the largest logit of a wrong class minus the logit of the label; a positive margin means a
 misclassified image. All functions work on the margins of an image's translations.
@@ -24,7 +24,7 @@ _NUMBERS = 2**24  #: largest number of elements in memory at once
 
 @dataclass(frozen=True)
 class AdversarialGenerator:
-    """A deterministic rule that moves an image to a misclassified translation of itself.
+    """A deterministic rule that replaces an image by a misclassified translation of itself.
 
     The candidates are the image's translations by at most `radius`. A misclassified image, or an image without a
     misclassified candidate, stays in place.
@@ -40,7 +40,7 @@ class AdversarialGenerator:
         return 2 * self.radius + 1
 
     def estimates(self, margins: ArrayLike) -> RiskEstimates:
-        """Return the losses of a model on the test images and on the moved images, and the densities.
+        """Return a model's losses on the test images and on the moved images, and the weights of the moved images.
 
         Args:
             margins: margins of all translations by at most 3 * radius, with the unmoved image in the middle, shape
@@ -65,14 +65,18 @@ class AdversarialGenerator:
         return RiskEstimates.of(losses, moved_losses, densities)
 
     def moves(self, windows: Margins) -> NDArray[np.intp]:
-        """Return for each window of margins (..., side, side) the row-major position to which its middle moves."""
+        """Return to which candidate the generator moves each image.
+
+        `windows` holds the margins of each image's candidates, shape (..., side, side), with the image itself in the
+        middle. The result is a row-major position in the window, shape (...).
+        """
         own = windows[..., self.radius, self.radius]
         stays = (own > 0) | ~(windows > 0).any(axis=(-2, -1))
         chosen: NDArray[np.intp] = np.where(stays, self.side * self.radius + self.radius, self.choose(windows))
         return chosen
 
     def _move(self, grid: Margins) -> tuple[NDArray[np.bool_], Vector]:
-        """Return for each image whether the moved image is misclassified, and its density (`RiskEstimates`)."""
+        """Return for each image whether its moved image is misclassified, and the moved image's weight."""
         moves_to = self._targets(grid)  # for all shifts by at most twice the radius
         target = moves_to[:, moves_to.shape[1] // 2, moves_to.shape[2] // 2]
         arriving = _arriving(moves_to, target, self.radius, grid.shape[1])
@@ -80,7 +84,7 @@ class AdversarialGenerator:
         return wrong, 1 / (1 + arriving)
 
     def _targets(self, grid: Margins) -> NDArray[np.intp]:
-        """Return for each translation by at most 2 * radius where the generator moves it, as a flat position."""
+        """Return where the generator moves each translation by at most 2 * radius, as row-major positions in `grid`."""
         windows = sliding_window_view(grid, (self.side, self.side), axis=(1, 2))
         rows, columns = np.divmod(self.moves(windows), self.side)
         first = np.arange(windows.shape[1])
@@ -122,14 +126,14 @@ def _arriving(moves_to: NDArray[np.intp], target: NDArray[np.intp], radius: int,
 
 
 def needed_shifts(margins: Margins, generators: Sequence[AdversarialGenerator]) -> Mask:
-    """Return which margins `AdversarialGenerator.estimates` needs, as far as the known margins tell.
+    """Return which unknown margins `AdversarialGenerator.estimates` needs next.
 
-    The candidates of each image are needed first. If these are known, a generator's moved image is known. Then the
-    translations that the generator may move onto the moved image are needed. Of these, correctly classified
-    translations also need their own candidates. Other margins may be any number in `estimates`.
+    The candidates of each image are needed first; they determine the moved image. Then all translations that the
+    generator may move onto the moved image are needed, and for those that are correctly classified, their own
+    candidates.
 
     `margins` is NaN where unknown, shape (n_images, side, side); side is 6 * radius + 1 for the largest radius. The
-    result has the same shape.
+    result has the same shape, and is also true for needed margins that are known.
     """
     needed = np.zeros(margins.shape, bool)
     middle = margins.shape[1] // 2

@@ -7,11 +7,7 @@ Vector = NDArray[np.float64]
 
 
 def as_vectors(measure: ArrayLike, gap: ArrayLike) -> tuple[Vector, Vector]:
-    """Return measure and gap as float arrays of the same shape (n_models,).
-
-    Raises:
-        ValueError: an array is not one-dimensional or not finite, or the lengths differ.
-    """
+    """Return measure and gap as floats (n_models,). Raise `ValueError` unless they are finite and equally long."""
     vectors = _as_vector("measure", measure), _as_vector("gap", gap)
     sizes = [vector.size for vector in vectors]
     if sizes[0] != sizes[1]:
@@ -20,7 +16,7 @@ def as_vectors(measure: ArrayLike, gap: ArrayLike) -> tuple[Vector, Vector]:
 
 
 def as_vectors_of(n_models: int, measure: ArrayLike, gap: ArrayLike) -> tuple[Vector, Vector]:
-    """Return measure and gap as `as_vectors` does; raise `ValueError` if they do not have `n_models` numbers."""
+    """Return measure and gap as `as_vectors` does; raise `ValueError` also if they do not have `n_models` numbers."""
     vectors = as_vectors(measure, gap)
     if vectors[0].size != n_models:
         raise ValueError(f"measure and gap: expected one number per model ({n_models}), found {vectors[0].size}")
@@ -38,11 +34,7 @@ def _as_vector(what: str, values: ArrayLike) -> Vector:
 
 
 def as_task_scores(scores: ArrayLike) -> NDArray[np.float64]:
-    """Return scores as a float array of shape (n_tasks, n).
-
-    Raises:
-        ValueError: another shape, or numbers that are not finite.
-    """
+    """Return scores as floats (n_tasks, n). Raise `ValueError` for another shape or numbers that are not finite."""
     found = np.asarray(scores, dtype=np.float64)
     if found.ndim != 2 or not np.isfinite(found).all():
         raise ValueError(f"expected finite numbers of shape (n_tasks, n), found an array of shape {found.shape}")

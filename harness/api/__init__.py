@@ -1,4 +1,4 @@
-"""The functions behind the commands of `pgdl`. The Python package `pgdl` exports them.
+"""The functions of the Python package `pgdl`, which are also the functions behind the commands.
 
 No function prints: progress goes to a `Progress`, and a mistake of the user raises a `UserError`.
 """

@@ -8,7 +8,7 @@ from harness.board.collect import Calls, Collected, RowKey
 
 
 def ordered_alike(names: Collection[str]) -> dict[str, str]:
-    """Return the measures of `names` that only repeat the order of another measure: name -> name of the other."""
+    """Return redundant measure -> measure of `names` that always orders networks in the same way."""
     found: dict[str, str] = {}
     if len(names) < 2:
         return found
@@ -23,9 +23,10 @@ def ordered_alike(names: Collection[str]) -> dict[str, str]:
 
 
 def shown_once(collected: Collected, keep: Collection[RowKey] = ()) -> tuple[Collected, list[str]]:
-    """Return a board's calls without redundant measures, and a list with a line that names these, or an empty list.
+    """Return a board's calls without redundant measures, and a list with one line that names them (empty if none).
 
-    A measure is redundant if it repeats the order of another measure with the same settings. Rows in `keep` stay.
+    A measure is redundant if another measure with the same settings always orders networks in the same way. Rows in
+    `keep` stay.
     """
     of_library = [calls for calls in collected.shown if calls.is_baseline]
     names = defaultdict[object, set[str]](set)
@@ -43,7 +44,7 @@ def shown_once(collected: Collected, keep: Collection[RowKey] = ()) -> tuple[Col
 
 
 def told_alike(same: Mapping[str, str]) -> list[str]:
-    """Return a list with a line that names the measures that `ordered_alike` has found; empty without any."""
+    """Return a list with one line that names the redundant measures in `same` (measure -> other measure), or []."""
     told = ", ".join(f"{name} like {other}" for name, other in same.items())
     return [f"left out, because they order models like another measure: {told}."] if same else []
 

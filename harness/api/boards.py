@@ -39,13 +39,13 @@ def board(
 ) -> BoardResult:
     """Return the leaderboard of all recorded submissions.
 
-    A record counts only if the task still has the same model and data. Measures that only repeat the order of another
-    shown measure, such as its logarithm, are left out.
+    A record counts only if the task still has the same model and data. If several measures always order models alike,
+    such as a measure and its logarithm, only one of them is shown.
 
     Args:
         everything: show every version and configuration of a submission in its own row, and leave out no measure.
         with_site: also return the data of a static site.
-        organiser: name on the site of the person or group that runs the board.
+        organiser: the person or group that runs the board, as named on the site.
 
     Raises:
         UserError: tasks, reference data or records are missing or invalid.

@@ -36,12 +36,12 @@ class Run:
 
     @property
     def withheld(self) -> list[str]:
-        """Names of the withheld tasks: of a call on such a task, only the outcome may be shown."""
+        """Names of the tasks whose results are withheld: of a call on such a task, only the outcome may be shown."""
         return [task.name for task in self.tasks if self.settings.withhold.covers(task.hidden)]
 
     @property
     def shown(self) -> list[Task]:
-        """The tasks that are not withheld."""
+        """The tasks whose results may be shown."""
         return [task for task in self.tasks if task.name not in self.withheld]
 
 
@@ -55,9 +55,9 @@ def begin_run(
 ) -> Iterator[Run]:
     """Start the executor, read and check the tasks, and yield the run. The end of the context stops the executor.
 
-    `progress` receives notes on the tasks that are not withheld, such as that a task has no official score. A note on
-    missing initial weights is sent only if a measure of the library needs these weights. Raise `UserError` if a task is
-    missing or invalid, or if no sandbox works.
+    `progress` receives notes on the tasks whose results may be shown, such as that a task has no official score. A note
+    on missing initial weights is sent only if a measure of the library needs these weights. Raise `UserError` if a task
+    is missing or invalid, or if no sandbox works.
     """
     files = TaskDirectory(tasks_dir).runnable(task_names)
     progress.step("trying the sandbox")
@@ -77,20 +77,20 @@ def begin_run(
 
 
 def open_records(run: Run, results: Address | Path | str) -> Records:
-    """Return the database of a run. If submissions could read its file, raise `UserError` before a file is created."""
+    """Open the database of a run; create its file if needed. Raise `UserError` if submissions could read this file."""
     require_unseen_records(run, results)
     return Records(results)
 
 
 def require_unseen_records(run: Run, results: Address | Path | str) -> None:
-    """Raise `UserError` if submissions in the run's sandbox could read the file of the database."""
+    """Raise `UserError` if submissions in the run's sandbox could read the database's file."""
     file = Records.file_at(results)
     if file is not None:
         run.executor.require_unseen([file])
 
 
 def note_initial_weights(tasks: Sequence[Task], progress: Progress) -> None:
-    """Send `progress` a note for each task with models that lack initial weights; the note names these models."""
+    """Send `progress` a note for each task in which models lack initial weights; the note names these models."""
     for task in tasks:
         for line in notes_of_initial_weights(task):
             progress.note(f"{task.name}: {line}")
@@ -100,7 +100,7 @@ def record_calls(
     run: Run, records: Records, progress: Progress, *, force: bool = False, retry_timeouts: bool = False,
     repeats: int = 0, planned: Callable[[Plan], None] = lambda _: None,
 ) -> tuple[Plan, Tally]:  # fmt: skip
-    """Make and record the missing calls of a run. Return the plan of all calls, and a tally of all outcomes.
+    """Make and record the missing calls of a run. Return the plan of all calls, and counts of all outcomes.
 
     Use this within the context of `begin_run`, with the database from `open_records`. `force`, `retry_timeouts` and
     `repeats` are as for `pgdl.run`. `planned` is called with the plan before the first call.

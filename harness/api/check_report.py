@@ -20,7 +20,7 @@ from harness.outcome import Outcome
 from harness.submission import Submission
 from harness.task.selection import PartOfData
 
-#: Beginning of a line that GitHub's log would run as a command. `to_junit` escapes its first colon or hash sign.
+#: Beginning of a line that GitHub would run as a command if it appeared in a log.
 _COMMAND = re.compile(r"^(\s*)([:#])(?=[:#])", re.MULTILINE)
 
 
@@ -30,8 +30,8 @@ class CheckReport:
 
     submission: Submission
     trial: Trial | None = None  #: the calls; None if a flaw, such as a syntax error, was found without a call
-    forecast: Forecast | None = None  #: forecast of a full run; None if a call failed or a task is withheld
-    withheld: Collection[str] = ()  #: names of the withheld tasks: of calls on them, only outcomes may be shown
+    forecast: Forecast | None = None  #: forecast of a full run; None if a call failed or results are withheld
+    withheld: Collection[str] = ()  #: names of hidden tasks: of calls on them, only outcomes may be shown
 
     @property
     def passed(self) -> bool:
@@ -49,24 +49,24 @@ class CheckReport:
 
     @property
     def partial(self) -> list[CallsOnParts]:
-        """The calls on parts of the training data, except calls on withheld tasks."""
+        """The calls on parts of the training data, except calls on the tasks `withheld`."""
         partial = self.trial.partial if self.trial else {}
         return [one for (task, _), one in partial.items() if task not in self.withheld]
 
     @property
     def shown(self) -> list[FinishedCall[PlannedCall]]:
-        """The finished calls, except calls on withheld tasks."""
+        """The finished calls, except calls on the tasks `withheld`."""
         done = self.trial.done if self.trial else ()
         return [one for one in done if one.call.task.name not in self.withheld]
 
     @property
     def failed(self) -> list[FinishedCall[PlannedCall]]:
-        """The calls of `shown` without a value."""
+        """The calls in `shown` that returned no finite number."""
         return [one for one in self.shown if one.result.outcome is not Outcome.OK]
 
     @property
     def counts(self) -> dict[str, Counter[str]]:
-        """Withheld task -> outcome -> number of models. If only the repeated call failed, its outcome counts."""
+        """Task of `withheld` -> outcome -> number of models. If only the repeated call failed, its outcome counts."""
         outcomes: dict[Place, Outcome] = {}
         for one in (*self.trial.done, self.trial.again) if self.trial else ():
             if outcomes.get(place := place_of(one.call), Outcome.OK) is Outcome.OK:
@@ -77,13 +77,13 @@ class CheckReport:
 
     @property
     def endless(self) -> str | None:
-        """A sentence on a code line that repeats data for ever; None without such a line, or if no call timed out."""
+        """A sentence on a line of code that repeats data for ever; None without such a line, or without a timeout."""
         late = self.trial and any(one.result.outcome is Outcome.TIMEOUT for one in self.trial.done)
         return endless_repeat(self.submission) if late else None
 
     @property
     def warnings(self) -> list[str]:
-        """Warnings on a passing submission: constant or unrepeatable values. Empty if a task is withheld."""
+        """Warnings on a passing submission: constant or unrepeatable values. Empty if a task is in `withheld`."""
         if self.trial is None or not self.passed or self.withheld:
             return []
         found = []
@@ -96,7 +96,7 @@ class CheckReport:
 
 
 def to_json(report: CheckReport) -> str:
-    """Return the report as JSON text. For withheld tasks, it has only counts of outcomes."""
+    """Return the report as JSON text. For the tasks in `withheld`, it has only numbers of outcomes."""
     forecast = None
     if (expected := report.forecast) is not None:
         forecast = {
@@ -134,7 +134,7 @@ def _call(done: FinishedCall[PlannedCall]) -> dict[str, Any]:
 
 
 def to_junit(report: CheckReport) -> str:
-    """Return JUnit XML: a test case for each call of `shown` and each withheld task. Failed calls make a case fail."""
+    """Return JUnit XML with a test case for each call in `shown` and for each task in `withheld`."""
     name = report.submission.name
     suite = ET.Element("testsuite", name=f"pgdl check {name}")
     if report.submission.problem is not None:
@@ -160,7 +160,7 @@ def to_junit(report: CheckReport) -> str:
 
 
 def to_github(report: CheckReport) -> str:
-    """Return annotations for GitHub, a line each: warnings, different failures, withheld tasks with failed calls."""
+    """Return annotations for GitHub, a line each: warnings, different failures, and hidden tasks with failed calls."""
     file = os.path.relpath(report.submission.source)
     lines = [annotation("warning", warning, file) for warning in report.warnings]
     if report.submission.problem is not None:
@@ -187,7 +187,7 @@ def describe_failure(done: FinishedCall[PlannedCall]) -> str:
 
 
 def annotate_failure(source: str, text: str, output: str) -> str:
-    """Return a GitHub annotation that shows the error `text` at the submission with the path `source`.
+    """Return a GitHub annotation with the error `text` on the file of a submission, whose path is `source`.
 
     If the call's `output` has a traceback, the annotation is at the submission's line where the error occurred.
     """

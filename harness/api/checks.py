@@ -17,8 +17,7 @@ from harness.submission import find_problem
 from harness.task import DEFAULT_DIRECTORY
 from harness.task.selection import ModelSelection, require_known
 
-#: Default number of models of each task on which a check calls the submission.
-MODELS = 3
+MODELS = 3  #: default number of models of each task on which a check calls the submission
 
 
 def check(

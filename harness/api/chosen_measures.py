@@ -22,7 +22,7 @@ class Chosen(NamedTuple):
 def choose_measures(texts: Sequence[str] | str) -> list[Chosen]:
     """Return the selected measures, each once. Raise `UserError` for an unknown measure, family or cost.
 
-    A text is a list of names, families, costs, `all` or `cheap`, with commas between them. A name may have parameters.
+    A text lists names, families, costs, `all` or `cheap`, separated by commas. A name may have parameters.
     """
     chosen: dict[str, Chosen] = {}
     for text in as_names(texts):

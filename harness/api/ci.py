@@ -46,11 +46,11 @@ class ChangeJob:
     folder: str  #: folder of the submissions in the repository
     head: str  #: commit with the change
     base: str | None  #: commit into which the change will be merged; None: evaluate every submission
-    measures: Sequence[str]  #: names of measures of the library that are run as well
+    measures: Sequence[str]  #: names of measures of the library, which are run as well
     tasks_dir: Path  #: directory of the tasks
     task_names: Sequence[str]  #: names of tasks; empty: all tasks
     results: Address  #: database of the records
-    added: Sequence[Address]  #: databases of other jobs; first, their records are copied into `results`
+    added: Sequence[Address]  #: databases of other jobs, whose records are first copied into `results`
     rules: Rules  #: rules that the change has to keep
     execution: Execution  #: limits, sandbox and executor of the calls
 
@@ -59,10 +59,10 @@ class ChangeJob:
             raise UserError("a change is only evaluated in a sandbox")
 
     def covers(self, configuration: Configuration, runtime: str | None) -> bool:
-        """Return whether a call that was recorded with `configuration` counts on the boards of this job.
+        """Return whether a record with this configuration counts on the boards of this job.
 
-        A call counts if it was made in a sandbox, with the job's seed, limits and runtime. If the job sets no runtime,
-        the submission's choice `runtime` (None: the default) is expected.
+        It counts if the call was made in a sandbox, with the job's seed, limits and runtime. If the job sets no
+        runtime, the call must have used `runtime`, the submission's choice, or the default runtime if that is None.
         """
         asked = self.execution
         wanted = {
@@ -77,7 +77,7 @@ class _Boards(NamedTuple):
     before: Board
     after: Board
     site: SiteData  #: site of `after`
-    missing: list[str]  #: untouched submissions that lack recorded calls of their present version
+    missing: list[str]  #: untouched submissions that lack records of their present version
     same: list[Same]  #: groups of submissions with the same files or values, each with a touched submission
 
 
@@ -159,7 +159,6 @@ def _measures(names: Sequence[str]) -> list[Submission]:
 def _call(
     job: ChangeJob, touched: Touched, measures: Sequence[Submission], records: Records, progress: Progress
 ) -> Sequence[PlannedCall]:
-    """Call measures and touched submissions, and return the calls. Refuse submissions that fail a required check."""
     with begin_run([], job.tasks_dir, job.task_names, job.execution, progress) as run:
         require_unseen_records(run, job.results)
         for name, submission in list(touched.submissions.items()) if job.rules.require_check else ():
@@ -172,7 +171,7 @@ def _call(
 def _make_boards(
     job: ChangeJob, repository: Repository, change: Change, touched: Touched, competition: Competition, records: Records
 ) -> _Boards:
-    """Return the boards of both revisions. To save time, base submissions that nobody has run are not read from git."""
+    """Return the boards before and after the change. Submissions without records are not read from the base's files."""
     seen = {*records.distinct("submission"), *(request.submission for request in records.requests())}
     known = {name: entry for name, entry in change.before.items() if name in seen}
     at_base = read_versions(repository, job.folder, known)

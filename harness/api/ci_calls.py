@@ -1,4 +1,4 @@
-"""Finds the failures that `pgdl ci` reports: failed checks of submissions, and failed calls of the run."""
+"""Finds the failures that `pgdl ci` reports: failed checks of submissions, and failed calls."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ from harness.submission import Submission
 def check_submission(submission: Submission, run: Run) -> tuple[str, Failures] | None:
     """Check a submission as `pgdl check` does, within the context of `begin_run`.
 
-    Return None if the submission passes, otherwise the reason and its failures.
+    Return None if it passes, otherwise the reason why it does not, and its failures.
     """
     trial = try_submission(submission, run.tasks, run.settings, run.executor, MODELS)
     if trial.passed and trial.repeatable:
@@ -43,9 +43,9 @@ def records_of(calls: Sequence[PlannedCall], records: Records) -> list[tuple[Pla
 
 
 def find_failures(records: Records, submission: Submission, made: Sequence[tuple[PlannedCall, Record]]) -> Failures:
-    """Return at most `SHOWN` different failures among a submission's calls.
+    """Return at most `SHOWN` different failures of a submission, from calls with their records.
 
-    Calls on withheld tasks are left out: their messages could reveal facts about the models.
+    Calls on hidden tasks are left out: their messages could reveal facts about the models.
     """
     failures = {
         (row.outcome, row.message): row
@@ -68,7 +68,7 @@ def _first_traceback(outputs: Sequence[str]) -> str:
 def without_reference(
     made: Sequence[tuple[PlannedCall, Record]], references: Mapping[str, Reference]
 ) -> dict[str, Counter[str]]:
-    """Return submission -> outcome -> number of calls on models without reference data. Boards leave out such calls."""
+    """Return submission -> outcome -> number of its calls on models without reference data, which boards leave out."""
     outcomes: dict[str, Counter[str]] = {}
     for _, row in made:
         if row.task not in references or row.model not in references[row.task].gaps:

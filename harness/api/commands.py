@@ -17,12 +17,12 @@ from harness.task import DEFAULT_DIRECTORY
 from harness.text import exact
 from harness.worker.runtimes import DEFAULT
 
-#: This flag has no opposite. If its environment variable is set, only the value 0 of the variable switches it off.
+#: The option that runs calls without a sandbox. No option switches it off; only its environment variable with value 0.
 UNSAFE_OPTION = "--unsafe-no-sandbox"
 
 
 def results_option(results: Address) -> str:
-    """Return the option --results with the address of a database; an empty text for the default database.
+    """Return the option --results with the address of a database; "" for the default database.
 
     The variable PGDL_RESULTS replaces an address that may hold a password.
     """
@@ -40,8 +40,8 @@ def board_command(tasks: Path, names: Sequence[str], results: Address) -> str:
 def run_command(calls: Sequence[Calls], tasks: Path, results: Address) -> str:
     """Return the command line that makes the missing calls of a board's rows; all rows have the same settings.
 
-    Return a sentence of advice instead for Python functions, for calls without a sandbox, and for recorded names or
-    settings that a shell could interpret: strangers may have chosen them.
+    For Python functions, for calls without a sandbox, and for recorded names or settings that a shell could interpret,
+    the result is a sentence of advice instead: strangers may have chosen the names.
     """
     if calls[0].source.startswith(FUNCTION):
         return "hand in the functions again, with pgdl.run"

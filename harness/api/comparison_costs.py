@@ -17,7 +17,7 @@ from harness.task.model import Model
 from harness.task.task import Task
 from harness.text import counted, duration
 
-#: Minimum number of missing calls for a forecast: the forecast itself makes about ten calls on each task.
+#: Smallest number of missing calls for a forecast, since a forecast itself makes about ten calls on each task.
 MANY_CALLS = 1000
 
 #: Maximum number of measures that the forecast names.
@@ -28,7 +28,7 @@ def note_costs(run: Run, progress: Progress, plan: Plan) -> None:
     """Send notes on how long the missing calls of a plan will take, and on the measures that take most of this time.
 
     For this, forward and backward passes are timed on two models of each task. Nothing is timed or sent for fewer than
-    `MANY_CALLS` missing calls, or if a task is withheld.
+    `MANY_CALLS` missing calls, or if the results of a task are withheld.
     """
     missing = plan.missing
     if len(missing) < MANY_CALLS or run.withheld:

@@ -33,7 +33,7 @@ from harness.task.task_notes import abbreviated
 
 @dataclass(frozen=True)
 class CompareResult:
-    """A table of measures with their scores. For comparison: the score of the gaps with a little noise (oracle)."""
+    """A table of measures with their scores, and the score of the noisy oracle: the gaps plus a little noise."""
 
     board: Board
     oracle: Oracle
@@ -60,9 +60,9 @@ def compare(
 ) -> CompareResult:
     """Run measures of the library on every model of every task, and compare their scores.
 
-    Measures that only repeat the order of another selected measure, such as its logarithm, are not called. If all
-    models of a task lack an input that a measure needs, the measure is not called on the task, and the table says so.
-    On withheld tasks, every measure is called: otherwise the table would reveal facts about the models.
+    If several selected measures always order models alike, such as a measure and its logarithm, only one is called. If
+    all models of a task lack an input that a measure needs, the measure is not called on the task, and the table says
+    so. On hidden tasks, every measure is called: otherwise the table would reveal facts about the models.
 
     Args:
         published: name of a corpus, e.g. `pgdl2020`, whose published scores are shown beside the computed scores.
@@ -119,8 +119,9 @@ def compare_recorded(
 ) -> CompareResult:
     """Compare measures by their recorded calls. No call is made, so the tasks need reference data, but no models.
 
-    If a measure is recorded with several settings, the last requested settings with a sandbox count, or else the last
-    requested settings. Where `compare` states why a measure was not called, this table has missing calls.
+    If a measure is recorded with several settings, the last requested settings with a sandbox count; if no settings
+    have a sandbox, the last requested settings. Where `compare` states why a measure was not called, this table has
+    missing calls.
 
     Args:
         measures: as in `compare`; a family, a cost, `all` or `cheap` selects recorded measures with any parameters.

@@ -1,4 +1,4 @@
-"""Reads the tasks and the recorded calls of a board, and finds the recorded submissions that a user names."""
+"""Reads the tasks and records of a board, and finds the recorded submissions that a user names."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -30,7 +30,7 @@ from harness.task.layout import TaskDirectory, hidden_names, is_absent_default
 from harness.task.task_notes import abbreviated, notes_of_contents, notes_of_reference, notes_of_resolution
 from scoring import HeldOut
 
-#: A board without rows says this with the remedy; commands that need a row refuse with both.
+#: Problem and remedy if there are no records: a note on the board, or the error of a command that needs records.
 NO_RECORDS, FIRST = "no records of these tasks", "run `pgdl run SUBMISSION` first"
 
 
@@ -40,8 +40,8 @@ class Competition:
 
     root: Path  #: directory of the tasks
     references: Mapping[str, Reference]
-    contents: Mapping[str, Contents]  #: digests of models and data; no entry for a task if the digests are unknown
-    withheld: frozenset[str]  #: names of the withheld tasks; scores on them are rounded
+    contents: Mapping[str, Contents]  #: digests of models and data; tasks with unknown digests are left out
+    withheld: frozenset[str]  #: names of the tasks whose results are withheld, and scores rounded
     can_run: bool  #: whether at least one task has models here; boards of other people's records need no models
 
     @property
@@ -55,9 +55,9 @@ class Competition:
         return held_out_sets(self.references, self.n_test)
 
     def notes(self, shown: Sequence[Calls] | None) -> list[str]:
-        """Return notes on the tasks for readers of scores. If calls are `shown`, there are also notes on the models.
+        """Return notes on the tasks for readers of scores; with the calls `shown`, also notes on the models.
 
-        Withheld tasks have no notes, because notes name models, gaps and hyperparameters.
+        Hidden tasks have no notes, because notes name models, gaps and hyperparameters.
         """
         lines = []
         for name, reference in self.references.items():
@@ -73,11 +73,11 @@ class Competition:
         return lines
 
     def command(self, results: Address | Path | str) -> Callable[[Sequence[Calls]], str]:
-        """Return a function from the calls of some rows to the command line that makes their missing calls."""
+        """Return a function: the calls of some rows -> the command line that makes their missing calls."""
         return partial(run_command, tasks=self.root, results=Address.of(results, "results"))
 
     def resolution(self) -> list[str]:
-        """Return notes on the smallest p-value and the smallest difference of scores that each public task can show."""
+        """Return notes on the smallest p-value and smallest difference of scores that each public task can show."""
         public = {name: reference for name, reference in self.references.items() if name not in self.withheld}
         return [f"{name}: {line}" for name, reference in public.items() for line in notes_of_resolution(reference)]
 
@@ -93,8 +93,8 @@ def read_competition(
 ) -> Competition:
     """Read the tasks `names` (empty: all) in the directory `root`: their reference data, and digests of their models.
 
-    `reference` is the directory of the reference data if it is not `root`. A task is hidden if it is marked in either
-    directory. Raise `UserError` if a task does not exist, or if its reference data or models cannot be read.
+    `reference` is the directory of the reference data if it is not `root`. A task is hidden if it is marked in one of
+    the two directories. Raise `UserError` if a task does not exist, or if its reference data or models cannot be read.
     """
     directories = [TaskDirectory(reference or root)]
     paths = dict(sorted(directories[0].references(names).items()))
@@ -122,7 +122,7 @@ def _lacked_initial_weights(shown: Sequence[Calls], task: str, contents: Content
 def collect_records(
     records: Records, competition: Competition, submissions: Sequence[str] | str = (), *, everything: bool = False
 ) -> Collected:
-    """Return the calls of `submissions` (empty: all), as chosen by `choose`, with the records that count."""
+    """Return the calls of the submissions that a user names (see `choose`), with the records that count."""
     found = find_versions(records, competition.references, everything=everything)
     found = choose(found, submissions, records.name, can_run=competition.can_run)
     return read_current(records, competition, found)
@@ -131,7 +131,8 @@ def collect_records(
 def read_current(records: Records, competition: Competition, found: Collected) -> Collected:
     """Return the calls `found` with their records.
 
-    Raise `UserError` if a task has records of several versions of its models or data, and it is unknown which counts.
+    Raise `UserError` if the models of a task are unknown, and the task has records of several versions of its models or
+    data.
     """
     for task in competition.references.keys() - competition.contents.keys():
         if has_several_builds(records, task):
@@ -155,7 +156,7 @@ def remarks_on(
 
 
 def failed_outputs(records: Records, shown: Sequence[Calls]) -> dict[str, str]:
-    """Return key of a call without a value -> the end of the output that the call printed."""
+    """Return key of each call that failed -> the end of its output."""
     rows = [row for calls in shown for row in calls.rows.values()]
     return records.output_tails([row.key for row in rows if row.outcome != Outcome.OK])
 
@@ -175,9 +176,10 @@ def notes_on_records(records: Records, shown: Sequence[Calls]) -> list[str]:
 def choose(collected: Collected, submissions: Sequence[str] | str, where: str, *, can_run: bool) -> Collected:
     """Return the calls of `submissions` that a user names (empty: all calls).
 
-    A path or the name of a measure means its current version; any other name means a recorded submission. Without
-    models (not `can_run`), every recorded name means the recorded submission. `where` names the database in errors.
-    Raise `UserError` for an unknown name, for files that are no submission, and for a version that has not been run.
+    A path or the name of a measure means its current version; any other name means a recorded submission. If the models
+    are missing here (not `can_run`), every recorded name means the recorded submission. `where` is the name of the
+    database. Raise `UserError` for an unknown name, for files that are no submission, and for a version that has not
+    been run.
     """
     if not submissions:
         return collected
@@ -205,7 +207,7 @@ def choose(collected: Collected, submissions: Sequence[str] | str, where: str, *
 
 
 def require_records(collected: Collected, where: str) -> None:
-    """Raise `UserError`, which names the database `where`, if no calls are shown."""
+    """Raise `UserError`, with the name `where` of the database, if there are no records."""
     if not collected.shown:
         raise UserError(NO_RECORDS, file=where, remedy=FIRST)
 

@@ -25,21 +25,21 @@ from harness.task.selection import select_models
 #: Numbers of examples of a timed pass. If the first number takes less than `SHORT_S` seconds, the second is used.
 EXAMPLES, SHORT_S = (128, 2048), 1.0
 
-#: The timed measures: they read the network, make a forward pass, and make a forward and backward pass.
-#: Passes are timed with two seeds: the first call also prepares the pass, the second shows the time of the pass alone.
+#: The timed measures: the first reads the network, the second makes a forward pass, the third a forward and backward
+#: pass. Passes are made with two seeds: the first call also prepares the pass, the second takes only the pass itself.
 _READING, _FORWARD, _BACKWARD = "depth", "cross_entropy", "input_gradient_norm"
 _SEEDS = (1, 2)
 
 
 @dataclass(frozen=True)
 class Timed:
-    """The timed calls on one model. Forecasts from them are NaN if a call failed."""
+    """The timed calls on one model. If a call failed, forecasts from it are NaN."""
 
     model: Model
     n_examples: int  #: number of examples of each pass
     reading: CallResult  #: a call that reads the network, and makes no pass
-    forward: tuple[CallResult, CallResult]  #: two calls; only the first had to prepare the pass
-    backward: tuple[CallResult, CallResult]
+    forward: tuple[CallResult, CallResult]  #: two calls with a forward pass; only the first had to prepare the pass
+    backward: tuple[CallResult, CallResult]  #: two calls with a forward and backward pass, likewise
 
     def seconds(self, measure: Measure, n_examples: int) -> float:
         """Return the expected seconds of a call; NaN for a measure that only computes singular values."""
@@ -50,7 +50,7 @@ class Timed:
 
     @property
     def begin_s(self) -> float:
-        """Seconds that a sandbox needs only once: to read the network, and to prepare both kinds of passes."""
+        """Seconds that a sandbox spends once: to read the network, and to prepare both kinds of passes."""
         return _seconds(self.reading) + _preparing(self.forward) + _preparing(self.backward)
 
     def passes_s(self, measure: Measure, n_examples: int) -> float:
@@ -66,7 +66,7 @@ class Timed:
         return measure.passes(Sizes(kappa=self.model.n_outputs, d=n_layers, m=n_examples))
 
     def memory(self, measure: Measure) -> int | None:
-        """Return the peak bytes of the timed call of the same cost; None for the cost `many`, or if the call failed."""
+        """Return the peak bytes of the timed call with the measure's cost; None for the cost `many` or a failed call"""
         by_cost = {"weights": self.reading, "forward": self.forward[1], "gradients": self.backward[1]}
         found = by_cost.get(measure.cost)
         return found.peak_memory_bytes if found is not None and found.outcome is Outcome.OK else None
@@ -138,7 +138,7 @@ def _measures(given: Sequence[Measure | str] | str) -> Iterator[Measure]:
 
 
 def time_passes(run: Run) -> tuple[Timed, ...]:
-    """Time passes on the smallest and the largest model of the run, which has one task. Return the timed calls."""
+    """Time passes on the smallest and the largest model of the run's only task. Return the timed calls."""
     (task,) = run.tasks
     models, found = select_models(task, 2), dict[str, Timed]()
     for n_examples in EXAMPLES:
@@ -160,12 +160,12 @@ def _seconds(result: CallResult) -> float:
 
 
 def _preparing(calls: tuple[CallResult, CallResult]) -> float:
-    """Return how many seconds longer the first of two equal calls took, at least 0: the time to prepare the pass."""
+    """Return the seconds to prepare a pass: how much longer the first of two equal calls took, at least 0."""
     return float(np.fmax(_seconds(calls[0]) - _seconds(calls[1]), 0))
 
 
 def on_each(models: Sequence[Model], timed: Sequence[Timed], seconds: Sequence[float]) -> NDArray[np.float64]:
-    """Return the seconds on each of `models`: `seconds` of the `timed` models, interpolated by number of parameters."""
+    """Return the seconds on each of `models`: `seconds` on the `timed` models, interpolated by number of parameters."""
     return np.interp([model.n_parameters for model in models], [one.model.n_parameters for one in timed], seconds)
 
 

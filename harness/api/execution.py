@@ -30,9 +30,9 @@ class Execution:
     time_budget: str = TimeBudget.EACH.value
     #: memory per call; by default 4 GiB (16 GiB with a GPU), at most 60 % of the machine's memory
     memory_bytes: int | None = None
-    #: number of parallel calls on a machine; by default a call per GPU, or else per core, as far as memory allows
+    #: number of parallel calls on a machine; by default a call per GPU, without GPUs per core, as far as memory allows
     workers: int | None = None
-    runtime: str | None = None  #: framework of submissions; by default the submission's choice, or else TensorFlow
+    runtime: str | None = None  #: framework of submissions; by default the submission's choice, otherwise TensorFlow
     seed: int = 0  #: seed of the run, from which every call derives its own seed
     executor: str = "local"  #: name of the executor that makes the calls
     #: parameters of the executor, for instance the address of a cluster
@@ -41,7 +41,7 @@ class Execution:
     #: parameters of the kind of sandbox, for instance the image of a container
     sandbox_parameters: Mapping[str, str | None] = field(default_factory=dict)
     unsafe_no_sandbox: bool = False  #: no isolation at all, for your own code only; such results are never ranked
-    #: `always`, `never` or `auto` (on tasks that are marked as hidden): withhold outputs, messages and figures of calls
+    #: whether to withhold outputs, messages and figures of calls: `always`, `never`, or `auto` (only on hidden tasks)
     withhold: str = Withhold.AUTO.value
 
     def __post_init__(self) -> None:
@@ -76,18 +76,16 @@ def _require_one_of(name: str, value: object, known: Collection[str]) -> None:
 
 
 def _is(kind: type, value: object) -> bool:
-    """Whether a value is a number of a kind. True and False, which Python counts as numbers, are not."""
     return isinstance(value, kind) and not isinstance(value, bool)
 
 
-#: The settings of `pgdl run` without options.
-USUAL = Execution()
+USUAL = Execution()  #: the settings of `pgdl run` without options
 
 
 def prepare(chosen: Execution, tasks: Sequence[TaskFiles], progress: Progress) -> tuple[RunSettings, Executor]:
     """Return the settings and the executor for calls on tasks.
 
-    Raise `UserError` if no sandbox works, if `auto` could only choose weaker isolation for a hidden task, or if
+    Raise `UserError` if no sandbox works; if a task is hidden, and only a sandbox of weaker isolation works; or if
     submissions could read the directory of a task or the cache.
     """
     sandbox = _sandbox(chosen, hidden_names(tasks), progress)

@@ -6,7 +6,7 @@ GOOD, WARNING, BAD = "ok", "note", "MISSING"
 
 
 class Finding(NamedTuple):
-    """A capability, and whether a machine has it."""
+    """A line of `pgdl doctor`: a capability, and whether the machine has it."""
 
     state: str  #: GOOD, WARNING or BAD
     item: str  #: name of the capability

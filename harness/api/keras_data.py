@@ -1,4 +1,4 @@
-"""Reads examples for models of Keras, and refuses models and examples that no measure takes."""
+"""Reads examples for models of Keras, and refuses models and examples that measures cannot use."""
 
 import re
 from collections.abc import Iterator
@@ -12,13 +12,13 @@ from baselines.core.sample import checked
 from harness.errors import UserError
 from harness.extras import extras_named
 
-#: Pattern of a `ValueError` by which the library refuses data or parameters. Others are bugs, or from TensorFlow.
+#: Pattern of the message by which a measure refuses data or parameters. Any other `ValueError` is a bug.
 REFUSAL = re.compile(r"\w+: .*\bexpected ")
 
 
 @contextmanager
 def refusals() -> Iterator[None]:
-    """Return a context that turns the library's refusals of data and parameters into a `UserError`."""
+    """Return a context that turns a measure's refusal of data or parameters into a `UserError`."""
     try:
         yield
     except ValueError as error:
@@ -30,7 +30,7 @@ def refusals() -> Iterator[None]:
 def dataset_of(model: Any, data: Any) -> Any:
     """Return the data as a `tf.data.Dataset` of single examples. Raise `UserError` for another kind of model or data.
 
-    Arrays are checked whole; examples of a dataset are checked when a measure reads them. TensorFlow is imported only
+    Arrays are checked at once; examples of a dataset are checked when a measure reads them. TensorFlow is imported only
     for Keras models: importing torchvision after TensorFlow ends in a segmentation fault.
     """
     _require_model(model)
@@ -72,7 +72,6 @@ def _require_model(model: Any) -> None:
 
 
 def _require_pairs(data: Any, shape: tuple[int, ...]) -> None:
-    """Raise `UserError` unless the data are a dataset of an input of this shape and a label, both real numbers."""
     spec = getattr(data, "element_spec", None)
     if not isinstance(spec, tuple) or len(spec) != 2:
         found = type(data).__name__ if spec is None else f"a dataset of {spec}"

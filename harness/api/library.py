@@ -1,4 +1,4 @@
-"""The functions `pgdl.measure` and `measures`: compute measures of the library on the caller's own network."""
+"""The functions `pgdl.measure` and `measures`: compute measures of the library on the user's own network."""
 
 import functools
 from collections.abc import Sequence
@@ -33,8 +33,8 @@ def measures(model: Any, data: Any, names: Sequence[str] | str = (ALL,)) -> list
     """Compute measures, which share forward passes, and return a table, for instance for a `pandas.DataFrame`.
 
     Args:
-        model: a trained Keras model or `torch.nn.Module`. Its attribute `initial_weights`, which may be absent, has the
-            weights before training: the list of arrays of a Keras model, the `state_dict` of a module.
+        model: a trained Keras model or `torch.nn.Module`. It may have an attribute `initial_weights` with the weights
+            before training: the list of arrays of a Keras model, the `state_dict` of a module.
         data: as for `measure`.
         names: measures, families, costs, `all` or `cheap`, as in `pgdl compare --measures`.
 

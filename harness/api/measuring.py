@@ -1,7 +1,7 @@
-"""Computes measures in a process of its own, on a network and data in the file formats of a worker.
+"""Computes measures in a separate process, on a network and data in the file formats of a worker.
 
-A question is `{"model": DIRECTORY, "data": DIRECTORY, "measures": [NAME, ...]}`; the answer is `{"rows": [...]}`, as
-returned by `pgdl.measures`. A question without `measures` requests the network's outputs
+A question is `{"model": DIRECTORY, "data": DIRECTORY, "measures": [NAME, ...]}`; the answer is `{"rows": [...]}` with
+the rows of `pgdl.measures`. A question without `measures` requests the network's outputs
 (`harness.processes.accuracies`).
 """
 
@@ -14,7 +14,7 @@ from harness.worker.runtimes import Runtime
 
 
 def answer(runtime: Runtime, question: Question) -> Answer:
-    """Return the rows of the measures. Without measures, write the network's outputs to a file, and return {}."""
+    """Compute measures on a network, as a question requests, or write the network's outputs to a file and return {}."""
     with faults_of_the_model():
         model = runtime.load_model(Path(question["model"]))
         if "measures" not in question:

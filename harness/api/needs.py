@@ -1,8 +1,8 @@
 """Finds out whether models lack an input that a submission needs, such as the weights before training.
 
-The needs of a measure of the library are known before any call. A participant's file may work without
-`model.initial_weights`, which is None if a model lacks them. Therefore a run notes missing initial weights only after
-such a file has failed on a None; `pgdl check` always notes them.
+A measure of the library states its needs. A participant's file may work without `model.initial_weights`, which is None
+if a model lacks them. Therefore a run notes missing initial weights only after such a file has failed on a None; `pgdl
+check` always notes them.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
 
 def needs_initial_weights(submissions: Iterable[Submission]) -> bool:
-    """Whether any of the submissions is a measure of the library that needs the weights before training."""
+    """Whether one of the submissions is a measure of the library that needs the weights before training."""
     from baselines import Need
 
     return any(Need.INITIAL_WEIGHTS in submission.needs for submission in submissions)
 
 
 def lacks_initial_weights(call: "PlannedCall") -> bool:
-    """Whether a call must fail: the measure needs initial weights, and the model lacks them."""
+    """Whether a call must fail because its measure needs initial weights and its model lacks them."""
     return needs_initial_weights([call.submission]) and not call.model.has_initial_weights
 
 
 def failed_for_initial_weights(outcome: str, message: str) -> bool:
-    """Whether a call on a model without initial weights failed because it needs them, judging by its message."""
+    """Whether outcome and message of a failed call suggest that the submission needs initial weights."""
     return outcome == Outcome.EXCEPTION and ("NoneType" in message or "needs the initial weights" in message)
 
 

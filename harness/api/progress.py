@@ -1,4 +1,4 @@
-"""The interface through which functions of `pgdl` report their progress to a terminal, a notebook or a service."""
+"""The interface by which functions of `pgdl` report their progress to a terminal, a notebook or a service."""
 
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -19,29 +19,29 @@ class Progress:
         """Receive a note, for instance that a task has no official score."""
 
     def warn(self, line: str) -> None:
-        """Receive a warning, for instance about a fault that the user can mend."""
+        """Receive a warning, for instance that a submission never stops reading its data."""
 
     def step(self, line: str) -> None:
         """Receive the start of a step that may take a while, such as reading tasks. The next event ends the step."""
 
     def steps(self, name: str, total: int) -> AbstractContextManager[Callable[[], None]]:
-        """Return a context for work in `total` parts; its `as` target is a function to call after each part."""
+        """Return a context for work in `total` parts; `with ... as step` gives the function to call after each part."""
         return nullcontext(lambda: None)
 
     def prepared(self, tasks: Sequence[Task], withheld: Collection[str]) -> None:
-        """Receive the tasks of a run. `withheld` has names of tasks: of calls on them, only outcomes may be shown."""
+        """Receive the tasks of a run. `withheld` names those on which only the outcomes of calls may be shown."""
 
     def started(self, plan: Plan, records: str) -> None:
         """Receive the plan of a run before its first call, and the name of the database."""
 
     def advanced(self, call: CallSummary) -> None:
-        """Receive a call of a run that has been made and recorded."""
+        """Receive a call of a run after it has been made and recorded."""
 
     def finished(self, n_recorded: int, n_calls: int) -> None:
-        """Receive the end of a run. An interrupted run has recorded fewer than all `n_calls` of its plan."""
+        """Receive the end of a run: the numbers of recorded and planned calls. After an interruption, they differ."""
 
     def tried(self, call: FinishedCall[PlannedCall]) -> None:
-        """Receive a finished call of a check; checks record nothing."""
+        """Receive a finished call of `pgdl.check`."""
 
 
 SILENT = Progress()

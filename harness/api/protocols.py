@@ -29,7 +29,7 @@ def overfit(
 ) -> OverfitResult:
     """Test whether models have been fitted to their task's test set: one by one, by architecture, and all together.
 
-    Results of finished models are kept in the cache. A withheld task is refused.
+    Results of finished models are kept in the cache. A task whose results are withheld is refused.
 
     Args:
         radii: largest shifts in pixels (epsilon), ascending; empty: 1 to 5, as far as the images allow.
@@ -65,7 +65,7 @@ def invariance(
 ) -> PerturbedAccuracies:
     """Measure the accuracy of a task's networks on training data that are perturbed more and more.
 
-    Results of finished models are kept in the cache. A withheld task is refused.
+    Results of finished models are kept in the cache. A task whose results are withheld is refused.
 
     Args:
         perturbations: names of perturbations; empty: all but mixtures in the first hidden layer.

@@ -27,7 +27,7 @@ class RecordedCalls:
     _rows: Iterable[Evaluation]
     _hidden: Collection[str]
     _withhold: Withhold
-    #: hidden task -> outcome -> number of records that are left out; complete after the last record
+    #: hidden task -> outcome -> number of records left out so far
     withheld: dict[str, Counter[str]] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[Evaluation]:
@@ -51,14 +51,14 @@ def open_results(
 ) -> Iterator[RecordedCalls]:
     """Return a context with the recorded calls, oldest first; of several records of a call, only the newest.
 
-    Records have the columns that `pgdl help records` lists, and are read while the caller iterates over them. Withheld
-    records are left out; the attribute `withheld` counts them by outcome.
+    Records have the columns that `pgdl help records` lists, and are read while the caller iterates over them. Records
+    on hidden tasks are left out; the attribute `withheld` counts them by outcome.
 
     Args:
         submissions: only these submissions; empty: all.
         outcomes: only calls with these outcomes, in upper or lower case; empty: all.
         tasks_dir: directory of the tasks with the marks of hidden tasks; the default directory need not exist.
-        withhold: `auto`: a record is withheld if its task is marked as hidden, or was when the call was made.
+        withhold: `auto`: a record is left out if its task is marked as hidden, or was when the call was made.
 
     Raises:
         UserError: there are no records, a name or an outcome is unknown, or there is no directory `tasks_dir`.
@@ -85,8 +85,8 @@ def remove_results(
 ) -> Path | None:
     """Move all records and requests of a submission to a new database, and return its path.
 
-    `confirm` receives a question that names the records. If it returns False, nothing is moved; return None. Raise
-    `UserError` if the submission has no records, or if they cannot be copied or removed.
+    `confirm` receives a question that names the records. If the answer is False, nothing is moved, and the result is
+    None. Raise `UserError` if the submission has no records, or if they cannot be copied or removed.
     """
     with Records(location, read_only=True) as records:
         removal = plan_removal(records, submission)

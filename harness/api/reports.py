@@ -26,7 +26,7 @@ class ReportResult:
     """The board of all recorded submissions, and explanations of the requested rows."""
 
     board: Board  #: requested rows include the output of their failed calls
-    insights: Mapping[int, Mapping[str, Insight]]  #: position of a requested row -> task -> explanation of its score
+    insights: Mapping[int, Mapping[str, Insight]]  #: position of a requested row -> task -> explanation of the score
     remarks: Sequence[str] = ()  #: remarks on the tasks, and on the records of the requested rows
 
     @cached_property
@@ -43,7 +43,7 @@ class ReportResult:
         return [_explained(row, page, insights) for row, page, insights in of_rows]
 
     def write(self, directory: Path | str) -> list[Path]:
-        """Write a page with plots for each requested row, and return the files. Raise `UserError` if this fails."""
+        """Write a page with plots for each requested row, and return the files. Raise `UserError` if writing fails."""
         paths = paths_of(self.board)
         files = [Path(directory) / Path(paths[number]).name for number in self.insights]
         for page, file in zip(self.pages, files, strict=True):
@@ -73,8 +73,8 @@ def report(
     """Explain why the scores of submissions are not higher. Ranks and intervals are among all recorded submissions.
 
     Args:
-        submissions: paths and measures as for `run`, in their current version, or names of recorded submissions;
-            empty: all recorded submissions.
+        submissions: paths and measures as for `run`, in their current version, or names of recorded submissions; empty:
+            all recorded submissions.
 
     Raises:
         UserError: tasks or records are missing or invalid.

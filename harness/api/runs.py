@@ -25,7 +25,7 @@ class RunResult:
     tally: Tally  #: the outcomes of these calls
     records: str  #: name of the database
     is_sandboxed: bool  #: whether the calls were isolated; otherwise they never rank
-    withheld: Sequence[str]  #: names of the withheld tasks: of calls on them, only outcomes may be shown
+    withheld: Sequence[str]  #: names of hidden tasks: of calls on them, only outcomes may be shown
     not_deterministic: Sequence[str]  #: a line on each submission that claims to be deterministic but is not
     refused: Sequence[str]  #: a line on each submission that was not called, because every call would fail
 

@@ -27,7 +27,7 @@ class Scored(NamedTuple):
     submission: str
     score: SubmissionScore
     own_randomness: OwnRandomness | None = None  #: spread of the score over seeds; None without repetitions
-    settings: str = ""  #: settings in which the configuration differs from most submissions, such as `seed 1`
+    settings: str = ""  #: settings that differ from those of most submissions, such as `seed 1`
     sandboxed: bool = True
 
     @property
@@ -38,7 +38,7 @@ class Scored(NamedTuple):
 
 @dataclass(frozen=True)
 class ScoreResult:
-    """Scores, with remarks on their tasks and records."""
+    """Scores, and remarks on their tasks and records."""
 
     scores: Sequence[Scored]
     remarks: Sequence[str]

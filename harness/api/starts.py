@@ -22,7 +22,7 @@ READMES = Path(__file__).parent / "readmes"
 #: Content of .gitignore in a leaderboard's repository: output of commands, and compiled Python.
 IGNORED = "/build/\n/results.db*\n/leaderboard/\n.venv/\n__pycache__/\n"
 
-#: Address of the harness on GitHub. Unlike a branch or a tag, a commit can never mean other files.
+#: Pattern of the harness' address on GitHub. It names a commit, since the files of a branch or a tag may change.
 _ADDRESS = re.compile(r"(?P<repository>[A-Za-z0-9-]+/[A-Za-z0-9._-]+)@(?P<commit>[0-9a-f]{40})")
 
 #: Commands to try in the directory of the demo.
@@ -122,7 +122,7 @@ def _write(directory: Path, files: Mapping[str, str]) -> None:
 
 @contextmanager
 def _filling(directory: Path, command: str) -> Iterator[None]:
-    """Return a context in which a directory is filled. Raise `UserError` if it is not empty, or if writing fails."""
+    """Return a context for writing into a directory. Raise `UserError` if it is not empty, or if writing fails."""
     try:
         problem = "already exists and is not empty" if any(directory.iterdir()) else ""
     except FileNotFoundError:

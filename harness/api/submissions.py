@@ -27,8 +27,8 @@ Confirm = Callable[[str], bool]
 def find(given: Sequence[Argument] | Argument, names: Sequence[str], progress: Progress) -> list[Submission]:
     """Return the submissions that a user hands in: by paths and names of measures, or as functions.
 
-    `names`, if not empty, has a name for each submission except measures, in order. Raise `UserError` if a submission
-    does not exist, or if two submissions have the same name.
+    `names`, if not empty, has a name for each submission that is not a measure, in order. Raise `UserError` if a
+    submission does not exist, or if two submissions have the same name.
     """
     arguments = _arguments(given)
     functions = [one for one in arguments if callable(one)]
@@ -58,12 +58,13 @@ def settle_names(
 ) -> tuple[list[Submission], list[str]]:
     """Decide whether each submission is a version of a recorded submission, and refuse names of other submissions.
 
-    If the files equal those that were last requested under the name, it is the same submission, and a new path is
-    replaced by the recorded path. Other files are a version of the recorded submission if their path is recorded under
-    this name, if the user chose the name (`given`), or if the user confirms it. Raise `UserError` for any other name
-    that is recorded, or that could be mistaken for a recorded name.
+    If the files equal the last requested files of this name, the submission is the recorded submission, and the
+    recorded path replaces a new path. Other files are a new version if their path is recorded under this name, if the
+    user chose the name (`given`), or if the user confirms it. Raise `UserError` for any other name that is recorded, or
+    that could be mistaken for a recorded name.
 
-    Return the submissions, and a note on each submission of which the board will show another version.
+    Returns:
+        The submissions, and a note on each submission of which the board will show another version.
     """
     known: dict[str, list[Request]] = {}
     for request in by_age(records.requests()):
@@ -106,7 +107,7 @@ def _require_confirmed(submission: Submission, last: Request, confirm: Confirm) 
 
 
 def endless_repeat(submission: Submission) -> str | None:
-    """Return a sentence on a submission's first line that repeats data for ever; None without such a line."""
+    """Return a sentence on the first line of code that repeats data for ever; None if there is no such line."""
     for name, content in sorted(submission.files.items()):
         if name.endswith(".py") and (found := _REPEATED.search(text := content.decode(errors="replace"))):
             line = 1 + text.count("\n", 0, found.start())

@@ -8,12 +8,11 @@ from harness.api.needs import failed_for_initial_weights
 from harness.execution.run import CallSummary
 from harness.outcome import Outcome
 
-#: Maximum number of machines that a line names.
-SHOWN_MACHINES = 8
+SHOWN_MACHINES = 8  #: maximum number of machines that a line names
 
 
 class Tally:
-    """Counts the outcomes of a run's calls. Of a single call, only its time is kept: a run may be very long."""
+    """Counts of the outcomes of a run's calls. To save memory, only the time of each single call is kept."""
 
     def __init__(self) -> None:
         #: (submission, task, whether the calls are repetitions) -> outcome -> number of calls
@@ -45,7 +44,7 @@ class Tally:
         return any(counts[Outcome.TIMEOUT] for (name, _, _), counts in self.outcomes.items() if name == submission)
 
     def starved_note(self, withheld: Collection[str]) -> str | None:
-        """Return a line that counts the starved calls, except on withheld tasks, with a remedy; None without any."""
+        """Return a line with the numbers in `starved` and a remedy, without the tasks `withheld`; None if all are 0."""
         shown = {place: number for place, number in self.starved.items() if number and place[1] not in withheld}
         if not shown:
             return None
@@ -62,7 +61,7 @@ class Tally:
 
 
 def machines_line(machines: Counter[str]) -> str:
-    """Return a line with the number of calls on each machine of a cluster; empty for a run without a cluster."""
+    """Return a line with the number of calls on each machine of a cluster; "" for a run without a cluster."""
     counts = machines.most_common()
     if len(counts) > SHOWN_MACHINES:
         return f"{len(counts)} machines, {counts[-1][1]} to {counts[0][1]} calls each"

@@ -24,13 +24,13 @@ class Validated:
     task: str
     verdict: str  #: a line that ends in `valid` or `invalid`
     problems: Sequence[str]  #: empty if the task is valid
-    notes: Sequence[str]  #: remarks on a valid task; empty if the task is invalid or withheld
+    notes: Sequence[str]  #: remarks on a valid task; empty if the task is invalid or hidden
 
 
 def validate_tasks(
     tasks_dir: str | Path = DEFAULT_DIRECTORY, task_names: Sequence[str] = (), withhold: str = Withhold.AUTO.value
 ) -> list[Validated]:
-    """Check tasks, and return a result for each. It lists all problems; of a withheld task, only their number.
+    """Check tasks. Return for each task all its problems; for a hidden task, only their number.
 
     The files of a fetched task are compared with the digests recorded at the fetch. If the cache cannot be written, a
     temporary cache is used. Raise `UserError` for an unknown task.

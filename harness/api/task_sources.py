@@ -14,14 +14,14 @@ from harness.corpus.recipe import Recipe, read_recipe
 from harness.gpus import find_gpus
 from scoring import MINIMUM_HYPERPARAMETERS
 
-#: A function that receives a recipe and the number of models to train, and returns a context that shows the training.
-#: The `as` target of the context is called with each event.
+#: A function: recipe, number of models to train -> context that shows the training. The context yields a function to
+#: call with each event.
 ShowTraining = Callable[[Recipe, int], AbstractContextManager[Callable[[Event], None]]]
 
 
 @dataclass(frozen=True)
 class BuildResult:
-    """The state of a task after a build. Models are identified by their numbers in the task."""
+    """The state of a task after a build. A model is identified by its number in the task."""
 
     build: Build  #: the recipe and the files of the build
     records: dict[int, dict[str, Any]]  #: finished model -> record with `metrics`, `epochs`, `reached` and more
@@ -36,7 +36,7 @@ class BuildResult:
 
     @property
     def refused(self) -> list[int]:
-        """The models of `unreached` that the recipe treats as errors. Such a model keeps the task unfinished."""
+        """The models of `unreached` that the recipe treats as errors: with such a model, the task is not finished."""
         return [one for one in self.unreached if self.build.recipe.cells[one].training.unreached == "error"]
 
     @property

@@ -30,11 +30,11 @@ def show_tasks(
 ) -> list[dict[str, Any]]:
     """Return a JSON object for each task: models, data, and the gaps for each value of each hyperparameter.
 
-    For a task in training, it describes the finished models; for a withheld task, it has only the number of models.
+    An object on a task in training describes the finished models; on a hidden task, it has only the number of models.
 
     Args:
         tasks_dir: directory of tasks, or of a single task.
-        html: file to which a page of the finished tasks that are not withheld is written.
+        html: file for a page of the finished tasks that are not hidden.
 
     Raises:
         UserError: there is no such task, a file of it is invalid, or no task can be shown on the page `html`.

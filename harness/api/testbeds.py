@@ -40,7 +40,7 @@ class TestbedResult:
 
     dataset: "xr.Dataset"  #: error rates and Cohen's kappas by model, noise, unseen classes and class
     summary: TestbedSummary  #: the trade-off point, and the marginals: means by size, by noise and by unseen classes
-    consistency: Sequence[Consistency]  #: measures with a value on every probed model, the most consistent first
+    consistency: Sequence[Consistency]  #: agreement of each measure with a value on every probed model, best first
     failed_calls: int  #: number of calls of measures that returned no value
     is_sandboxed: bool  #: whether the calls were isolated
 
@@ -106,7 +106,7 @@ def testbed(
 ) -> TestbedResult:
     """Evaluate the models of a task as frozen backbones of a linear probe, and how well measures predict the errors.
 
-    Finished backbones and calls are kept. The seed of `execution` also draws the noise.
+    Finished backbones and calls are not computed again. The noise is drawn with the seed of `execution`.
 
     Args:
         data: images of seen and unseen classes: a dataset of recipes, an .npz file, or a directory.

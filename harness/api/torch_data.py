@@ -14,8 +14,7 @@ from harness.importer.data import Examples, of_arrays
 
 _EXPECTED = "(inputs, labels), a Dataset or a DataLoader of such pairs"
 
-#: Number of examples that are read from a dataset at once.
-_BATCH = 256
+_BATCH = 256  #: number of examples that are read from a dataset at once
 
 
 @dataclass(frozen=True)

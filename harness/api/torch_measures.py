@@ -1,6 +1,6 @@
-"""Computes measures on a network of PyTorch, after translating the network to Keras.
+"""Computes measures on a network of PyTorch in another process, after translating the network to Keras.
 
-Another process computes the measures. They need TensorFlow, whose import may crash a process that uses PyTorch.
+The measures need TensorFlow, whose import may crash a process that uses PyTorch.
 """
 
 import sys
@@ -23,7 +23,7 @@ from harness.torch_import.translate import translate
 
 
 def is_module(model: Any) -> bool:
-    """Whether a model is a `torch.nn.Module`, and no model of Keras. PyTorch is not imported to find out."""
+    """Whether a model is a `torch.nn.Module` and not a Keras model. PyTorch is not imported to find out."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(model, torch.nn.Module) and not hasattr(model, "get_weights")
 

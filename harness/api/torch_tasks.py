@@ -27,7 +27,7 @@ from harness.torch_import.export import Exporter
 
 @dataclass(frozen=True)
 class TorchModel:
-    """A trained network with its hyperparameters. Its translation to Keras must have the accuracies, if stated."""
+    """A trained network with its hyperparameters. Its translation to Keras must have the stated accuracies."""
 
     module: Any  #: a `torch.nn.Module`
     hyperparameters: Mapping[str, Any]  #: name -> value, the same names for all models

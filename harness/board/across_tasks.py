@@ -1,4 +1,4 @@
-"""Comparisons of a board's rows over its tasks: tests of mean ranks, and differences between two rows."""
+"""Comparisons of rows over the tasks of a board: tests of mean ranks, and differences between two rows."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,18 +12,18 @@ from scoring import MeanRanks, compare_mean_ranks, difference_on_other_tasks, si
 
 @dataclass(frozen=True)
 class Pair:
-    """The score of one row minus the score of another, on other tasks like the board's."""
+    """The mean difference between the scores of two rows, on further tasks like the board's."""
 
-    low: float  #: lower end of the 90 % interval of the mean difference, -100 to 100
-    high: float  #: upper end of the interval
+    low: float  #: lower end of the 90 % interval, -100 to 100
+    high: float  #: upper end of the 90 % interval
     p_value: float | None  #: p-value of Wilcoxon's signed-rank test; None for fewer than six tasks
 
 
 def across_tasks(board: Board) -> tuple[list[int], MeanRanks] | None:
     """Compare the mean ranks of all ranked rows that have a value for every model.
 
-    Return the rows' positions, best mean rank first, and the results of the tests. Return None for fewer than three
-    such rows or six scored tasks.
+    Return the positions of these rows on the board, best mean rank first, and the results of the tests. Return None for
+    fewer than three such rows or six scored tasks.
     """
     compared = _compared(board)
     found = compare_mean_ranks(board.task_scores[:, compared])
@@ -31,7 +31,7 @@ def across_tasks(board: Board) -> tuple[list[int], MeanRanks] | None:
 
 
 def across_tasks_object(board: Board) -> dict[str, Any] | None:
-    """Return `across_tasks` for JSON; `row` is a position on the board, `first` and `last` are positions in `rows`."""
+    """Return `across_tasks` for JSON. `row` is a position on the board; `first` and `last` are positions in `rows`."""
     compared = across_tasks(board)
     if compared is None:
         return None
@@ -49,9 +49,9 @@ def across_tasks_object(board: Board) -> dict[str, Any] | None:
 
 
 def pairs_across_tasks(board: Board, number: int) -> dict[int, Pair]:
-    """Compare the row at position `number` with every ranked row that has a value for every model, itself included.
+    """Compare the row at position `number` with every ranked row that has a value for every model, also with itself.
 
-    Return position of the other row -> difference; empty for fewer than four tasks, or if row `number` lacks a value.
+    Return position of the other row -> difference; {} for fewer than four tasks, or if row `number` lacks a value.
     """
     others = _compared(board)
     if number not in others:

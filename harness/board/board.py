@@ -39,7 +39,7 @@ class Board:
     tasks: Sequence[str]  #: names of the tasks, in the order of their columns
     remarks: Sequence[str] = ()  #: notes on the records and tasks, one per line
     withheld: frozenset[str] = frozenset()  #: names of the hidden tasks, whose scores are rounded
-    comparison: Comparison | None = field(default=None, compare=False)  #: its submissions are "0" for `rows[0]`, ...
+    comparison: Comparison | None = field(default=None, compare=False)  #: calls `rows[0]` submission "0", and so on
     is_scored: bool = True  #: whether any task can have an official score; otherwise no row has a rank
     oracle: Oracle = field(default_factory=lambda: Oracle.of({}))
     hyperparameters: Hyperparameters = field(default_factory=Hyperparameters)
@@ -89,14 +89,14 @@ class Board:
         return [column.shown(row) for column in self.columns]
 
     def difference(self, number: int, other: int) -> Difference | None:
-        """Return how much better the row at position `number` is than the row at `other`; None if not compared."""
+        """Return how much better the row at position `number` is than the row at `other`; None without intervals."""
         if self.comparison is None or not {str(number), str(other)} <= self.comparison.standings.keys():
             return None
         return self.comparison.difference(str(number), str(other))
 
     @cached_property
     def task_scores(self) -> NDArray[np.float64]:
-        """Official scores, 0 to 100, NaN if missing, shape (n_tasks, n_rows). Tasks without any score are left out."""
+        """Official scores, 0 to 100, NaN if missing, shape (n_tasks, n_rows); tasks without any score are left out."""
         by_task = [[row.tasks[name].official for row in self.rows] for name in self.tasks]
         scores = np.array(by_task, dtype=np.float64).reshape(len(self.tasks), len(self.rows))
         return scores[~np.isnan(scores).all(axis=1)]
@@ -106,7 +106,7 @@ class Board:
         return self.layout.is_faint(row) and not all(map(self.layout.is_faint, self.rows))
 
     def lines_of(self, row: Row) -> list[dict[str, Any]]:
-        """Return for each task a dictionary: key of a column in `lines` -> value of the row on this task."""
+        """Return for each task a dictionary: key of a column in `lines` -> the row's value on the task."""
         lines = self.lines
         return [
             {one.key: one.value(row.tasks[task]) if isinstance(one, TaskColumn) else one.value(row) for one in lines}
@@ -114,12 +114,12 @@ class Board:
         ]
 
     def to_records(self) -> list[dict[str, Any]]:
-        """Return for each row a dictionary, as `pandas.DataFrame` takes it: key of a column in `figures` -> value."""
+        """Return a list for `pandas.DataFrame`: for each row a dictionary, key of a column in `figures` -> value."""
         figures = self.figures
         return [{column.key: column.value(row) for column in figures} for row in self.rows]
 
     def with_columns(self, keys: Iterable[str]) -> "Board":
-        """Return the board with more columns for each task; raise `UserError` for a key that is not in `ON_REQUEST`."""
+        """Return the board with further columns for each task. Raise `UserError` for a key that `ON_REQUEST` lacks."""
         return replace(self, more=[*self.more, *find_more(keys)])
 
     def _with_more(self, columns: Sequence[AnyColumn]) -> list[AnyColumn]:
@@ -127,7 +127,7 @@ class Board:
 
 
 def rank_rows(rows: Iterable[Row], may_rank: Callable[[Row], bool]) -> list[Row]:
-    """Rank rows; return them best first. Rows for which `may_rank` returns False come last, with rank None."""
+    """Rank rows, and return them best first. Rows for which `may_rank` returns False come last, with rank None."""
     entries = [(Entry(row.submission, row.score, row.complete, may_rank(row)), row) for row in rows]
     rows_by_entry = {id(entry): row for entry, row in entries}  # names may repeat
     return [replace(rows_by_entry[id(one.entry)], rank=one.rank) for one in rank([entry for entry, _ in entries])]

@@ -41,7 +41,7 @@ def with_chance(rows: Sequence[Row]) -> list[Row]:
 
 
 def with_p_values(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows with p-values, except on hidden tasks; ranked rows with all scores also get adjusted p-values."""
+    """Return the rows with p-values, except on hidden tasks. Ranked rows with all scores also get adjusted p-values."""
     known = [number for number, row in enumerate(rows) if _chances(row)]
     own = dict(zip(known, p_values([_chances(rows[number]) for number in known]).tolist(), strict=True))
     adjusted = _adjusted(rows, _chances)
@@ -58,7 +58,7 @@ def with_p_values(rows: Sequence[Row]) -> list[Row]:
 
 
 def _adjusted(rows: Sequence[Row], chances: Callable[[Row], dict[str, Chance]]) -> dict[int, float]:
-    """Return position -> p-value adjusted for the number of rows, for ranked rows with a score on every task."""
+    """Return position -> p-value adjusted for the number of rows, for the ranked rows with a score on every task."""
     found = {
         n: known for n, row in enumerate(rows) if row.rank is not None and row.complete and (known := chances(row))
     }
@@ -85,8 +85,7 @@ def _with_chance(task: OnTask, n_permutations: int) -> OnTask:
 
 
 def _ranks(values: Vector) -> Vector:
-    """Return ranks of the values, as key of the cache: scores depend only on the order of values."""
-    return np.unique(values, return_inverse=True)[1].astype(np.float64)
+    return np.unique(values, return_inverse=True)[1].astype(np.float64)  # scores depend only on the order of values
 
 
 def _cache_entry(arrays: Iterable[NDArray[Any]], rest: object) -> Path | None:

@@ -1,4 +1,4 @@
-"""The calls from which a row of a board is made: a submission's version and configuration, and its records."""
+"""The recorded calls from which a row of a board is made."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 STALE = "stale"  #: outcome of a call that was recorded only with an earlier version of the task's model or data
 Cell = tuple[str, str]  #: task, model
 
-#: What identifies a row of a board: name of the submission, its version, ID of the configuration.
+#: The key of a row of a board: name of the submission, its version, ID of the configuration.
 RowKey = tuple[str, str, str]
 
 
@@ -47,13 +47,13 @@ class Calls:
 
     submission: str
     is_baseline: bool
-    rows: Mapping[Cell, CallRecord]  #: task and model -> record; only of the task's present models and data
-    stale: frozenset[Cell] = frozenset()  #: models that have a record only of an earlier version of the task
+    rows: Mapping[Cell, CallRecord]  #: task and model -> record; only records of the task's present models and data
+    stale: frozenset[Cell] = frozenset()  #: models whose only records are of an earlier version of the task
     version: str = ""  #: SHA-256 of the submission's files
     configuration: Configuration | None = None
     source: str = LIBRARY  #: path of the files in the most recent request; `library` for a measure of the library
     requested_at: datetime | None = None  #: time of the most recent request
-    age: int = 0  #: number of rows whose last request came later
+    age: int = 0  #: number of rows that were requested more recently
     recorded_configuration: str = ""  #: ID of the configuration in records and requests
     #: task and model -> results of repetitions (`--repeat`)
     repeats: Mapping[Cell, Sequence[float | Failure]] = field(default_factory=dict)
@@ -62,7 +62,7 @@ class Calls:
 
     @property
     def row_key(self) -> RowKey:
-        """What identifies the row of these calls on a board: submission, version, configuration."""
+        """The key of these calls' row on a board: submission, version, configuration."""
         return self.submission, self.version, self.recorded_configuration
 
     @property
@@ -71,7 +71,7 @@ class Calls:
         return self.configuration is None or self.configuration.is_sandboxed
 
     def on(self, task: str, reference: Reference) -> TaskCalls:
-        """Return the results on one task, for scoring; a model in `stale` has the failure `STALE`."""
+        """Return the results on one task, for scoring. For models in `stale`, the result is the failure `STALE`."""
         stale = {model: Failure(STALE) for name, model in self.stale if name == task and model in reference.gaps}
         values = {model: value_of(row) for (name, model), row in self.rows.items() if name == task}
         return TaskCalls(reference.grid, reference.gaps, stale | values)
@@ -82,8 +82,8 @@ class Collected:
     """The calls of all rows of a board, and the calls that the board leaves out."""
 
     shown: Sequence[Calls]  #: one element for each row, in the order of the row keys
-    left_out: Sequence[Calls] = ()  #: of replaced versions of submissions, libraries or the harness; `rows` is empty
-    #: submission -> tasks on which calls in `left_out` ran, but not all calls in `shown`
+    left_out: Sequence[Calls] = ()  #: calls of replaced versions of submissions, libraries or the harness, without rows
+    #: submission -> tasks with records of a version in `left_out`, on which some row in `shown` has no record
     ran_on: Mapping[str, Collection[str]] = field(default_factory=dict)
 
 
@@ -97,7 +97,7 @@ def value_of(row: CallRecord) -> float | Failure:
 def repeats_of(rows: Iterable["Record"]) -> dict[Cell, list[float | Failure]]:
     """Return task and model -> results of repetitions (`--repeat`), in the order of their numbers.
 
-    `rows` may hold other records, too. If a repetition has several records, the last is taken.
+    Records of other calls in `rows` are ignored. Of several records of a repetition, the last is taken.
     """
     found = {(row.task, row.model, row.repeat): value_of(row) for row in rows if row.repeat}
     repeats: dict[Cell, list[float | Failure]] = {}

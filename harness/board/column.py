@@ -7,8 +7,8 @@ from typing import Any, Generic, Literal, TypeVar
 from harness.board.on_task import OnTask
 from harness.board.row import Row
 
-#: How tables format a column. Numbers and places are aligned to the right, places on web pages to the left. Names are
-#: never shortened or wrapped; words may be wrapped.
+#: The format of a column. Numbers and places are aligned to the right, but places on web pages to the left. Names are
+#: never shortened or wrapped; words may be wrapped. A place is a rank.
 Kind = Literal["number", "place", "name", "text", "words"]
 
 T = TypeVar("T")
@@ -28,7 +28,7 @@ class Column(Generic[T]):
     unit: str = ""
     optional: bool = False  #: whether tables for readers leave the column out if no row has a value
     varying: bool = False  #: whether tables for readers leave the column out if all rows have the same value
-    spare: int = 0  #: narrow terminals leave out columns with the largest number first, and never columns with 0
+    spare: int = 0  #: columns with the largest number are the first to be left out on a narrow terminal; 0: never
     note: str = ""  #: explanation for readers, below the board
     low_is_best: bool = False
 
@@ -43,7 +43,7 @@ class Column(Generic[T]):
         return len(known) > 1 if self.varying else bool(known) or not self.optional
 
     def shown(self, of: T) -> str:
-        """Return the text for readers in the column's cell of a row, or of its results on a task."""
+        """Return the text for readers in this column, for a row or for its results on a task."""
         if self.text is not None:
             return self.text(of)
         value = self.value(of)

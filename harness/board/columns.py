@@ -141,11 +141,11 @@ TASK_OUTCOMES = TaskColumn("outcomes", lambda task: counted(task.failures), str,
 TASK_REASON = TaskColumn("reason", lambda task: task.reason, str, kind="words")
 
 _TASK_COLUMNS = {one.key: one for one in list(globals().values()) if isinstance(one, TaskColumn)}
-MORE = {key: _TASK_COLUMNS[key] for key in ON_REQUEST}  #: key -> column that a board shows on request (`--columns`)
+MORE = {key: _TASK_COLUMNS[key] for key in ON_REQUEST}  #: key -> column that only --columns shows
 
 
 def find_more(keys: Iterable[str]) -> list[TaskColumn]:
-    """Return the columns of `MORE` with these keys; raise `UserError` for another key."""
+    """Return the columns of --columns with these keys. Raise `UserError` for an unknown key."""
     given = dict.fromkeys(keys)
     for key in given:
         if key not in MORE:

@@ -25,7 +25,7 @@ NOTES = (
     "s/model: median seconds of a call; shared work counts for the first measure that needs it.",
 )
 
-#: Explanations of the numbers that only boards without a hidden task show.
+#: Explanations of the numbers on boards without hidden tasks.
 NOTES_ON_OPEN_TASKS = (
     "Kendall: rank correlation with the generalization gap, mean over the same tasks.",
     "interval: contains the mean score on these tasks over new trainings of the same networks (90 %).",
@@ -77,8 +77,13 @@ def compare_calls(
 
     Unlike on the leaderboard, a measure that exceeds the time limit on one task keeps its scores on other tasks. A
     measure that was called on no task has no rank, and no measure has a rank if no task can have an official score.
-    `families` maps measures to their families. Scores on the hidden tasks `withheld` are rounded. `left_out` maps
-    (measure, task) to the reason why the measure was not called on the task.
+
+    Args:
+        called: the calls of each measure.
+        references: task -> its reference data.
+        families: measure -> its family.
+        withheld: the hidden tasks, on which scores are rounded.
+        left_out: (measure, task) -> why the measure was not called on the task.
     """
     rows = []
     for calls in called:

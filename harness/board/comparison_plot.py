@@ -8,14 +8,14 @@ from typing import Any
 from harness.board.row import Row
 from harness.plots import COLOUR, FAINT, INK, new_figure, write_figure
 
-NAMED = 5  #: number of the best measures of a family that have their own lines; all others share a line
+NAMED = 5  #: number of measures of a family that have a line each; all others share a line
 WIDTH, LINE, REST = 7.6, 0.165, 0.9  #: width, height of a line, height of axis and titles, in inches
 
 Line = tuple[str, Sequence[Row]]
 
 
 def write_plot(rows: Sequence[Row], paths: Sequence[Path], oracle: float | None = None) -> None:
-    """Plot the mean scores of measures by family; `rows` holds the measures, best first.
+    """Plot the mean scores of measures by family. `rows` holds the measures, best first.
 
     Measures that lack a score on a task have hollow dots. The suffixes of `paths` determine the formats, such as
     `.svg`. `oracle` is the noisy oracle's score, 0 to 100, drawn as a line.
@@ -39,14 +39,12 @@ def write_plot(rows: Sequence[Row], paths: Sequence[Path], oracle: float | None 
 
 
 def _lines(family: Sequence[Row]) -> list[Line]:
-    """Return the lines of a family as (name, rows): a line for each of the best measures, and a line for the others."""
     named = NAMED if len(family) > NAMED + 1 else len(family)
     lines: list[Line] = [(row.submission, [row]) for row in family[:named]]
     return [*lines, (f"{len(family) - named} more", family[named:])] if family[named:] else lines
 
 
 def _draw(axes: Any, families: dict[str, list[Line]]) -> float:
-    """Draw all lines from top to bottom, with family names at the right; return the position below the last line."""
     position, positions, names = 0, [], []
     for family, lines in families.items():
         middle = position + (len(lines) - 1) / 2

@@ -20,14 +20,14 @@ DECIMALS = 1  #: number of decimals of scores on hidden tasks, on the scale from
 #: Replaces the reason for a missing score, which would reveal the failed model or values of hyperparameters.
 REASON_WITHHELD = "the reason is withheld, since the task is hidden"
 
-#: Texts beside a score on a hidden task, beside a final score that contains a hidden task, and on the leader's score.
+#: Texts beside a score on a hidden task, a final score that contains a hidden task, and the leader's score.
 ONLY_ROUNDED = f"Rounded to {DECIMALS} decimal, and no other number is shown, since the task is hidden."
 INTERVAL_WITHHELD = "Its interval is withheld, since a task is hidden."
 LUCK_WITHHELD = "Whether luck explains the lead is withheld, since a task is hidden."
 
 
 def rounded(result: SubmissionScore, withheld: Collection[str]) -> SubmissionScore:
-    """Return the publishable part of a submission's score, if the tasks `withheld` are hidden."""
+    """Return the part of a submission's score that may be published if the tasks `withheld` are hidden."""
     if not set(withheld) & set(result.tasks):
         return result
     tasks = {name: rounded_task(task) if name in withheld else task for name, task in result.tasks.items()}
@@ -36,7 +36,7 @@ def rounded(result: SubmissionScore, withheld: Collection[str]) -> SubmissionSco
 
 
 def rounded_task(task: TaskScore | str) -> TaskScore | str:
-    """Return the publishable part of a result on a hidden task: its rounded official score, or `REASON_WITHHELD`."""
+    """Return the part of a result on a hidden task that may be published: the rounded official score."""
     if isinstance(task, str):
         return REASON_WITHHELD
     return TaskScore(
@@ -53,7 +53,7 @@ def rounded_task(task: TaskScore | str) -> TaskScore | str:
 
 
 def disclosure_note(tasks: Collection[str]) -> str:
-    """Return the note on a board that explains which numbers are rounded or left out because `tasks` are hidden."""
+    """Return the note that explains which numbers on a board are rounded or left out because `tasks` are hidden."""
     names = ", ".join(sorted(tasks))
     return (
         f"hidden: {names}. Scores there, and final scores, are rounded to {DECIMALS} decimal before ranking, because "

@@ -1,6 +1,7 @@
 """Reference scores beside a board: how well hyperparameters alone predict the gaps, without any network.
 
-Hidden tasks get no such score, and no fit uses their gaps: otherwise public scores would reveal something about them.
+Hidden tasks get no such score, and their gaps are used in no fit, since public scores would reveal something about
+them.
 """
 
 from collections.abc import Collection, Mapping
@@ -19,14 +20,14 @@ from scoring import Grid, ScoreUndefined, additive_fit, fit_from_effects, main_e
 class Hyperparameters:
     """Official scores of two additive predictions of the gaps from all hyperparameters."""
 
-    #: scores of the least-squares fit to the gaps of the task itself
+    #: scores of the least-squares fit to the task's own gaps
     in_sample: Yardstick = field(default_factory=lambda: Yardstick.of({}))
-    #: scores of the prediction by the mean effect that hyperparameters of the same name have on the other public tasks
+    #: scores of the prediction by effects in the other public tasks, averaged over hyperparameters of the same name
     from_other_tasks: Yardstick = field(default_factory=lambda: Yardstick.of({}))
 
     @property
     def notes(self) -> list[str]:
-        """A line for readers that explains the predictions and states their scores; empty if no task has a score."""
+        """A line for readers that explains the predictions and states their scores; [] if no task has a score."""
         if self.in_sample.score is None:
             return []
         others = self.from_other_tasks.score

@@ -5,7 +5,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from harness.board.collect import Calls, Cell, value_of
 from scoring import Failure
 
-MIN_DIFFERENT = 4  #: submissions with fewer different values are not compared, since they may agree by chance
+MIN_DIFFERENT = 4  #: submissions with fewer different values are not compared, since their values may agree by chance
 
 
 def same_files(shown: Sequence[Calls]) -> list[list[str]]:
@@ -16,7 +16,7 @@ def same_files(shown: Sequence[Calls]) -> list[list[str]]:
 def same_values(shown: Sequence[Calls]) -> list[list[str]]:
     """Return groups of names of submissions and measures that have the same result on every model.
 
-    Groups without a submission, and groups of submissions that have the same files, are left out.
+    Groups that contain only measures, and groups with the same files, are left out.
     """
     submissions = {calls.submission for calls in shown if not calls.is_baseline}
     known = same_files(shown)
@@ -28,7 +28,7 @@ def same_values(shown: Sequence[Calls]) -> list[list[str]]:
 
 
 def remarks_on(shown: Sequence[Calls]) -> list[str]:
-    """Return a remark on each group of `same_files` and `same_values`; remarks reveal nothing about hidden models."""
+    """Return a remark on each group of submissions with the same files or values, without facts about hidden models."""
     return [
         *(f"the same files under several names: {', '.join(names)}" for names in same_files(shown)),
         *(f"the same values on every model: {', '.join(names)}" for names in same_values(shown)),
@@ -40,7 +40,7 @@ def _n_values(results: Iterable[tuple[Cell, float | Failure]]) -> int:
 
 
 def _groups(pairs: Iterable[tuple[str, Hashable]]) -> list[list[str]]:
-    """Return sorted groups of two or more names that are paired with the same content."""
+    """Return sorted groups of two or more names with the same content, from pairs (name, content)."""
     names: dict[Hashable, set[str]] = {}
     for name, content in pairs:
         names.setdefault(content, set()).add(name)

@@ -12,19 +12,19 @@ from harness.text import p_value_equation
 from scoring import Explanation, TimeBudget, TimeStep, explain_score, pareto_front, scores_by_limit
 
 N_PAIRS = 8  #: number of wrongly ordered pairs of models in an explanation
-TIED_SHARE = 0.1  #: share of models with tied values above which a hint names the ties
+TIED_SHARE = 0.1  #: a hint names tied values if more than this share of the models has them
 
 #: A hint names the measure's own random draws if their standard error exceeds this share of the score's standard error.
 NOISY_SHARE = 0.5
 
-#: A measure misses a hyperparameter that explains at least the first number of the variance of the gaps, if its
-#: Kendall's tau among models that differ only in this hyperparameter is below the second number.
+#: A measure misses a hyperparameter if it explains at least the first share of the variance of the gaps, and the
+#: measure's Kendall's tau among models that differ only in this hyperparameter is below the second number.
 NOTICEABLE, FOLLOWED = 0.1, 1 / 3
 
 
 @dataclass(frozen=True)
 class Missed:
-    """A hyperparameter that affects the gap, while the measure's values do not follow this effect."""
+    """A hyperparameter that affects the gap, although the measure's values do not follow its effect."""
 
     name: str
     share: float  #: share of the variance of the gaps that the hyperparameter alone explains, 0 to 1
@@ -40,10 +40,7 @@ class Insight:
 
 
 def find_insights(rows: Sequence[Row], wanted: Collection[int] | None = None) -> dict[int, dict[str, Insight]]:
-    """Return position of a row -> task -> explanation, for public tasks on which the row has an official score.
-
-    Only rows at the positions `wanted` are explained, or all rows if it is None.
-    """
+    """Return position of a row -> task -> explanation, for public tasks on which the row has an official score."""
     return {
         number: {name: _insight(task) for name, task in row.tasks.items() if task.chance is not None}
         for number, row in enumerate(rows)
@@ -52,7 +49,7 @@ def find_insights(rows: Sequence[Row], wanted: Collection[int] | None = None) ->
 
 
 def time_steps(row: Row) -> list[TimeStep]:
-    """Return the row's score under every shorter time limit; empty if a task is hidden, or without a configuration."""
+    """Return the row's score under every shorter time limit; [] if a task is hidden, or the settings are not known."""
     scored = {name: task.scored for name, task in row.tasks.items() if task.scored is not None}
     if len(scored) < len(row.tasks) or row.configuration is None:
         return []
@@ -64,7 +61,7 @@ def time_steps(row: Row) -> list[TimeStep]:
 
 
 def is_on_front(rows: Sequence[Row]) -> list[bool]:
-    """Return for each row whether it is on the Pareto front of score and time; False for a row without times."""
+    """Return whether each row is on the Pareto front of score and time; False for a row without times."""
     timed = [row for row in rows if row.seconds_per_model is not None]
     front = pareto_front([row.seconds_per_model or 0.0 for row in timed], [row.score for row in timed])
     on_front: Mapping[int, bool] = {id(row): on for row, on in zip(timed, front, strict=True)}
@@ -78,7 +75,7 @@ def _insight(task: OnTask) -> Insight:
 
 
 def _missed(task: OnTask, gaps: Vector) -> list[Missed]:
-    """Return the missed hyperparameters; if the measure falls with the gap, its negative is judged."""
+    """Return the missed hyperparameters. If the measure falls with the gap, its negative is examined."""
     assert task.score is not None
     assert task.scored is not None
     grid, variance = task.scored.grid, gaps.var()
@@ -94,7 +91,7 @@ def _missed(task: OnTask, gaps: Vector) -> list[Missed]:
 
 
 def advice(row: Row, insights: Mapping[str, Insight]) -> list[str]:
-    """Return hints for the author of a submission, one per line; hidden tasks get no hints."""
+    """Return hints for the author of a submission, one per line, except on hidden tasks."""
     lines = [
         f"{', '.join(names)}: {reason.rstrip('.')}. Without a value for every model a task has no score."
         for reason, names in row.reasons.items()

@@ -10,9 +10,8 @@ from harness.board.column import AnyColumn
 MEASURE = replace(c.SUBMISSION, key="measure")
 _SECONDS = replace(c.SECONDS_PER_MODEL, digits=3)
 
-#: In the order of tables: a column, its uses on the leaderboard, its uses in comparisons. Each letter is a use: `r` for
-#: tables for readers, `f` for files with a line for each row, `t` for files with a line for each row and task, `j` for
-#: JSON.
+#: Columns in the order of tables, each with its uses on the leaderboard and in comparisons: `r` in tables for readers,
+#: `f` in files with a line for each row, `t` in files with a line for each row and task, `j` in JSON.
 USES: Sequence[tuple[AnyColumn, str, str]] = (
     (c.RANK, "rftj", "rfj"),
     (c.SUBMISSION, "rftj", ""),

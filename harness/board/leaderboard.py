@@ -81,8 +81,8 @@ def build_board(
 ) -> Board:
     """Return the leaderboard.
 
-    `withheld` names the hidden tasks. `held_out` maps each task to its test set, and is None if a test set is not
-    known. `command` returns the command line that makes calls again.
+    `withheld` names the hidden tasks. `held_out` maps each task to its test set; it is None if some test set is not
+    known. `command` returns the command line that makes outdated calls again.
     """
     rows = make_rows(collected.shown, references, withheld)
     lines = [
@@ -115,8 +115,8 @@ def ranked_board(
 ) -> Board:
     """Return the leaderboard of these rows, with ranks, p-values and intervals, on the tasks of `oracle`.
 
-    `lines` are the board's remarks, and `withheld` names the hidden tasks. If `scored` is False, because no task can
-    have an official score, no row gets a rank.
+    `lines` are remarks on the records, and `withheld` names the hidden tasks. `scored` is False if no task can have an
+    official score: then no row gets a rank.
     """
     ranked = rank_rows(with_chance(rows), lambda row: row.sandboxed and scored)
     compared = rankings.compare_rows(ranked, held_out)

@@ -24,21 +24,21 @@ MISSING = "missing"  #: outcome of a call that was never made
 class OnTask:
     """The results of a submission on one task."""
 
-    name: str  #: name of the task
+    name: str
     result: TaskScore | str  #: scores, rounded if the task is hidden; or the reason why the task has no score
-    n_models: int  #: number of the task's models; 0 if a comparison leaves out the measure on this task
+    n_models: int  #: number of the task's models; 0 if a comparison does not call the measure on this task
     failures: Counter[str]  #: outcome -> number of models without a value
     calls: Mapping[str, CallRecord]  #: model -> its record; empty if the task is hidden
     withheld: bool = False  #: whether the task is hidden
     scored: TaskCalls | None = None  #: the values and gaps that `result` was computed from; None if the task is hidden
-    chance: Chance | None = None  #: scores of random permutations; None without an official score, or if hidden
+    chance: Chance | None = None  #: scores of random permutations; None for a hidden task or without an official score
     #: p-value adjusted for the number of rows; None for a row without a rank or without a score on every task
     adjusted_p_value: float | None = None
     published: float | None = None  #: the measure's published score, 0 to 100; None if unknown or not requested
 
     @property
     def was_called(self) -> bool:
-        """Whether the submission is called on this task; False if a comparison leaves the task out for the measure."""
+        """Whether the submission is called on this task; False only for a measure that a comparison does not call."""
         return self.n_models > 0
 
     @property
@@ -92,7 +92,7 @@ class OnTask:
 
     @property
     def reason(self) -> str:
-        """Why the task has no score: number of calls by outcome, and the first message. Empty if it has a score."""
+        """Why the task has no score: number of calls by outcome, and the first message. "" if it has a score."""
         if isinstance(self.result, TaskScore):
             return ""
         if self.withheld or not self.was_called:
@@ -110,12 +110,12 @@ class OnTask:
 
 
 def counted(failures: Counter[str]) -> str:
-    """Return the numbers of calls by outcome as text, most frequent first, such as `2 TIMEOUT, 1 CRASH`."""
+    """Return numbers of calls by outcome as text, most frequent first, such as `2 TIMEOUT, 1 CRASH`."""
     return ", ".join(f"{number} {outcome}" for outcome, number in failures.most_common())
 
 
 def vectors_of(scored: TaskCalls) -> tuple[Vector, Vector]:
-    """Return values and gaps of a task without failures, both (n_models,), in the order of the grid's models."""
+    """Return values and gaps of a task without failed calls, both (n_models,), in the order of the grid's models."""
     models = scored.grid.models
     values, gaps = ([found[model] for model in models] for found in (scored.values, scored.gap))
     return np.array(values, np.float64), np.array(gaps, np.float64)

@@ -38,7 +38,7 @@ def read_predictions(directory: Path, references: Mapping[str, Reference]) -> di
 
 
 def predictions_of(rows: Iterable["Record"]) -> dict[str, bytes]:
-    """Return name -> content of the `.predict` files of a submission's records: values, and `EXCEEDED` for timeouts."""
+    """Return name -> content of the `.predict` files with a submission's values; timeouts become `EXCEEDED`."""
     tasks: dict[str, dict[str, float | str]] = {}
     for row in rows:
         value, task = value_of(row), tasks.setdefault(row.task, {})
@@ -72,7 +72,7 @@ def _value(file: Path, model: str, value: Any) -> Value:
 
 
 def _as_floats(values: Mapping[str, Value]) -> dict[str, float | Failure]:
-    """Return the values as floats; if a value is infinite, or has no exact float, all values become their ranks.
+    """Return the values as floats. If a value is infinite, or has no exact float, all values become their ranks.
 
     Scores depend only on the order of values. So infinite numbers and long integers get scores, as in the competition's
     program.

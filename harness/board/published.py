@@ -31,7 +31,7 @@ def published_names() -> list[str]:
 
 
 def read_published(name: str) -> list[PublishedRow]:
-    """Return the published scores on the corpus `name`; scores by the authors of a measure precede scores by others."""
+    """Return the published scores on the corpus `name`. Scores by a measure's authors come before scores by others."""
     if name not in published_names():
         known = published_names()
         raise UserError(f"--published: no {name!r}", expected=", ".join(known), remedy=did_you_mean(name, known))
@@ -46,7 +46,7 @@ def read_published(name: str) -> list[PublishedRow]:
 
 
 def require_published(rows: Sequence[PublishedRow], name: str, tasks: Sequence[str]) -> None:
-    """Raise `UserError` unless `rows`, the published scores on the corpus `name`, have a score on one of the tasks."""
+    """Raise `UserError` unless `rows`, the published scores on the corpus `name`, have a score on one of `tasks`."""
     known = {task for row in rows for task in row.values}
     if known.isdisjoint(tasks):
         what, expected = f"--published {name}: no scores on these tasks", f"some of {', '.join(sorted(known))}"
@@ -55,7 +55,7 @@ def require_published(rows: Sequence[PublishedRow], name: str, tasks: Sequence[s
 
 
 def with_published(board: Board, published: Sequence[PublishedRow], tasks: Collection[str]) -> Board:
-    """Return the board with a column of published scores, filled for the given tasks, and a remark on their sources."""
+    """Return the board with a column of published scores on the given tasks, and a remark on their sources."""
     rows = [_beside(row, [one for one in published if one.measure == row.submission], tasks) for row in board.rows]
     shown = {row.submission for row in board.rows}
     found = [one for one in published if one.measure in shown and not one.values.keys().isdisjoint(tasks)]

@@ -16,7 +16,7 @@ NOTE = (
     "Explained in pgdl help statistics."
 )
 
-#: Explain the column `other tasks`, or why it is missing.
+#: Two notes: on the column `other tasks`, or on why it is missing.
 OTHER_TASKS_NOTE = "other tasks: contains the mean score on other tasks like these (90 %)."
 FEW_TASKS_NOTE = "Scores on other tasks like these cannot be judged from fewer than four scored tasks."
 
@@ -55,7 +55,7 @@ RANKS = replace(BEST_RANK, key="ranks", text=_text(_ranks), kind="place", option
 
 
 def held_out_sets(references: Mapping[str, Reference], n_test: Mapping[str, int | None]) -> dict[str, HeldOut] | None:
-    """Return task -> test accuracies and size of the test set; None if the size is not known for every task."""
+    """Return task -> test accuracies and size of the test set; None if some size is not known."""
     known: dict[str, HeldOut] = {}
     for name, reference in references.items():
         n_samples = n_test.get(name)
@@ -66,23 +66,23 @@ def held_out_sets(references: Mapping[str, Reference], n_test: Mapping[str, int 
 
 
 def notes_on_tasks(rows: Sequence[Row]) -> list[str]:
-    """Return the note on the column `other tasks`, or on its absence; empty if no row has an interval."""
+    """Return the note on the column `other tasks`, or on why it is missing; [] if no row has an interval."""
     known = [row.standing.tasks_low is not None for row in rows if row.standing is not None]
     return [OTHER_TASKS_NOTE if all(known) else FEW_TASKS_NOTE] if known else []
 
 
 def with_standings(rows: Sequence[Row], found: Comparison | None) -> list[Row]:
-    """Return the rows with their intervals of score and rank in a comparison; unchanged if there is no comparison."""
+    """Add to each row its intervals of score and rank in the comparison `found`; return the same rows if it is None."""
     if found is None:
         return list(rows)
     return [replace(row, standing=found.standings.get(str(number))) for number, row in enumerate(rows)]
 
 
 def compare_rows(rows: Sequence[Row], held_out: Mapping[str, HeldOut] | None) -> Comparison | None:
-    """Compare the ranked rows; in the result, a row's position, as text, is the name of the submission.
+    """Compare the ranked rows; the result calls each row by its position, as text.
 
     Return None if no ranked row has a value for every model, if no task has an official score, or if a task is hidden.
-    `held_out` maps each task to its test set, and is None if a test set is not known.
+    `held_out` maps each task to its test set; it is None if some test set is not known.
     """
     ranked = {str(number): row for number, row in enumerate(rows) if row.rank is not None}
     if any(row.rounded for row in ranked.values()):

@@ -17,7 +17,7 @@ def read_records(
     """Return the calls of a board (`find_versions`) with their records from the database.
 
     `contents` maps tasks to the digests of their present models and data. Records with other digests belong to an
-    earlier version of the task. For tasks without digests, all records are taken.
+    earlier version of the task. For tasks that are not in `contents`, all records are taken.
     """
     shown = []
     for calls in found.shown:
@@ -27,7 +27,7 @@ def read_records(
 
 
 def _with_records(calls: Calls, records: Iterable[Record], contents: Mapping[str, Contents]) -> Calls:
-    """Add `records`, oldest first, to the calls; models with outdated records only are added to `Calls.stale`."""
+    """Add `records`, oldest first, to the calls. Models with outdated records only are added to `Calls.stale`."""
     rows: dict[Cell, Record] = {}
     repetitions, stale = [], set()
     for row in records:

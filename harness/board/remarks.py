@@ -17,7 +17,7 @@ from harness.worker.runtimes import DEFAULT
 def remarks_on_records(
     collected: Collected, references: Mapping[str, Reference], command: Callable[[Sequence[Calls]], str]
 ) -> list[str]:
-    """Return remarks on the records of a board, one per line; `command` returns the command that makes calls again."""
+    """Return remarks on the records of a board. `command` returns the command line that makes outdated calls again."""
     return [
         *_stale(collected.shown, command),
         *_left_out(collected, references),
@@ -30,7 +30,7 @@ def remarks_on_records(
 def _stale(shown: Sequence[Calls], command: Callable[[Sequence[Calls]], str]) -> list[str]:
     """Return a remark for each group of submissions whose outdated records a single command can renew.
 
-    The submissions of a group have the same settings, the same number of such records on each task, and names that
+    The submissions of a group have the same settings, equal numbers of outdated records on each task, and names that
     cannot be confused with each other.
     """
     lost: dict[tuple[Any, ...], list[Calls]] = {}
@@ -56,7 +56,6 @@ def _stale(shown: Sequence[Calls], command: Callable[[Sequence[Calls]], str]) ->
 
 
 def _left_out(collected: Collected, references: Mapping[str, Reference]) -> list[str]:
-    """Return a remark for each submission with versions that the board does not show."""
     lines, known = [], dict[str, set[str]]()
     for other in collected.left_out:
         known.setdefault(other.submission, set()).add(other.version)
@@ -86,7 +85,7 @@ def _similar(shown: Sequence[Calls]) -> list[str]:
 
 
 def _versions(shown: Sequence[Calls]) -> list[str]:
-    """Return a remark for each unusual set of library and harness versions: not the most frequent of its runtime."""
+    """Return a remark for each set of library and harness versions that is not the most frequent of its runtime."""
     known = [(calls.submission, calls.configuration) for calls in shown if calls.configuration is not None]
     by_runtime: dict[str, Counter[str]] = {}
     for _, configuration in known:
@@ -104,7 +103,7 @@ def _versions(shown: Sequence[Calls]) -> list[str]:
 def settings_labels(shown: Sequence[Calls]) -> list[str]:
     """Return for each row a text with the settings in which it differs from most rows, such as `seed 1`, or "".
 
-    Rows of a submission with the same settings also get their version, and if they share it, their configuration.
+    If rows of a submission have the same settings, the text also names the version, or else the configuration.
     """
     found = [calls.configuration.settings for calls in shown if calls.configuration is not None]
     if not found:
@@ -117,7 +116,7 @@ def settings_labels(shown: Sequence[Calls]) -> list[str]:
 
 
 def _told_apart(shown: Sequence[Calls], labels: Sequence[str], texts: Sequence[str]) -> list[str]:
-    """Append its text to the label of each row whose submission has another row with this label, but another text."""
+    """Append its text to each row's label if another row of the submission has the same label, but another text."""
     keys = [(calls.submission, calls.sandboxed, label) for calls, label in zip(shown, labels, strict=True)]
     texts_of: dict[tuple[str, bool, str], set[str]] = {}
     for key, text in zip(keys, texts, strict=True):

@@ -29,15 +29,14 @@ class Row:
     family: str = ""  #: family of the measure; only in comparisons
     version: str = ""  #: SHA-256 of the submission's files
     requested_at: datetime | None = None  #: time of the most recent request for this version
-    age: int = field(default=0, compare=False)  #: number of rows whose last request came later
+    age: int = field(default=0, compare=False)  #: number of rows that were requested more recently
     configuration: Configuration | None = None  #: None for a measure without records
     settings: str = ""  #: the settings in which the row differs from most rows, such as `seed 1, limit 60 s`
-    stale: int = 0  #: number of models that have a record only of an earlier version of the task
+    stale: int = 0  #: number of models whose only records are of an earlier version of the task
     p_value: float | None = None  #: p-value of the mean score over tasks; None if a task is hidden
     #: `p_value` adjusted for the number of rows; None for a row without a rank or without a score on every task
     adjusted_p_value: float | None = None
-    #: intervals of score and rank; None for a row without a rank or without a value for every model, or if a task is
-    #: hidden
+    #: intervals of score and rank; None if the row has no rank or lacks a value, or if a task is hidden
     standing: Standing | None = None
     own_randomness: OwnRandomness | None = None  #: spread of scores over seeds; None without repetitions
     about: About = field(default_factory=About)  #: team, description and link in the submission's metadata
@@ -76,7 +75,10 @@ class Row:
 
     @property
     def beyond_hyperparameters(self) -> bool | None:
-        """Whether the score is significantly above chance and a fit of the gaps by hyperparameters; None if unknown."""
+        """Whether the score is significantly above chance, and above a fit of the gaps by hyperparameters.
+
+        None if this is not known, for instance because a task is hidden.
+        """
         if self.standing is None or self.p_value is None:
             return None
         return self.standing.beyond_hyperparameters and self.p_value <= SIGNIFICANT
@@ -118,12 +120,12 @@ class Row:
 
     @property
     def rounded(self) -> tuple[str, ...]:
-        """The names of the hidden tasks; scores on these tasks, and then also `score`, are rounded."""
+        """The names of the hidden tasks. Their scores are rounded; if there are hidden tasks, so is `score`."""
         return tuple(sorted(name for name, task in self.tasks.items() if task.withheld))
 
     @property
     def reasons(self) -> dict[str, list[str]]:
-        """Reason for a missing score -> tasks without a score for this reason."""
+        """Reason -> tasks that have no score for this reason."""
         tasks: dict[str, list[str]] = {}
         for name, task in self.tasks.items():
             if task.reason:
@@ -139,7 +141,7 @@ class Row:
 def make_row(
     calls: Calls, result: SubmissionScore, references: Mapping[str, Reference], withheld: Collection[str]
 ) -> Row:
-    """Return the row of a submission's calls, without a rank; `result`, their score, is rounded if tasks are hidden."""
+    """Return the row of a submission's calls, without a rank. Its score, `result`, is rounded if tasks are hidden."""
     shown = rounded(result, withheld)
     return Row(
         rank=None,

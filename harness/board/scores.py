@@ -6,7 +6,7 @@ from scoring import SubmissionScore, TaskScore
 
 
 def official(result: TaskScore | str, decimals: int) -> str:
-    """Return a task's official score, 0 to 100, as text: `failed` if a model has no value, a dash if undefined."""
+    """Return a task's official score, 0 to 100, as text: `failed` if a model has no value, a dash if not defined."""
     if isinstance(result, str):
         return "failed"
     return "-" if result.official is None else f"{100 * result.official:.{decimals}f}"
@@ -18,7 +18,7 @@ def decimal(number: float | None, digits: int) -> str:
 
 
 def percent(number: float | None) -> float | None:
-    """Return 100 times a number without rounding errors: `0.295` becomes `29.5`; None for None."""
+    """Return 100 times a number without rounding errors: 29.5 for 0.295; None for None."""
     return None if number is None else round(100 * number, 12)
 
 

@@ -22,9 +22,9 @@ class OwnRandomness:
 def own_randomness(
     calls: Calls, result: SubmissionScore, references: Mapping[str, Reference], withheld: Collection[str]
 ) -> OwnRandomness | None:
-    """Return the spread of a submission's scores over seeds; None if it has no repetitions on public tasks.
+    """Return the spread of a submission's scores over seeds; None without repetitions on public tasks.
 
-    `result` is the score of the calls. If tasks are hidden (`withheld`), the final score has no spread.
+    `result` is the score of the calls. If there are hidden tasks (`withheld`), the final score has no spread.
     """
     tasks = {task: _on_task(calls, task, reference) for task, reference in references.items() if task not in withheld}
     known = {task: stability for task, stability in tasks.items() if stability is not None}
@@ -70,7 +70,7 @@ def _final_error(result: SubmissionScore, tasks: Mapping[str, Stability]) -> flo
 
 
 def own_randomness_object(found: OwnRandomness | None) -> dict[str, Any] | None:
-    """Return the spread as a dictionary for JSON, with errors in points; None for None."""
+    """Return the spread as a dictionary for JSON, with errors in points; None if it is not known."""
     if found is None:
         return None
     tasks = {

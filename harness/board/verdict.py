@@ -18,7 +18,7 @@ class Words:
     """A part of a sentence."""
 
     text: str
-    page: str = ""  #: path of a row's page, if the text is the name of this row; it becomes a link
+    page: str = ""  #: target of a link: the path of a row's page, if the text is the row's name
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,6 @@ def _scope(board: Board) -> str:
 
 
 def _list(names: Sequence[Words]) -> list[Words]:
-    """Join names for a sentence: A; A and B; A, B and C; A, B, C and 4 more."""
     more = len(names) - NAMED
     shown = list(names) if more <= 0 else [*names[:NAMED], Words(f"{more} more")]
     found = [shown[0]]

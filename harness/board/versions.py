@@ -1,4 +1,4 @@
-"""Chooses which version and configuration of each submission a board shows: the most recent request decides."""
+"""Chooses which version and configuration of each submission a board shows: the most recently requested."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
@@ -23,8 +23,8 @@ def find_versions(
 
     Of each submission, the most recently requested version is shown, with a row for each of its settings. Settings
     without records get a row only if the version has no records at all. If configurations differ only in the versions
-    of libraries and the harness, the most recently requested is shown. Versions that were never requested count as the
-    oldest.
+    of libraries and the harness, the most recently requested is shown. A version that was never requested is older than
+    all others.
 
     `everything` shows all versions and configurations. `counts` returns whether calls may be on the board at all.
     """
@@ -40,11 +40,11 @@ def find_versions(
 
 
 def by_age(requests: Iterable[Request]) -> list[Request]:
-    """Sort requests, given in the order of the database, from oldest to newest.
+    """Sort requests from oldest to newest; `requests` has the order of the database.
 
-    Requests that were merged from other databases come first, sorted by time, at the latest the time of the merge,
-    since clocks differ. The database's own requests follow in their order, and so are never replaced by merged
-    requests.
+    Requests that were merged from other databases come first. They are sorted by time, at the latest the time of the
+    merge, since clocks differ. The database's own requests follow in their order, so that merged requests never replace
+    them.
     """
     given = list(requests)
     merged = [request for request in given if request.merged_at is not None]
@@ -53,7 +53,7 @@ def by_age(requests: Iterable[Request]) -> list[Request]:
 
 
 def _last_requests(requests: Sequence[Request], tasks: Mapping[str, object]) -> dict[RowKey, Request]:
-    """Return row key -> the last request for the row on any of these tasks, in the order of these requests."""
+    """Return row key -> the last request for the row on one of these tasks, sorted from oldest to newest."""
     last: dict[RowKey, Request] = {}
     for request in by_age(requests):
         if request.task in tasks:
@@ -64,7 +64,7 @@ def _last_requests(requests: Sequence[Request], tasks: Mapping[str, object]) -> 
 
 
 def _choose_shown(all_calls: Sequence[Calls], recorded: Collection[RowKey], *, everything: bool) -> Collected:
-    """Divide calls, newest first, by the rule of `find_versions`; `recorded` holds the row keys that have records."""
+    """Divide calls, newest first, by the rule of `find_versions`. `recorded` holds the row keys that have records."""
     version: dict[str, str] = {}
     current = [calls for calls in all_calls if version.setdefault(calls.submission, calls.version) == calls.version]
     begun = {calls.submission for calls in current if calls.row_key in recorded}

@@ -15,7 +15,7 @@ from scoring import ORACLE_DRAWS, ORACLE_NOISE, ScoreUndefined, oracle_scores, r
 
 @dataclass(frozen=True)
 class ScoreSpread:
-    """An official score, 0 to 100; or mean and standard deviation of the scores of several random draws."""
+    """An official score, 0 to 100, or the mean and standard deviation of scores of random draws."""
 
     mean: float
     deviation: float | None = None
@@ -31,11 +31,11 @@ class Yardstick:
     """Reference scores on the tasks of a board, without a rank."""
 
     tasks: Mapping[str, ScoreSpread | None]  #: task -> score; None if the task has no official score, or is hidden
-    score: ScoreSpread | None  #: mean score over tasks; None if no task has a score, or if a task is hidden
+    score: ScoreSpread | None  #: mean over tasks; None if no task has a score, or if a task is hidden
 
     @classmethod
     def of(cls, tasks: Mapping[str, ScoreSpread | None], withheld: Collection[str] = ()) -> Self:
-        """Return the yardstick with these scores; if tasks are hidden (`withheld`), without their scores and a mean."""
+        """Return the reference scores `tasks` and their mean. With hidden tasks (`withheld`), there is no mean."""
         shown = {name: None if name in withheld else found for name, found in tasks.items()}
         return cls(shown, None if withheld else _mean([found for found in shown.values() if found is not None]))
 
@@ -77,7 +77,7 @@ def score_oracle(references: Mapping[str, Reference], withheld: Collection[str] 
 
 
 def is_scored(references: Mapping[str, Reference]) -> bool:
-    """Return whether any task has a complete grid in which three hyperparameters vary, as official scores require."""
+    """Return whether some task can have an official score: its grid is complete, and three hyperparameters vary."""
     for reference in references.values():
         with suppress(ScoreUndefined):
             require_official(reference.grid)

@@ -1,6 +1,6 @@
 """Prints annotations of files for GitHub, and protects against forged commands.
 
-GitHub reads commands from everything that a job prints. Therefore texts of submissions are escaped in annotations, and
+GitHub reads commands from everything that a job prints. Therefore submissions' texts are escaped in annotations, and
 commands are switched off while a job prints anything else.
 """
 
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from harness.printing import say
 
-#: A line of a traceback in a file of the submission. Submissions in the form of 2020 run in a copy, /tmp/program-X.
+#: A line of a traceback in a submission's file. Submissions in the form of 2020 run in a copy, /tmp/program-X.
 FRAME = re.compile(r'File "(?:/job/submission|/tmp/program-\w+)/(?P<file>[^"]+)", line (?P<line>\d{1,9})')
 
 #: Maximum number of lines of a traceback in a report, and of characters of a line. Their product is below
@@ -38,14 +38,14 @@ def last_frame(output: str) -> tuple[str, str] | None:
 
 
 def last_traceback(output: str) -> str:
-    """Return the end of the last traceback in the output of a call; an empty text without a traceback."""
+    """Return the end of the last traceback in the output of a call; "" without a traceback."""
     _, start, rest = output.rpartition("Traceback (most recent call last):")
     lines = (start + rest).splitlines()[-TRACEBACK_LINES:] if start else []
     return "\n".join(line[:TRACEBACK_WIDTH] for line in lines)
 
 
 def path_in(source: str, name: str) -> str:
-    """Return the path of the file `name` of a submission. For a submission in a single file or zip, return `source`."""
+    """Return the path of the file `name` of the submission `source`; a .py file or zip is named itself."""
     return source if source.endswith((".py", ".zip")) else f"{source}/{name}"
 
 
@@ -58,7 +58,7 @@ def under_github() -> bool:
 def commands_stopped(stop: bool, *, err: bool = False) -> Iterator[None]:
     """If `stop`, make GitHub ignore commands that are printed within the context; after an exception, also later ones.
 
-    Two lines are printed for this, on standard error if `err`.
+    For this, a line is printed at both ends of the context, on standard error if `err`.
     """
     if not stop:
         yield

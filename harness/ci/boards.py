@@ -1,4 +1,4 @@
-"""Collects the recorded calls of the submissions in a git revision. Calls of their other versions do not count."""
+"""Collects the recorded calls of the submissions in a git revision; calls of other versions are left out."""
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -14,12 +14,12 @@ from harness.records import Records
 from harness.submission import Submission
 from harness.task.contents import Contents
 
-#: A function (configuration, runtime that the submission chooses) -> whether a call with it counts for a job.
+#: A function: configuration of a call, runtime that the submission chooses -> whether the call counts for a job.
 Covers = Callable[[Configuration, str | None], bool]
 
 
 def read_versions(repository: Repository, folder: str, entries: Mapping[str, GitEntry]) -> dict[str, Submission]:
-    """Return name -> submission. `entries` are files and folders of `folder`; unreadable submissions are left out."""
+    """Read the submissions `entries` (name -> entry of `folder`); unreadable submissions are left out."""
     versions = {}
     for name, entry in entries.items():
         with suppress(RefusedError):
@@ -36,8 +36,8 @@ def collect_versions(
 ) -> Collected:
     """Return the recorded calls of `versions` (name -> submission) and of the library's measures that `covers` accepts.
 
-    A submission's record counts only if its files have the digest of `versions`. The files of another change, for
-    example, may have the same name.
+    A submission's calls count only if its recorded digest is the digest in `versions`: another change may have files of
+    the same name.
     """
 
     def counts(calls: Calls) -> bool:

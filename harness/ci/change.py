@@ -26,16 +26,16 @@ class Change:
     base: str | None  #: ID of the commit to merge the change into; None if all submissions of `head` are evaluated
     before: Mapping[str, GitEntry]  #: name -> submission at `base`
     after: Mapping[str, GitEntry]  #: name -> submission at `base` with the change
-    touched: Mapping[str, str]  #: name of a submission to evaluate -> `new`, `changed` or `renamed`
+    touched: Mapping[str, str]  #: name of each submission to evaluate -> `new`, `changed` or `renamed`
     removed: tuple[str, ...] = ()  #: names of submissions that the change removes
-    renamed: Mapping[str, str] = field(default_factory=dict)  #: new name -> name at `base` of the same files
-    refused: Mapping[str, str] = field(default_factory=dict)  #: path in the folder -> reason for refusing its name
+    renamed: Mapping[str, str] = field(default_factory=dict)  #: new name -> name of the same files at `base`
+    refused: Mapping[str, str] = field(default_factory=dict)  #: path in the folder -> why its name is refused
     others: tuple[str, ...] = ()  #: changed files that belong to no submission, at most `MAX_OTHERS`
     more: bool = False  #: whether `others` is incomplete
 
 
 def find_change(repository: Repository, folder: str, head: str, base: str | None) -> Change:
-    """Return the change of the submissions in `folder` that merging the revision `head` into `base` would make.
+    """Return how a merge of the revision `head` into `base` would change the submissions in `folder`.
 
     A submission at `head` is touched if it differs from `base` and from the last common commit of both. Without `base`,
     every submission is touched. Raise `UserError` for an unknown revision or folder.
@@ -67,7 +67,6 @@ def find_change(repository: Repository, folder: str, head: str, base: str | None
 
 
 def _renamed(new: Mapping[str, GitEntry], gone: Mapping[str, GitEntry]) -> dict[str, str]:
-    """Return new name -> removed name, for pairs of entries with the same content."""
     left = {name: entry.id for name, entry in gone.items()}
     pairs = {}
     for name, entry in new.items():
@@ -84,7 +83,7 @@ def _paths(repository: Repository, revision: str, folder: str) -> dict[str, GitE
 
 
 def _is_submission(entry: GitEntry) -> bool:
-    """Return whether an entry is meant as a submission. Links and submodules are: they are refused later."""
+    """Return whether an entry may be a submission, also for links and submodules, which are refused later."""
     if entry.path.startswith(".") or is_leftover(entry.path):
         return False
     suffix = PurePosixPath(entry.path).suffix
@@ -94,7 +93,7 @@ def _is_submission(entry: GitEntry) -> bool:
 def _named(paths: Mapping[str, GitEntry], owners: Mapping[str, str]) -> tuple[dict[str, GitEntry], dict[str, str]]:
     """Return name -> submission, and path -> reason for the submissions whose name is invalid or taken.
 
-    Similar names count as the same name. A name belongs to its path in `owners`, or else to the first path in
+    Similar names count as the same name. A name belongs to its path in `owners`, otherwise to the first path in
     alphabetical order.
     """
     names: dict[str, GitEntry] = {}
@@ -114,7 +113,7 @@ def _named(paths: Mapping[str, GitEntry], owners: Mapping[str, str]) -> tuple[di
 
 
 def name_of(entry: GitEntry) -> str:
-    """Return the name of a submission: that of its file or folder, and not the name in the submission's metadata."""
+    """Return the name of a submission: of its file or folder. The name in its metadata does not count."""
     path = PurePosixPath(entry.path)
     return clean(printable(path.name if entry.mode == FOLDER else path.stem))
 

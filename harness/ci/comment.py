@@ -1,7 +1,7 @@
 """Renders the comment on a change in Markdown, from a report that may be forged.
 
-Every text of a report is written as code, so that GitHub interprets nothing in it. This module imports the standard
-library only: `python3 -m harness.ci.comment FILE` works without an installation.
+Every text of a report is written as code, so that GitHub interprets nothing in it. Only the standard library is
+imported: `python3 -m harness.ci.comment FILE` works without an installation.
 """
 
 import sys
@@ -15,7 +15,7 @@ from harness.errors import UserError
 from harness.reading import read_regular
 from harness.text import p_value_equation, p_value_text
 
-#: First line of every comment. By this line, a job finds the earlier comment, and replaces it.
+#: First line of every comment, by which a job finds the earlier comment to replace.
 MARK = "<!-- pgdl leaderboard -->"
 
 #: Maximum number of entries of a list in the comment, and of characters of a text.

@@ -40,7 +40,7 @@ LINK, FOLDER, SUBMODULE = "120000", "040000", "160000"
 class GitEntry(NamedTuple):
     """A file, folder, link or submodule in a revision."""
 
-    path: str  #: relative to the listed folder; bytes that are not UTF-8 are surrogates
+    path: str  #: path below the listed folder; bytes that are not UTF-8 are surrogates
     mode: str  #: six digits, such as `FOLDER`
     id: str  #: ID of the git object: equal for equal contents
     size: int | None = None  #: number of bytes, if the entry is from `Repository.files`; otherwise None
@@ -51,7 +51,7 @@ class GitError(Exception):
 
 
 class Repository:
-    """The objects of a git repository. Raises `UserError` if `directory` is not a readable repository."""
+    """The objects of a git repository. Raise `UserError` if `directory` is not a readable repository."""
 
     def __init__(self, directory: Path) -> None:
         if shutil.which("git") is None:
@@ -66,7 +66,7 @@ class Repository:
             raise UserError(f"not a git repository that can be read: {error}", file=directory) from error
 
     def resolve(self, revision: str) -> str:
-        """Return the ID of the commit that a revision names. Raise `UserError` if the repository lacks it."""
+        """Return the ID of the commit that a revision names. Raise `UserError` if the repository lacks this commit."""
         try:
             return self._text("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
         except GitError as error:
@@ -136,7 +136,7 @@ class Repository:
 
     @contextmanager
     def _started(self, *arguments: str) -> Iterator[IO[bytes]]:
-        """Start a command, and yield its output. Raise `GitError` if it fails before the caller stops reading."""
+        """Start a command, and yield its output. If it fails before the caller stops reading, raise `GitError`."""
         streams = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
         with children.popen([*self._git, *arguments], _environment(), **streams) as process:
             assert process.stdout is not None
@@ -155,8 +155,8 @@ class Repository:
 def _environment() -> dict[str, str]:
     """Return the environment of git's commands, without variables that could redirect git.
 
-    Variables forbid all protocols. The option `protocol.allow` does not suffice: settings of the repository override
-    it, and git before 2.39.4 fetches missing objects nevertheless.
+    The environment forbids all protocols. The option `protocol.allow` does not suffice: settings of the repository
+    override it, and git before 2.39.4 fetches missing objects nevertheless.
     """
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "LD_", "PGDL_"))}
     return kept | {
@@ -166,7 +166,7 @@ def _environment() -> dict[str, str]:
 
 
 def _parts(output: IO[bytes]) -> Iterator[bytes]:
-    """Yield the parts of an output, which end in null bytes. Raise `GitError` for a part longer than `MAX_ENTRY`."""
+    """Yield the parts of an output that end in null bytes. Raise `GitError` for a part longer than `MAX_ENTRY`."""
     waiting = b""
     while chunk := output.read1(MAX_ENTRY):  # type: ignore[attr-defined]
         *whole, waiting = (waiting + chunk).split(b"\0")

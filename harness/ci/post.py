@@ -1,8 +1,8 @@
-"""Writes the comment on a pull request, from the report that the job of the pull request left as an artifact.
+"""Writes the comment on a pull request, from the report that the pull request's job left as an artifact.
 
-This module runs in another job, which may write comments, and runs no code of the pull request. The artifact may be
-forged: its size and content are checked, and GitHub tells which pull request it belongs to. This module imports the
-standard library only: `python3 -m harness.ci.post` needs no installation.
+This module runs in a separate job, which may write comments and runs no code of the pull request. The artifact may be
+forged: its size and content are checked, and GitHub tells to which pull request it belongs. Only the standard library
+is imported: `python3 -m harness.ci.post` needs no installation.
 """
 
 import io
@@ -29,7 +29,7 @@ ARTIFACT, FILE = "leaderboard-report", "report.json"
 #: GitHub's name for the author of comments that a workflow writes.
 AUTHOR = "github-actions[bot]"
 
-#: Number of entries of a page of GitHub's API. Maximum number of pages, bytes of an answer, and seconds of waiting.
+#: For GitHub's API: number of entries per page; maximum numbers of pages, of bytes per answer, of seconds to wait.
 PER_PAGE, MAX_PAGES, MAX_ANSWER, SILENCE_S = 100, 20, 16 * 1024**2, 60
 
 
@@ -38,7 +38,7 @@ class PostError(Exception):
 
 
 class Github:
-    """GitHub's API for a repository. All methods raise `PostError` if a request fails."""
+    """GitHub's API for a repository. If a request fails, every method raises `PostError`."""
 
     def __init__(self, api: str, repository: str, token: str) -> None:
         self._start, self._token = f"{api}/repos/{repository}/", token
@@ -60,7 +60,7 @@ class Github:
         return body
 
     def page(self) -> str:
-        """Return the address of the repository's published page; empty if it has none."""
+        """Return the address of the repository's published page; "" if it has none."""
         try:
             return str(parse_json(self.call("GET", "pages"))["html_url"])
         except PostError as error:
@@ -71,7 +71,7 @@ class Github:
             raise PostError("GET pages: not an answer of GitHub's API") from error
 
     def list(self, path: str, key: str | None = None, **query: str) -> Iterator[Any]:
-        """Yield the entries of a list from all its pages. If `key` is set, an answer has its entries under this key."""
+        """Yield the entries of a list from all its pages; an answer that is an object has them under `key`."""
         for page in range(1, MAX_PAGES + 1):
             parameters = urlencode(query | {"per_page": PER_PAGE, "page": page})
             try:
@@ -85,7 +85,7 @@ class Github:
 
 
 def find_links(github: Github, job: str) -> dict[str, str]:
-    """Return text -> address of a link to the job, and of a link to the published board, if there is any."""
+    """Return text -> address, for links to the job and to the published board if it exists."""
     page = github.page()
     return {"The board with this change, a file of the job": job} | ({"The published board": page} if page else {})
 

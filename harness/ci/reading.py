@@ -24,7 +24,7 @@ class RefusedError(Exception):
 
 
 def read_submission(repository: Repository, folder: str, entry: GitEntry) -> Submission:
-    """Return the submission in an entry of `folder`. Its `name` is the entry's, `source` is its path in the repository.
+    """Return the submission in an entry of `folder`, with the entry's name, and its path in the repository as `source`.
 
     Raise `RefusedError` if the submission does not consist of regular files, is too large, or cannot be run.
     """
@@ -49,7 +49,6 @@ def read_submission(repository: Repository, folder: str, entry: GitEntry) -> Sub
 
 
 def _write_folder(repository: Repository, folder: GitEntry, target: Path) -> None:
-    """Write the files of a git folder to `target`. Names and sizes are checked before any content is read."""
     entries = repository.files(folder.id, MAX_ENTRIES)
     entries = [entry for entry in entries if not any(map(is_leftover, entry.path.split("/")))]
     if len(entries) > MAX_FILES:
@@ -102,7 +101,7 @@ class Touched:
     submissions: dict[str, Submission] = field(default_factory=dict)  #: name -> submission to evaluate
     problems: dict[str, str] = field(default_factory=dict)  #: name -> reason why the submission is refused
     annotations: list[str] = field(default_factory=list)  #: annotations of files, for GitHub
-    tracebacks: dict[str, str] = field(default_factory=dict)  #: name -> traceback of a failed call; empty without any
+    tracebacks: dict[str, str] = field(default_factory=dict)  #: name -> traceback of a failed call, or ""
 
     def add(self, name: str, failures: Failures) -> None:
         """Add the annotations and the traceback of a submission."""
@@ -110,7 +109,7 @@ class Touched:
         self.tracebacks[name] = failures.traceback
 
     def refuse(self, name: str, problem: str, failures: Failures) -> None:
-        """Refuse a submission because of a problem: exclude it from the evaluation, and add its failures."""
+        """Exclude a submission from the evaluation because of a problem, and add its failures."""
         self.submissions.pop(name, None)
         self.problems[name] = problem
         self.add(name, failures)

@@ -1,7 +1,7 @@
-"""The file with the report on a change: the job of a pull request writes it, the job that writes comments reads it.
+"""The file with the report on a change: the pull request's job writes it, the job that writes comments reads it.
 
-The file may be forged, so `ChangeReport.parse` checks every type and size. This module imports the standard library
-only: the job that reads the report needs no installation.
+The file may be forged, so `ChangeReport.parse` checks every type and size. Only the standard library is imported: the
+job that writes comments needs no installation.
 """
 
 import json
@@ -47,7 +47,7 @@ class Line:
     below: str = ""  #: next submission below on the board
     below_p_value: float | None = None  #: two-sided p-value of the difference from `below`, 0 to 1
     problem: str = ""  #: reason for a refusal or a missing score; may quote messages of the submission
-    traceback: str = ""  #: traceback of a failed call on a task that is not withheld
+    traceback: str = ""  #: traceback of a failed call on a task that is not hidden
     renamed_from: str = ""  #: name at the base if the change renames the submission
 
 
@@ -90,7 +90,7 @@ class ChangeReport:
 
     @classmethod
     def parse(cls, content: bytes) -> Self:
-        """Return the report in the content of a file. Raise `ReportError` for anything but a report."""
+        """Return the report in a file's content. Raise `ReportError` for anything but a report."""
         if len(content) > MAX_BYTES:
             raise ReportError(f"expected at most {MAX_BYTES} bytes, found {len(content)}")
         try:
@@ -112,7 +112,6 @@ def _cut(value: Any) -> Any:
 
 
 def _build(kind: Any, found: Any) -> Any:
-    """Return an object of the dataclass `kind` from JSON, which must have exactly the fields of `kind`."""
     if not isinstance(found, dict) or set(found) != {field.name for field in fields(kind)}:
         raise ReportError(f"expected the fields of {kind.__name__}")
     hints = get_type_hints(kind)

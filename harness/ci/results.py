@@ -20,7 +20,7 @@ def lines_of(
 ) -> list[Line]:
     """Return a line for each submission that the change touches or removes.
 
-    `unscored` is submission -> outcome -> number of calls on models without reference data, which boards leave out.
+    `unscored` counts calls on models without reference data, which boards leave out: submission -> outcome -> number.
     """
     earlier, later = newest_rows(before), newest_rows(after)
     lines = []
@@ -49,7 +49,7 @@ def moved_by(change: Change, before: Board, after: Board) -> list[Moved]:
 
 
 def same_as(touched: Collection[str], shown: Sequence[Calls]) -> list[Same]:
-    """Return each group of submissions with the same files or values that includes a submission of `touched`."""
+    """Return the groups of submissions with the same files or values that include a submission of `touched`."""
     groups = [("files", names) for names in same_files(shown)] + [("values", names) for names in same_values(shown)]
     return [Same(what, tuple(names)) for what, names in groups if not set(touched).isdisjoint(names)]
 
@@ -61,7 +61,7 @@ def missing_in(board: Board, names: Collection[str]) -> list[str]:
 
 
 def without_ranks(line: Line) -> Line:
-    """Return a line without its ranks and neighbours, which mean nothing on a board that lacks calls."""
+    """Return a line without its ranks and neighbours."""
     return replace(
         line, rank_before=None, rank=None, best_rank=None, worst_rank=None, above="", above_p_value=None, below="",
         below_p_value=None,

@@ -8,13 +8,12 @@ from harness.ci.report import Line
 if TYPE_CHECKING:
     from harness.ci.change import Change
 
-#: Default of `Rules.at_most`. A submission may take hours of a machine.
-AT_MOST = 10
+AT_MOST = 10  #: default of `Rules.at_most`, since a submission may take hours of a machine
 
 
 @dataclass(frozen=True)
 class Rules:
-    """The rules that a change must keep. A refused submission breaks a rule in any case."""
+    """The rules that a change must keep. In addition, a refused submission always breaks a rule."""
 
     require_check: bool = False  #: a touched submission must pass `pgdl check`, and every call must return a number
     min_score: float | None = None  #: minimum score of a touched submission; None: no such rule
@@ -22,7 +21,7 @@ class Rules:
     only_submissions: bool = False  #: the change must not touch any other file
 
     def stop(self, change: "Change") -> bool:
-        """Return whether a change touches more than `at_most` submissions; then no submission is evaluated."""
+        """Return whether a change touches more than `at_most` submissions, so that none is evaluated."""
         return change.base is not None and len(change.touched) > self.at_most
 
     def broken_by_change(self, change: "Change") -> list[str]:
@@ -36,7 +35,7 @@ class Rules:
         return broken
 
     def broken_by(self, line: Line) -> list[str]:
-        """Return a line for each other rule that a submission breaks, judging by its `line` in the report."""
+        """Return a line for each other rule that a submission breaks, from its `line` in the report."""
         if line.change == "refused":
             return [f"{line.name}: {line.problem}"]
         if line.change == "removed" or not line.calls_expected:

@@ -1,1 +1,1 @@
-"""The command `pgdl`: one command per file, heavy imports inside the command."""
+"""The program `pgdl`: a file for each command, which imports slow libraries only when the command runs."""

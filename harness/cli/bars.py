@@ -11,8 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColum
 from harness.printing import say
 from harness.tables import PlainColumn, plain
 
-#: Seconds between two lines of progress if the output is not a terminal.
-LINE_EVERY_S = 60.0
+LINE_EVERY_S = 60.0  #: seconds between two lines of progress if the output is not a terminal
 
 
 class Bars:
@@ -38,7 +37,7 @@ class Bars:
 
 
 class Steps(Bars):
-    """A context that draws a bar with the remaining time. The caller calls the object for each finished part."""
+    """A bar with the remaining time of some work. The object is called once for each finished part of the work."""
 
     def __init__(self, console: Console, name: str, total: int) -> None:
         columns = PlainColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
@@ -51,7 +50,7 @@ class Steps(Bars):
 
 
 class CurrentStep:
-    """The step that a user waits for: a spinner on a terminal, a line a minute elsewhere, on standard error."""
+    """Shows the step that a user waits for, on standard error: by a spinner on a terminal, else by a line a minute."""
 
     def __init__(self, console: Console) -> None:
         self._console = console

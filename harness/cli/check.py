@@ -7,7 +7,7 @@ import click
 from harness.cli import completion, options
 from harness.printing import put
 
-#: Format -> name of its function in `harness.api.check_report`. The rows of the table are printed as calls end.
+#: Format -> name of its function in `harness.api.check_report`; the format `table` is printed as calls end.
 WRITERS = {"json": "to_json", "junit": "to_junit", "github": "to_github"}
 
 

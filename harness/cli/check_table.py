@@ -30,7 +30,7 @@ HEADINGS = ("task", "model", "parameters", "outcome", "value", "seconds", "MiB")
 
 
 class CallTable:
-    """A table of finished calls on tasks that are not `withheld`, and the outputs of these calls."""
+    """Prints the finished calls of a check as a table, then their outputs; leaves out calls on the tasks `withheld`."""
 
     def __init__(self, tasks: Sequence[Task], withheld: Collection[str], console: Console) -> None:
         self._console, self._withheld = console, withheld
@@ -56,7 +56,7 @@ class CallTable:
         self._console.print(row, style=None if result.outcome is Outcome.OK else "red")
 
     def print_outputs(self, *, whole: bool) -> None:
-        """Print the last lines that the first call and each different failed call printed; if `whole`, all output."""
+        """Print the last lines of output of the first call and of each different failure; if `whole`, all lines."""
         left_out, told = 0, set[tuple[Outcome, str]]()
         for done in self._seen:
             result, is_first = done.result, done is self._seen[0]

@@ -38,7 +38,7 @@ from harness.printing import put, say
     "that fails the check is not run in full.",
 )  # fmt: skip
 @click.option(
-    "--min-score", type=click.FloatRange(0, 100), metavar="X", help="Rule: a submission scores at least X, of 100."
+    "--min-score", type=options.NumberRange(0, 100), metavar="X", help="Rule: a submission scores at least X, of 100."
 )
 @click.option(
     "--at-most", type=click.IntRange(min=1), default=AT_MOST, show_default=True, metavar="N",

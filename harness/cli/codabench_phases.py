@@ -33,7 +33,7 @@ ALLOW_HTTP = click.option(
     help="Directory of the files from URL, in a folder for each phase. Files that are there are not downloaded again.",
 )  # fmt: skip
 @click.option(
-    "--rerun", "share", metavar="SHARE", type=click.FloatRange(0, 1), default=0.1, show_default=True,
+    "--rerun", "share", metavar="SHARE", type=options.NumberRange(0, 1), default=0.1, show_default=True,
     help="Share of the calls of each submission that is drawn at random, at least 8 calls, and made again; 0: no call.",
 )  # fmt: skip
 @TOKEN

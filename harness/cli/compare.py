@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 #: Suffixes of the plots that are written in addition to the tables.
 PLOTS = (".png", ".svg")
 
-#: The options that --recorded accepts: they do not affect how calls are made.
+#: The options that may be combined with --recorded: they do not affect how calls are made.
 WITHOUT_CALLS = ("measures", "tasks_dir", "task_names", "results", "withhold", "published")
 
 

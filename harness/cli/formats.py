@@ -64,7 +64,7 @@ wide = click.option(
 
 
 def require_directory(output: Path | None, file: str) -> None:
-    """Raise `UserError` if `output`, a directory for files with the stem `file`, ends in the suffix of a format."""
+    """Raise `UserError` if `output`, a directory for files named `file`, has the suffix of a format, such as .csv."""
     if output is None:
         return
     require("--output writes each format", "pyarrow")
@@ -93,14 +93,14 @@ def _name_of(suffix: str) -> str | None:
 
 
 def require_table(form: str, **given: bool) -> None:
-    """Raise `UserError` if an option of the table is used with another format. `given`: name -> whether it is used."""
+    """Raise `UserError` if an option in `given` (name -> whether it is used) is used with a format other than table."""
     for name, is_given in given.items():
         if is_given and form != TABLE:
             raise UserError(f"--{name}", expected=f"--format {TABLE} with it", found=form, remedy=f"leave --{name} out")
 
 
 def show(board: "Board", form: str, wide: bool, explain: bool = True) -> None:
-    """Print the board in a format. If `wide`, a table has all columns; if `explain`, explanations of its numbers."""
+    """Print the board in the format `form`. `wide` and `explain` are for tables: all columns, and their meaning."""
     if form != TABLE:
         put(formats.find(form).render(board))
         return

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     help="Hyperparameters to condition on. Default: all that vary, except augmentation_level.",
 )  # fmt: skip
 @click.option(
-    "--least-accuracy", type=click.FloatRange(0, 1), default=0.8, show_default=True, metavar="SHARE",
+    "--least-accuracy", type=options.NumberRange(0, 1), default=0.8, show_default=True, metavar="SHARE",
     help="Models with a lower training accuracy are not compared.",
 )  # fmt: skip
 @click.option(

@@ -53,8 +53,8 @@ BUG = 70
 #: Exit code of a shell for a program that was ended by SIGPIPE.
 BROKEN_PIPE = 128 + 13
 
-#: Variable with OpenBLAS' number of threads, 1 unless the user sets it. Scores compute many small products of matrices
-#: in threads of their own. OpenBLAS' waiting threads would spin: on a busy machine, scores would take ten times longer.
+#: Variable with OpenBLAS' number of threads, 1 unless the user sets it. Scores are made of many small matrix products:
+#: on a busy machine, waiting threads of OpenBLAS would make them ten times slower.
 ONE_THREAD = "OPENBLAS_NUM_THREADS"
 
 
@@ -143,7 +143,7 @@ def main() -> NoReturn:
 
 
 def _remedy(error: Exception) -> str:
-    """Return a line if a path is too long, a module is missing, or PYTHONPATH may be the cause; otherwise ""."""
+    """Return a line that explains an error by a too long path, a missing module or PYTHONPATH; "" for another cause."""
     from harness.extras import lacking
 
     if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:

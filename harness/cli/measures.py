@@ -27,8 +27,7 @@ TEXTS = (
     "name", "family", "meaning", "formula", "range", "weights", "draws", "order", "refused", "cost", "work", "source",
 )  # fmt: skip
 
-#: Width of docstrings, and so of the lines that explain parameters, in characters.
-WIDTH = 116
+WIDTH = 116  #: width of the explanations of parameters, in characters, as in docstrings
 
 
 @click.command("measures")
@@ -175,10 +174,7 @@ def _as_object(measure: "Measure | InstalledMeasure") -> dict[str, Any]:
 
 
 def explanation(measure: "Measure") -> str:
-    """Return the docstring of a measure without its first two paragraphs, and with an entry for each parameter.
-
-    An entry that the docstring lacks comes from the measure's module, or from `baselines.core.parameters`.
-    """
+    """Return a measure's docstring without the first two paragraphs, and with an entry for each parameter."""
     from baselines.core import parameters
 
     own, module = inspect.getdoc(measure.function) or "", sys.modules[measure.function.__module__]

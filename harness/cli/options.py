@@ -1,7 +1,7 @@
 """The options of all commands: an option means the same in every command that has it.
 
-Options that `_option` makes can also be set by environment variables: --seed by PGDL_SEED, for example. Most values are
-named like parameters of functions in `pgdl`, so that a command passes them on as `**asked`.
+Options that `_option` makes can also be set by environment variables: --seed by PGDL_SEED, for example. Most options
+have the names of parameters of the functions in `pgdl`, so that a command passes them on as `**asked`.
 """
 
 import re
@@ -33,7 +33,7 @@ UNITS_S = {"s": 1, "m": 60, "h": 3600}
 
 
 def parsed(parse: Callable[[str], Any], default: Any = None) -> Callable[..., Any]:
-    """Return an option's callback that returns `parse(text)`, or `default` if the option is not given.
+    """Return a callback of click that returns `parse(text)` for an option, or `default` if the option is not used.
 
     A `ValueError` of `parse`, whose message states what was expected and found, becomes a usage error.
     """
@@ -45,6 +45,15 @@ def parsed(parse: Callable[[str], Any], default: Any = None) -> Callable[..., An
             raise click.BadParameter(str(error), context, parameter) from error
 
     return callback
+
+
+class NumberRange(click.FloatRange):
+    """A range of numbers for an option, without NaN (which `click.FloatRange` accepts)."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number; end with a usage error for NaN and for a number outside of the range."""
+        number = super().convert(value, param, ctx)
+        return number if number == number else self.fail(f"expected a number, found {value!r}", param, ctx)
 
 
 def parse_size(text: str) -> int:
@@ -180,7 +189,7 @@ names = click.option(
 as_files = click.option(
     "--as-files", is_flag=True, help="Name each SUBMISSION after its file, and not by its metadata."
 )
-#: The task of an evaluation protocol.
+#: The argument TASK of commands that need exactly one task.
 one_task = click.argument("task_name", metavar="TASK", shell_complete=completion.tasks)
 models = click.option(
     "--models", callback=parsed(parse_models), metavar="N|NAME[,NAME...]",
@@ -235,18 +244,18 @@ def html(written: str) -> Decorator:
 
 
 def execution(command: Any) -> Any:
-    """Add the options of an `Execution` to a command. The command makes the object by `with_execution`."""
+    """Add the options that say how calls are made; `with_execution` turns their values into an `Execution`."""
     return sandboxed_execution(unsafe(command))
 
 
 def sandboxed_execution(command: Any) -> Any:
-    """Add the options of `execution` to a command, except the option to run without a sandbox."""
+    """Add the options of `execution`, except --unsafe-no-sandbox."""
     limits = (time_limit, time_budget, memory, workers, runtime, seed)
     return _add(command, [*limits, *_executors(), *_sandboxes(), withhold])
 
 
 def executors(command: Any) -> Any:
-    """Add the options that choose the executor of calls to a command."""
+    """Add the options that choose the executor of calls."""
     return _add(command, [*_executors()])
 
 
@@ -291,7 +300,7 @@ def _parameters(option: str, choices: Mapping[str, Any]) -> Iterator[Decorator]:
 
 
 def take_parameters(asked: dict[str, Any], chosen: str, choices: Mapping[str, Any]) -> dict[str, str | None]:
-    """Remove the parameters of all `choices` (executors or kinds of sandbox) from `asked`; return those of `chosen`."""
+    """Return the parameters of the executor or kind of sandbox `chosen`; remove those of all `choices` from `asked`."""
     values = {
         name: {one.name: asked.pop(f"{name}_{one.name}".replace("-", "_")) for one in choice.parameters}
         for name, choice in choices.items()
@@ -300,7 +309,7 @@ def take_parameters(asked: dict[str, Any], chosen: str, choices: Mapping[str, An
 
 
 def with_execution(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of a command, with an `Execution` in place of the options that `execution` adds."""
+    """Return a command's options, with an `Execution` in place of the options that `execution` adds."""
     from harness.execution.executors import EXECUTORS
     from harness.sandbox import KINDS
     from pgdl import Execution

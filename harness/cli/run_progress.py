@@ -17,7 +17,7 @@ from harness.outcome import Outcome
 from harness.tables import PlainColumn
 from harness.text import counted
 
-#: Maximum number of submissions with a bar each. If there are more, only the bar of all calls is shown.
+#: Maximum number of submissions for a bar each. For more submissions, only the bar of all calls is shown.
 SHOWN_LINES = 12
 
 #: Maximum number of different failures of a submission that are printed during the run. The summary counts all.
@@ -27,8 +27,9 @@ SHOWN_FAILURES = 5
 class RunProgress(Bars):
     """Prints failures as they happen. On a terminal, a bar shows the remaining time of each submission.
 
-    Equal failures of a submission are printed once, and counted after its last call. Failures on `withheld` tasks are
-    only counted: messages could reveal facts about models. So are failures for lack of initial weights.
+    Equal failures of a submission are printed once, and counted after its last call. Failures for lack of initial
+    weights are only counted, and so are failures on the tasks `withheld`, whose messages could reveal facts about
+    models.
     """
 
     def __init__(self, calls: Sequence[PlannedCall], console: Console, withheld: Collection[str] = ()) -> None:

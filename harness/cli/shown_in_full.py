@@ -31,7 +31,6 @@ def with_warning(option: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def _hidden_among(asked: Mapping[str, Any]) -> list[str]:
-    """Return the names of the hidden tasks that a command with the options `asked` reads."""
     from harness.task.layout import TaskDirectory, hidden_names
 
     chosen = [asked["task_name"]] if "task_name" in asked else asked.get("task_names", ())

@@ -10,7 +10,7 @@ from harness.outcome import Outcome
 from harness.tables import print_lines, print_table
 from pgdl import UNSAFE, RunResult
 
-#: Note on withheld tasks, with their names in place of the braces.
+#: Note on hidden tasks, with their names in place of the braces.
 WITHHELD_NOTE = "Withheld on {}: outputs, messages, values, times and memory (pgdl help hidden-tasks)."
 
 
@@ -44,13 +44,12 @@ def summary_object(done: RunResult) -> dict[str, Any]:
 
 
 def _calls(done: RunResult) -> list[dict[str, Any]]:
-    """Return an object for each submission and task. The times on withheld tasks are None: they may reveal models."""
     calls = []
     for (submission, task, repeated), outcomes in sorted(done.tally.outcomes.items()):
         median = statistics.median(done.tally.seconds[submission, task, repeated])
         calls.append({
             "submission": submission, "task": task, "repeated": repeated, "calls": outcomes.total(),
             "outcomes": {str(outcome): number for outcome, number in outcomes.most_common()},
-            "median_seconds": None if task in done.withheld else median,
+            "median_seconds": None if task in done.withheld else median,  # times may reveal facts about models
         })  # fmt: skip
     return calls

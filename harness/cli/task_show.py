@@ -154,7 +154,7 @@ def _print_unfinished(task: Mapping[str, Any], root: Path) -> None:
 
 
 def unreached_line(models: Sequence[int]) -> str:
-    """Return a line on models that did not reach the criterion of their recipe; empty without such models."""
+    """Return a line that names the models that did not reach their recipe's criterion; "" without such models."""
     names = ", ".join(f"model_{number}" for number in models)
     return f"{counted(len(models), 'model')} did not reach the criterion: {names}" if models else ""
 

@@ -17,10 +17,7 @@ from pgdl import UNSAFE, Progress
 
 
 class Terminal(Progress):
-    """Shows notes, warnings and the current step on standard error, and the calls of a run on a console.
-
-    A `quiet` command prints no notes.
-    """
+    """Shows notes, warnings and the current step on standard error, and the calls of a run on a console."""
 
     def __init__(self, console: Console | None = None, *, quiet: bool = False) -> None:
         self.console = wide_console() if console is None else console
@@ -36,13 +33,13 @@ class Terminal(Progress):
         self._step.end()
 
     def note(self, line: str) -> None:
-        """Print a note in place of the shown step, unless the command is quiet."""
+        """Print a note in place of the current step, unless the command is quiet."""
         self._step.end()
         if not self._quiet:
             note(line)
 
     def warn(self, line: str) -> None:
-        """Print a warning in place of the shown step."""
+        """Print a warning in place of the current step."""
         self._step.end()
         warn(line)
 
@@ -54,12 +51,12 @@ class Terminal(Progress):
             self._step.begin(line)
 
     def steps(self, name: str, total: int) -> Steps:
-        """Return a context that shows a bar of the finished parts of `total`."""
+        """Return a bar for work that has `total` parts."""
         self._step.end()
         return Steps(self.console, name, total)
 
     def prepared(self, tasks: Sequence[Task], withheld: Collection[str]) -> None:
-        """Keep the names of the withheld tasks for the calls of a run."""
+        """Remember the hidden tasks, whose failures are not printed."""
         self._step.end()
         self._withheld = withheld
 

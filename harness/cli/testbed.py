@@ -14,7 +14,7 @@ from harness.tables import print_lines, print_table
 #: Number of measures that the terminal shows. The file of --output has all measures.
 SHOWN = 20
 
-#: Heading of a column of marginals on the terminal -> its name in the file.
+#: Heading on the terminal -> name in the file, for each column of the table of means over cells (marginals).
 MARGINALS = {
     "error": "error_mean", "error_p10": "error_p10", "1-kappa": "diversity_mean", "1-kappa_p10": "diversity_p10",
     "divergence": "divergence",
@@ -45,7 +45,7 @@ def _numbers(kind: type[float] | type[int], meaning: str) -> Any:
     help="Numbers of unseen classes, including 0. Default: at most six equal steps up to all unseen classes of DATA.",
 )  # fmt: skip
 @click.option(
-    "--lambda", "weight", type=click.FloatRange(min=0, max=1e9), default=1.0, show_default=True, metavar="X",
+    "--lambda", "weight", type=options.NumberRange(min=0, max=1e9), default=1.0, show_default=True, metavar="X",
     help="Weight of the penalty of the trade-off point.",
 )  # fmt: skip
 @options.measures

@@ -1,4 +1,4 @@
-"""`pgdl verify`: computes a site of `pgdl board --html` again, and compares."""
+"""`pgdl verify`: computes a site that `pgdl board --html` wrote again from its records, and compares the files."""
 
 from pathlib import Path
 

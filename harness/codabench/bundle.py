@@ -22,7 +22,7 @@ from harness.worker.runtimes import DEFAULT
 
 MAX_FILE = 64 * 1024**2  #: maximum size of a page or logo in bytes
 
-#: Time and mode of all files in archives: the earliest time that a zip can hold, and readable by everybody.
+#: Time and mode of all files in archives: the earliest time that a zip can hold; readable by everybody.
 NO_TIME, _MODE = (1980, 1, 1, 0, 0, 0), 0o100644 << 16
 
 #: Program -> the command that the platform runs in its container.
@@ -33,7 +33,7 @@ COMMANDS = {
 
 
 def write_bundle(source: Path, out: Path, step: Callable[[str], None] = lambda _: None) -> list[PlannedPhase]:
-    """Write the bundle of the competition that the TOML file `source` describes to `out`; return the phases.
+    """Write to `out` the bundle of the competition that the TOML file `source` describes; return the phases.
 
     The same files give the same bytes. `step` receives a line before each step of the work. Raise `UserError` if the
     description, a file that it names, or a task is invalid, or if the platform would refuse the bundle.
@@ -63,7 +63,6 @@ def write_bundle(source: Path, out: Path, step: Callable[[str], None] = lambda _
 
 
 def _require_public(competition: CodabenchCompetition, members: Mapping[str, Content], source: Path) -> None:
-    """Raise `UserError` if a member of the bundle names a hidden task, or is a file of a hidden task."""
     names = competition.hidden_tasks
     found = hidden_in(members, TaskDirectory(Path(competition.tasks)).runnable(names) if names else ())
     if problems := [f"{source}: {line}" for line in found]:
@@ -101,10 +100,7 @@ def _pages(competition: CodabenchCompetition, source: Path) -> dict[str, tuple[s
 
 
 def write_archive(path: Path, members: Mapping[str, Content], *, packed: bool = True) -> None:
-    """Write a zip archive of members (name -> content); raise `UserError` if this fails.
-
-    The same members give the same bytes.
-    """
+    """Write a zip archive of members (name -> content), always with the same bytes. Raise `UserError` if this fails."""
     method = zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED
     with writing(path), zipfile.ZipFile(path, "w", method) as archive:
         for name in sorted(members):
@@ -139,12 +135,12 @@ zip submission.zip complexity.py metadata
 
 
 def solution() -> Mapping[str, Content]:
-    """Return name -> content, for the files of the sample submission."""
+    """Return the files of the sample submission: name -> content."""
     return {name: text.encode() for name, text in template("template", DEFAULT).items()}
 
 
 def starting_kit(phases: Sequence[PlannedPhase]) -> Mapping[str, Content]:
-    """Return name -> content, for the starting kit: the sample submission and the public tasks of all phases."""
+    """Return the files of the starting kit (name -> content): the sample submission, and all phases' public tasks."""
     tasks = {task.name: task for one in phases for task in one.tasks}
     found = dict(solution())
     files = [*map(inputs_of, tasks.values()), references_of(list(tasks.values()))]

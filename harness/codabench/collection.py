@@ -1,7 +1,7 @@
 """Collects results that the platform's machines computed, and checks them by making some calls again.
 
-A participant could hand in another participant's result, or forge a result. So records are collected only if they
-belong to the participant's own files, and if randomly drawn calls give the same values here.
+A participant could forge a result, or hand in the result of another participant. So records are collected only if they
+belong to the participant's own files, and if randomly drawn calls return the same values here.
 """
 
 import math
@@ -33,10 +33,10 @@ from pgdl import Execution, Progress
 
 KEY_PARTS = tuple(signature(call_key).parameters)  #: the columns of a record from which its key is computed
 
-#: Maximum size of a database of records in bytes: a constant, and an addition for each call.
+#: Maximum size of a database in bytes: of an empty database, and in addition for each call.
 MAX_EMPTY, MAX_CALL = 1024**2, 128 * 1024
 
-UNPROVED = "Not run again by the organiser."  #: begins the description of a submission whose calls were not made again
+UNPROVED = "Not run again by the organiser."  #: beginning of a submission's description if no calls were made again
 FEWEST = 8  #: minimum number of calls of a submission that are made again
 TOLERANCE = 1e-6  #: largest relative difference between values of the same call on different classes of machines
 
@@ -53,10 +53,7 @@ class CollectedResults:
 
 
 def choose_phase(competition: CodabenchCompetition, name: str | None, source: Path) -> PlannedPhase:
-    """Return the phase `name`, or the only phase if `name` is None; raise `UserError` if it is hidden or missing.
-
-    `source` is the TOML file of the competition.
-    """
+    """Return the phase `name`, or the only phase if `name` is None. Raise `UserError` if it is hidden or missing."""
     phases = plan_phases(competition, source)
     chosen = phases[position_of(name, [one.phase.name for one in phases], source)]
     if chosen.phase.hidden:
@@ -69,12 +66,12 @@ def collect(
     settings: PhaseSettings, tasks_dir: Path, directory: Path, names: Sequence[str], results: Address, share: float,
     progress: Progress,
 ) -> CollectedResults:  # fmt: skip
-    """Check the results of the submissions `names` of a phase, and add their records to the database `results`.
+    """Check a phase's results of the submissions `names`, and add their records to the database `results`.
 
     `directory` holds the submissions NAME.zip, and their results results/NAME.zip. A `share` (0 to 1) of the calls of
-    each submission is made again. Results that cannot be used or are not confirmed are left out with a warning. Raise
-    `UserError` if no result can be used, no call can be made here, or the database already has records of such a
-    result.
+    each submission is made again. Results that cannot be used, or that new calls do not confirm, are left out with a
+    warning. Raise `UserError` if no result can be used, no call can be made here, or the database already has records
+    of a result that is left out.
     """
     if not names:
         raise UserError("no submissions", file=directory, expected=f"NAME.zip and {RESULTS}/NAME.zip")
@@ -115,7 +112,7 @@ def collect(
 def _prove(
     rows: Sequence[Evaluation], share: float, submission: Submission, run: Run, progress: Progress, refused: Path
 ) -> int:
-    """Make some calls again, and return their number; raise `UserError` if a value differs from its record.
+    """Make some calls again, and return their number. Raise `UserError` if a value differs from its record.
 
     The differences go into the file `refused`. While it exists, the submission is refused without new calls.
     """
@@ -144,7 +141,7 @@ def _found(directory: Path, name: str, owners: dict[str, str], notes: list[str])
 def read_records(
     result: Path, submission: Submission, settings: PhaseSettings, owners: Mapping[str, str]
 ) -> tuple[list[Evaluation], list[Request]]:
-    """Return the records and requests of a result with the submission's name. The result may be forged.
+    """Return the records and requests of a result, which may be forged, under the submission's name.
 
     Raise `UserError` unless all records belong to the submission's files. `owners` maps digests to names, for messages.
     """
@@ -175,7 +172,7 @@ def read_records(
 
 @contextmanager
 def _records_in(result: Path, calls: int) -> Iterator[Records]:
-    """Unpack the database of a result, but no more bytes than `calls` calls need; yield it."""
+    """Unpack the database of a result, limited to the size that `calls` calls need; yield it."""
     with tempfile.TemporaryDirectory() as temporary, open_archive(result) as archive:
         file = Path(temporary, RECORDS)
         with writing(file):
@@ -188,13 +185,13 @@ def _records_in(result: Path, calls: int) -> Iterator[Records]:
 
 
 def _renamed(row: Evaluation, name: str) -> Evaluation:
-    """Return a record with `name` as its submission, and with the key that belongs to this name."""
+    """Return the record with `name` as its submission, and with the key of a call of this submission."""
     renamed = replace(row, submission=name)
     return replace(renamed, key=call_key(**{part: getattr(renamed, part) for part in KEY_PARTS}))
 
 
 def draw(rows: Sequence[Evaluation], share: float) -> Sequence[Evaluation]:
-    """Return a random share of the calls with a value, and at least `FEWEST` calls unless `share` is 0."""
+    """Return a random share of the calls with a value, at least `FEWEST` calls; none if `share` is 0."""
     right = [row for row in rows if row.outcome == Outcome.OK]
     number = max(FEWEST, math.ceil(share * len(right))) if share else 0
     return secrets.SystemRandom().sample(right, min(number, len(right)))
@@ -203,7 +200,7 @@ def draw(rows: Sequence[Evaluation], share: float) -> Sequence[Evaluation]:
 def made_again(
     drawn: Sequence[Evaluation], submission: Submission, run: Run, progress: Progress
 ) -> dict[tuple[str, str], Evaluation]:
-    """Make the drawn calls of a submission again, on the tasks of a run; return (task, model) -> new record."""
+    """Make the calls `drawn` again, on the tasks of a run; return (task, model) -> new record."""
     wanted = {(row.task, row.model) for row in drawn}
     tasks = [
         replace(task, models=tuple(model for model in task.models if (task.name, model.id) in wanted))
@@ -218,10 +215,10 @@ def made_again(
 def differences(
     rows: Sequence[Evaluation], drawn: Sequence[Evaluation], again: Mapping[tuple[str, str], Evaluation]
 ) -> list[str]:
-    """Return a line for each drawn call that `again`, (task, model) -> new record, does not confirm.
+    """Return a line for each drawn call that is not confirmed by `again`, (task, model) -> new record.
 
-    On machines of the same class, both values must be equal. Otherwise they may differ by `TOLERANCE`, but the new
-    value must have the same order among the values of `rows`: else a nearly constant measure would confirm any values.
+    On machines of the same class, both values must be equal. Otherwise they may differ by `TOLERANCE`, but must have
+    the same order among the values of `rows`: a nearly constant measure would confirm any values.
     """
     return [line for row in drawn if (line := _difference(rows, row, again.get((row.task, row.model))))]
 

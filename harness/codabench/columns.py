@@ -1,7 +1,7 @@
 """The columns of the platform's leaderboard.
 
-The platform sorts by the first column, then by the next, and puts empty cells first. So the first column is the share
-of calls with a value.
+The platform sorts by the first column, then by the next, with empty cells first. So the first column is the share of
+calls with a value.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -12,8 +12,8 @@ from harness.board.row import Row
 
 LONGEST = 36  #: maximum length of a title or key in characters (`src/apps/leaderboards/models.py:59`)
 
-#: Key of the column with the final scores of hidden phases, and its value until an organiser publishes a score: on the
-#: platform, organisers can change but not add scores.
+#: Key of the column with the final scores of hidden phases, and its value until an organiser publishes a score. On the
+#: platform, organisers can only change existing scores.
 FINAL, NOT_YET = "final", -1.0
 
 
@@ -23,7 +23,7 @@ class PlatformColumn:
 
     key: str
     title: str
-    value: Callable[[Row], float | None] = lambda _: None  #: returns the value of a row; None leaves the cell empty
+    value: Callable[[Row], float | None] = lambda _: None  #: row -> value; None for an empty cell
     sorting: str = "desc"  #: `desc` or `asc`
     precision: int = 2  #: number of decimals
 
@@ -33,7 +33,7 @@ def _standing(name: str) -> Callable[[Row], float | None]:
 
 
 def completeness(row: Row) -> float:
-    """Return the share of a row's calls that have a value, in percent."""
+    """Return the share of a row's calls that returned a value, in percent."""
     return 100 * row.calls_ok / row.calls_expected
 
 
@@ -55,10 +55,7 @@ def task_columns(tasks: Iterable[str]) -> dict[str, str]:
 
 
 def described(tasks: Mapping[str, str], *, has_final: bool) -> list[dict[str, Any]]:
-    """Return the columns as entries of competition.yaml; `tasks` maps public tasks to keys of columns.
-
-    `has_final` adds a column for the final scores of hidden phases.
-    """
+    """Return the columns as entries of competition.yaml. `tasks` maps public tasks to keys of columns."""
     final = [PlatformColumn(FINAL, f"final ({NOT_YET:g}: not yet)", precision=1)] if has_final else []
     found = [COMPLETE, *final, *COLUMNS[1:], *(PlatformColumn(key, task[:LONGEST]) for task, key in tasks.items())]
     return [
@@ -68,13 +65,13 @@ def described(tasks: Mapping[str, str], *, has_final: bool) -> list[dict[str, An
 
 
 def scores_of(row: Row, tasks: Mapping[str, str]) -> dict[str, float]:
-    """Return key of a column -> value of a row, without missing values; `tasks` maps tasks to keys of columns."""
+    """Return key of a column -> value of a row, without missing values. `tasks` maps tasks to keys of columns."""
     values = {one.key: one.value(row) for one in COLUMNS}
     values |= {tasks[name]: task.official for name, task in row.tasks.items()}
     return {key: value for key, value in values.items() if value is not None}
 
 
 def verdict_of(row: Row) -> dict[str, float]:
-    """Return key of a column -> value of a row in a hidden phase, which has no score on the platform yet."""
+    """Return the values of a row in a hidden phase, key of a column -> value; the final score is a placeholder."""
     values = {one.key: one.value(row) for one in (COMPLETE, SECONDS)} | {FINAL: NOT_YET}
     return {key: value for key, value in values.items() if value is not None}

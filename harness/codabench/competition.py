@@ -1,6 +1,6 @@
 """The TOML file in which an organiser describes a competition, and the phases of the competition.
 
-Keys that also exist in Codabench's own description of competitions have the same names there.
+A key that also exists in Codabench's own description of competitions has the same name here.
 """
 
 import itertools
@@ -151,7 +151,7 @@ class CodabenchCompetition(Section):
 def position_of(name: str | None, names: Sequence[str], where: object) -> int:
     """Return the position in `names` of the phase `name`, or of the only phase if `name` is None.
 
-    Raise `UserError` if there is no such phase; its message begins with `where`.
+    Raise `UserError`, with a message that begins with `where`, if there is no such phase.
     """
     found = [number for number, one in enumerate(names) if name in (None, one)]
     if len(found) != 1:
@@ -161,9 +161,9 @@ def position_of(name: str | None, names: Sequence[str], where: object) -> int:
 
 
 def read_competition(path: Path) -> CodabenchCompetition:
-    """Read and check the TOML file of a competition; raise `UserError` with all problems of the file.
+    """Read and check the TOML file of a competition. Raise `UserError` with all problems of the file.
 
-    In the result, the directory of tasks is relative to the current directory, not to the file.
+    The directory of tasks in the result is relative to the current directory, not to the file.
     """
     content, _ = read_toml(path)
     found = checked(CodabenchCompetition, content, "", path)
@@ -180,7 +180,7 @@ class PlannedPhase:
 
     @property
     def shortage(self) -> str:
-        """A note if the container's time is too short for calls that all reach their time limit; else empty."""
+        """A note if the container's time is too short for calls that all reach their time limit; otherwise ""."""
         limit_s, left_s = self.phase.time_limit, self.settings.for_calls_s
         if (longest_s := limit_s * self.settings.planned) <= left_s:
             return ""
@@ -191,10 +191,10 @@ class PlannedPhase:
 
 
 def plan_phases(competition: CodabenchCompetition, where: Path) -> list[PlannedPhase]:
-    """Check the tasks of a competition, and return its phases; `where` is the TOML file, for messages.
+    """Check the tasks of a competition, and return its phases. `where` is the TOML file, for messages.
 
-    Raise `UserError` if a task is missing, invalid or without reference data. Raise it, too, if a task of a public
-    phase is marked as hidden, or a task of a hidden phase is not.
+    Raise `UserError` if a task is missing, invalid or without reference data, if a public phase has a task that is
+    marked as hidden, or if a hidden phase has a task without this mark.
     """
     names = list(dict.fromkeys(name for phase in competition.phases for name in phase.public_tasks))
     remedy = f"name the directory of the tasks as `tasks` in {where}"

@@ -11,19 +11,19 @@ from harness.codabench.competition import CodabenchCompetition, PlannedPhase
 
 NAME, VERSION = "competition.yaml", 2  #: name of the file, version of its format
 
-#: Kinds of archives that each phase has, and names of archives of the whole competition.
+#: Kinds of archives of each phase, and names of the archives of the whole competition.
 INPUT, REFERENCE, INGESTION, SCORING = "input_data", "reference_data", "ingestion_program", "scoring_program"
 PARTS = (INGESTION, SCORING, REFERENCE, INPUT)
 STARTING_KIT, SOLUTION = "starting_kit.zip", "solution.zip"
 
 
 def archive_of(number: int, part: str) -> str:
-    """Return the name of an archive in the bundle: of the kind `part`, for the phase at position `number`."""
+    """Return the name in the bundle of an archive of the kind `part`, for the phase at position `number`."""
     return f"phase_{number}_{part}.zip"
 
 
 def describe(competition: CodabenchCompetition, phases: Sequence[PlannedPhase], files: Mapping[str, str]) -> bytes:
-    """Return the content of competition.yaml; `files` maps paths of logo, terms and pages to names in the bundle.
+    """Return the content of competition.yaml. `files` maps paths of logo, terms and pages to names in the bundle.
 
     On the platform, each phase has a single task, which contains all public tasks of the phase.
     """
@@ -73,5 +73,5 @@ def _phase(number: int, one: PlannedPhase) -> dict[str, Any]:
 
 
 def _text(moment: datetime) -> str:
-    """Return a time as text, since the platform would drop the hours of a YAML timestamp."""
+    """Return a time as text; of a YAML timestamp, the platform would drop the hours."""
     return f"{moment:%Y-%m-%d %H:%M:%S}"

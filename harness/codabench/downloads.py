@@ -1,6 +1,6 @@
 """Downloads one submission of each participant from the platform.
 
-Addresses in the platform's storage are signed (utils/data.py:45), so the token is not sent there.
+Addresses in the platform's storage are signed (utils/data.py:45), so they need no token.
 """
 
 import csv
@@ -29,7 +29,7 @@ from harness.text import not_a_formula, printable
 TABLE, RESULTS = "submissions.csv", "results"  #: name of the table of downloaded submissions, and folder of results
 MAX_OUTPUT, MAX_TABLE = 4 * 1024**3, 64 * 1024**2  #: maximum size of a downloaded file, and of the table, in bytes
 
-#: End of the names that `names_of` makes up; a participant's own name with such an end is replaced, too.
+#: End of the names that `names_of` makes up. It also replaces a participant's own name with such an end.
 _DERIVED = re.compile(r"_[0-9a-f]{8}$")
 
 MAX_FAILED = 20  #: number of consecutive failed downloads after which the command gives up
@@ -58,9 +58,9 @@ def download(
 ) -> tuple[list[Submitted], list[str]]:
     """Download a submission of each participant as NAME.zip; return the submissions, and lines on problems.
 
-    It is the submission on the platform's board, or else the last submission whose file was written before `end`. A
-    table lists the files, and existing files are not downloaded again. `with_results` chooses only among submissions
-    with a score, and also downloads results/NAME.zip. Raise `UserError` if the platform cannot be reached, refuses or
+    The submission is the one on the platform's board, otherwise the last whose file was written before `end`. A table
+    lists the files, and existing files are not downloaded again. With `with_results`, only submissions with a score are
+    chosen, and results/NAME.zip is downloaded, too. Raise `UserError` if the platform cannot be reached, refuses or
     fails.
     """
     listed, notes = by_participant(opened, FINISHED if with_results else None)
@@ -101,7 +101,7 @@ def download(
 
 
 def read_table(directory: Path) -> list[Submitted]:
-    """Return the rows of the table in a directory, empty without a table; raise `UserError` for a damaged table."""
+    """Return the rows of the table in a directory; [] without a table. Raise `UserError` for a damaged table."""
     file = directory / TABLE
     if not file.exists():
         return []
@@ -115,7 +115,7 @@ def read_table(directory: Path) -> list[Submitted]:
 
 
 def names_of(owners: Iterable[str]) -> dict[str, str]:
-    """Return participant -> name for the submission, which cannot be mistaken for another name or for a measure."""
+    """Return participant -> name of the submission, which cannot be mistaken for another name or a measure."""
     seen = Counter(alike(clean(owner)) for owner in owners)
 
     def name_of(owner: str) -> str:
@@ -150,7 +150,6 @@ def _fetch(platform: Platform, one: Listed, name: str, directory: Path, *, with_
 
 
 def _fetch_file(platform: Platform, named: str | None, place: Path, asked: Address) -> datetime:
-    """Download the zip archive at `named`; return the time at which the platform's storage received it."""
     if named is None:
         raise UserError("the platform has no such file", file=asked, expected=place.name)
     platform.require_encryption(named)

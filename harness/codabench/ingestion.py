@@ -1,7 +1,7 @@
 """The ingestion program: it calls a submission on the tasks of a phase, inside the platform's container.
 
-In the container, Landlock and a system-call filter isolate each call. All calls end well before the container's time is
-up, because the platform keeps no output of a container that it kills.
+Landlock and a system-call filter isolate each call. All calls end well before the container's time is up, because the
+platform keeps no output of a container that it kills.
 """
 
 import os
@@ -28,12 +28,12 @@ from pgdl import Execution, Progress, run
 NAME = "submission"  #: name of the submission in the records, since the container does not know the participant
 SAVE_S = 30.0  #: seconds between two intermediate results
 
-#: Files in which the platform looks for a submission's own command, in this order, and their maximum size in bytes.
+#: Files in which the platform looks for a command of the submission, in this order, and their maximum size in bytes.
 COMMANDS, MAX_BYTES = ("metadata.yaml", "metadata"), 64 * 1024
 
 
 class OutOfTimeError(KeyboardInterrupt):
-    """The container's time is used up; the calls end as after Ctrl-C."""
+    """The container's time is used up; this ends the calls as Ctrl-C does."""
 
 
 def ingest(program: Path, input_data: Path, submission: Path, output: Path, progress: Progress) -> PhaseResult:
@@ -70,7 +70,7 @@ def ingest(program: Path, input_data: Path, submission: Path, output: Path, prog
 
 
 def _command(submission: Path) -> str:
-    """Return why a submission with a command of its own is refused; empty for a submission without a command."""
+    """Return why a submission is refused because it has a command of its own; "" if it has none."""
     for name in COMMANDS:
         if os.path.lexists(submission / name):
             try:
@@ -105,7 +105,6 @@ class _Saving:
         self._writing = threading.Lock()
 
     def save(self, ended: str, problem: str = "") -> PhaseResult:
-        """Write and return the result; `ended` says how the calls ended."""
         with self._writing:
             files: Mapping[str, Path | bytes] = {}
             if self._database.exists():

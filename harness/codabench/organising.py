@@ -92,9 +92,9 @@ def download_submissions(
     organiser: Organiser = USUAL,
     progress: Progress = SILENT,
 ) -> tuple[str, int]:
-    """Download one submission of each participant to `output`; return the name of the phase and their number.
+    """Download one submission of each participant to `output`; return the phase's name and the number of submissions.
 
-    It is the submission on the platform's board, or else the last before the phase's end. `competition` is the TOML
+    It is the submission on the platform's board, otherwise the last before the phase's end. `competition` is the TOML
     file of the competition, and `page` the address of its page. Raise `UserError` if a file is invalid, or the platform
     refuses.
     """

@@ -30,7 +30,7 @@ LOCAL = ("localhost", "127.0.0.1", "::1")  #: hosts that need no encryption, sin
 HELP = "pgdl help codabench says how to get a token"  #: remedy for a missing or refused token
 UNEXPECTED = "not an answer of Codabench's API"
 
-#: Form of the address of a competition's page, for messages, and its pattern.
+#: The address of a competition's page: its form, for messages, and its pattern.
 PAGE = "https://www.codabench.org/competitions/ID/"
 _PAGE = re.compile(r"(https?://[^/?#@\s]+)/competitions/(\d{1,18})(?:[/?#].*)?")
 
@@ -38,7 +38,7 @@ FINISHED = "Finished"  #: status of a submission that has a score (apps/competit
 
 
 def read_token(file: Path | None) -> str:
-    """Return the token in a file, or in the environment if `file` is None; raise `UserError` if there is none."""
+    """Return the token in a file, or in the environment if `file` is None. Raise `UserError` if there is no token."""
     source = file or VARIABLE
     token = (os.environ.get(VARIABLE, "") if file is None else read_text(file, MAX_TOKEN)).strip()
     if not token:
@@ -63,7 +63,7 @@ class Platform:
         self._session.auth = self._authorized  # a header would be replaced by an entry of ~/.netrc
 
     def get(self, path: str, kind: type[Answer]) -> Answer:
-        """Return the answer at a path below /api/ as a checked object of `kind`; raise `UserError` on failure."""
+        """Return the answer at a path below /api/ as a checked object of `kind`. Raise `UserError` on failure."""
         url = self.url_of(path)
         try:
             return TypeAdapter(kind).validate_python(self._ask("GET", url))
@@ -73,11 +73,11 @@ class Platform:
             raise UserError(what, file=url, expected=problem.expected, found=problem.found) from error
 
     def patch(self, path: str, content: Mapping[str, object]) -> None:
-        """Change the object at a path below /api/; raise `UserError` on failure."""
+        """Change the object at a path below /api/. Raise `UserError` on failure."""
         self._ask("PATCH", self.url_of(path), content)
 
     def require_encryption(self, address: str) -> None:
-        """Raise `UserError` for an unencrypted address, unless its host is `LOCAL` or the user has allowed it."""
+        """Raise `UserError` for an unencrypted address, except of a host in `LOCAL`, or that the user has allowed."""
         parts = urlsplit(address)
         if parts.scheme not in ("http", "https"):
             raise UserError("not an address on the web", file=origin(address), expected="https")
@@ -166,10 +166,7 @@ class OpenedPhase:
 
 
 def split_page(page: Address) -> tuple[str, str]:
-    """Split the address of a competition's page into the site's address and the competition's number.
-
-    Raise `UserError` for another address.
-    """
+    """Split a competition's page into the site's address and the number. Raise `UserError` for another address."""
     match = _PAGE.fullmatch(page.reveal())
     if match is None:
         raise UserError("not the page of a competition", file=page, expected=PAGE)
@@ -189,10 +186,10 @@ def open_phase(platform: Platform, number: str, name: str | None) -> OpenedPhase
 
 
 def by_participant(opened: OpenedPhase, status: str | None) -> tuple[dict[str, list[Listed]], list[str]]:
-    """Return participant -> submissions with `status` (None: all), and a list with a line on the others, if any.
+    """Return participant -> submissions with `status` (None: all), and a list with a line on the left-out submissions.
 
-    The submission on the platform's board comes first, then the others by descending number: participants can choose
-    the times (api/serializers/submissions.py:82).
+    The submission on the platform's board comes first, then the others by descending number: the times of submissions
+    do not count, since participants can choose them (api/serializers/submissions.py:82).
     """
     found: dict[str, list[Listed]] = {}
     for one in sorted(opened.submissions, key=lambda one: (not one.on_leaderboard, -one.id)):

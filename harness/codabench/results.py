@@ -19,7 +19,7 @@ from harness.reading import read_regular
 RESULT, RECORDS = "result.json", "records.db"  #: names of the file that says how the calls ended, and of the records
 MAX_BYTES = 64 * 1024  #: maximum size of the file that says how the calls ended
 
-#: How the calls ended. Intermediate results say `KILLED`; the final result replaces them.
+#: Texts that say how the calls ended. An intermediate result says `KILLED`, until the final result replaces it.
 KILLED = "the container was killed"
 OUT_OF_TIME = "the container's time ran out"
 MADE = "the machine failed at some calls"
@@ -36,14 +36,14 @@ class PhaseResult(BaseModel):
 
 
 def write_result(directory: Path, result: PhaseResult, files: Mapping[str, Path | bytes]) -> None:
-    """Write a result and further `files` (name -> content or path) to a directory; replace files of these names."""
+    """Write a result and further `files` (name -> content or path) to a directory; replace existing files."""
     for name, content in files.items():
         _replace(directory / name, content if isinstance(content, bytes) else content.read_bytes())
     _replace(directory / RESULT, result.model_dump_json(indent=1).encode() + b"\n")
 
 
 def read_result(directory: Path) -> PhaseResult:
-    """Read the file that says how the calls ended; raise `UserError` if it is missing or invalid."""
+    """Read the file that says how the calls ended. Raise `UserError` if it is missing or invalid."""
     file = directory / RESULT
     if not os.path.lexists(file):
         raise UserError("no result of the ingestion program", file=file, remedy="the submission may have removed it")
@@ -54,7 +54,7 @@ def read_result(directory: Path) -> PhaseResult:
 
 
 def copy_records(database: Path, target: Path) -> None:
-    """Copy a database that is in use to the single file `target`; raise `UserError` on failure."""
+    """Copy a database that is in use to the single file `target`. Raise `UserError` on failure."""
     with writing(target):
         target.unlink(missing_ok=True)
         try:
@@ -65,7 +65,7 @@ def copy_records(database: Path, target: Path) -> None:
 
 
 def _replace(path: Path, data: bytes) -> None:
-    """Write a file atomically; it replaces a directory or link that a submission may have left at `path`."""
+    """Write a file atomically, even if a submission has left a directory or link at `path`."""
     with writing(path):
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)

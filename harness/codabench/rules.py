@@ -34,7 +34,7 @@ def is_logo(content: bytes) -> bool:
 
 
 def is_page(content: bytes) -> bool:
-    """Return whether the platform accepts a text as a page (src/apps/competitions/unpackers/v2.py:50)."""
+    """Return whether the platform accepts a content as a page (src/apps/competitions/unpackers/v2.py:50)."""
     try:
         text = content.decode()
     except UnicodeDecodeError:
@@ -43,7 +43,7 @@ def is_page(content: bytes) -> bool:
 
 
 def hidden_in(members: Mapping[str, Content], tasks: Iterable[TaskFiles]) -> Iterator[str]:
-    """Yield a line for each member that names a hidden task, or is its reference data or the weights of its model."""
+    """Yield a line for each member that names a hidden task, or equals its reference data or a model's weights."""
     tasks = list(tasks)
     names = b"|".join(re.escape(task.name.encode()) for task in tasks)
     words = re.compile(rb"(?<![\w-])(" + names + rb")(?![\w-])", re.IGNORECASE)
@@ -59,7 +59,7 @@ def hidden_in(members: Mapping[str, Content], tasks: Iterable[TaskFiles]) -> Ite
 
 
 def _text(member: Content) -> bytes:
-    """Return the content of a member; empty for a large member, and for a member that is no text."""
+    """Return the content of a member; b"" for a large member, and for a member that is not text."""
     if isinstance(member, Path):
         if member.stat().st_size > MAX_TEXT:
             return b""

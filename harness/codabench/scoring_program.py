@@ -69,7 +69,6 @@ def _score(program: Path, reference: Path, place: Path, output: Path) -> str:
 
 
 def _verdict(settings: PhaseSettings, rows: Sequence[Any]) -> Iterator[str]:
-    """Yield sentences on the check of a submission if the phase is hidden; nothing for a public phase."""
     if settings.is_check:
         longest_s, limit_s = max(row.call_wall_s for row in rows), settings.time_limit_s
         yield f"Received. The scores of the phase {settings.name} are made by the organiser, on other tasks"

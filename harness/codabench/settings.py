@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 SETTINGS, COMMAND = "phase.json", "metadata.yaml"  #: files of a program: its settings, and the command to run
 SANDBOX = "landlock"  #: the kind of sandbox that works in the platform's containers
 
-#: Calls end this many seconds before the container's time is up, or this share of its time if that is less: the
-#: platform keeps no output of a container that it kills.
+#: Calls end so many seconds before the container's time is up, or this share of its time if that is less: the platform
+#: keeps no output of a container that it kills.
 RESERVE_S, RESERVE_SHARE = 60.0, 0.25
 
 
@@ -37,7 +37,7 @@ class PhaseSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    name: str  #: name of the phase
+    name: str
     is_check: bool  #: whether the phase is hidden, so that the platform only checks submissions
     time_limit_s: float  #: seconds for each call
     memory_bytes: int  #: memory for each call
@@ -62,7 +62,7 @@ class PhaseSettings(BaseModel):
 
     @classmethod
     def read(cls, program: Path) -> Self:
-        """Read the settings from the directory of a program; raise `UserError` for an invalid file."""
+        """Read the settings from the directory of a program. Raise `UserError` for an invalid file."""
         file = program / SETTINGS
         try:
             return cls.model_validate_json(read_regular(file, MAX_JSON, links=True))
@@ -87,12 +87,12 @@ class PhaseSettings(BaseModel):
 
 
 def inputs_of(task: TaskFiles) -> dict[str, Path]:
-    """Return name in an archive -> file, for the models and training data of a task."""
+    """Return the files of a task's models and training data: name in an archive -> file."""
     models = [model / name for model in task.models for name in MODEL_FILES if (model / name).exists()]
     files = [*models, *find_shards(task.train)]
     return {f"{INPUTS}/{task.name}/{file.relative_to(task.directory).as_posix()}": file for file in files}
 
 
 def references_of(tasks: Sequence[TaskFiles]) -> Mapping[str, Path]:
-    """Return name in an archive -> file, for the reference data of all tasks that have them."""
+    """Return the files with the reference data of all tasks that have them: name in an archive -> file."""
     return {f"{REFERENCES}/{task.name}/{REFERENCE}": task.reference for task in tasks if task.reference is not None}

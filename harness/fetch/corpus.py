@@ -1,5 +1,6 @@
 """Downloads tasks of a known corpus, without the files that are in the directory of tasks already."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -58,17 +59,17 @@ def fetch_corpus(
     """
     wanted, root = find_wanted(name, corpora(catalogue, sha256)), Path(tasks_dir)
     request = FetchRequest(wanted[0].corpus.name, models, whole, catalogue is not None)
+    tasks = [(one, task) for one in wanted for task in one.tasks]
     with locked_directory(root, root / FETCHING / LOCK, "pgdl task fetch"):
-        for one in wanted:
-            for task in one.tasks:
-                staging = StagedTask(root, task.name)
-                with writing(staging.inputs, remedy=_KEPT):
-                    staging.finish()
+        for _, task in tasks:
+            staging = StagedTask(root, task.name)
+            with writing(staging.inputs, remedy=_KEPT):
+                staging.finish()
         require_no_flat_tasks(root)
 
-        lacking = [task for one in wanted for task in one.tasks if whole and not _is_here(one, task, root, models)]
+        lacking = [task for one, task in tasks if whole and not _is_here(one, task, root, models)]
         if whole and not lacking:
-            return [_known(task, root) for one in wanted for task in one.tasks]
+            return [_known(task, root) for _, task in tasks]
 
         def begin() -> None:
             for task in lacking:
@@ -76,16 +77,12 @@ def fetch_corpus(
 
         sources = [find_source(one, root, begin, watcher, whole=whole) for one in wanted]
         plans = [
-            (source, task, _plan(source, task, StagedTask(root, task.name, f"{one.corpus.name}/{task.name}"), models))
+            (source, task, _plan(source, one, task, root, models))
             for one, source in zip(wanted, sources, strict=True)
             for task in one.tasks
         ]
         used = {source.url for source, _, plan in plans if not plan.is_done}
-        for source in sources:
-            if source.url in used and not source.is_pinned:
-                version = f"{source.length} bytes, ETag {source.etag or 'none'}"
-                digest = f"SHA-256 of its directory {source.listing.sha256} ({UNKNOWN} to the catalogue)"
-                watcher.note(f"{source.url}: {version}, {digest}")
+        _note_versions([source for source in sources if source.url in used], watcher)
         require_space(root, sum(plan.bytes for _, _, plan in plans))
         for _, _, plan in plans:
             if not plan.is_done:
@@ -97,12 +94,22 @@ def fetch_corpus(
     return done
 
 
-def _plan(source: ArchiveSource, task: KnownTask, staging: StagedTask, models: ModelSelection) -> TaskPlan:
+def _plan(source: ArchiveSource, wanted: WantedTasks, task: KnownTask, root: Path, models: ModelSelection) -> TaskPlan:
+    staging = StagedTask(root, task.name, f"{wanted.corpus.name}/{task.name}")
     plan = plan_task(source.listing.of(task.name, source.url), staging, models, source.url)
     if task.models not in (None, plan.models_in_archive):
         raise UserError("another archive than the catalogue says", file=source.url,
                         expected=f"{task.models} models of {task.name}", found=plan.models_in_archive)  # fmt: skip
     return plan
+
+
+def _note_versions(sources: Iterable[ArchiveSource], watcher: Watcher) -> None:
+    """Name the version of each archive whose digest is not in the catalogue."""
+    for source in sources:
+        if not source.is_pinned:
+            version = f"{source.length} bytes, ETag {source.etag or 'none'}"
+            digest = f"SHA-256 of its directory {source.listing.sha256} ({UNKNOWN} to the catalogue)"
+            watcher.note(f"{source.url}: {version}, {digest}")
 
 
 def _begin(staging: StagedTask, request: FetchRequest) -> None:

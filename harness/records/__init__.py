@@ -1,4 +1,4 @@
-"""The results database: a record of each call of a submission on a model, and the requests of runs for such calls."""
+"""The results database: a record of each call of a submission on a model, and the requests of users for such calls."""
 
 from harness.records.claims import Claims
 from harness.records.evaluation import EVALUATIONS, Evaluation, Record, Request
@@ -12,5 +12,5 @@ __all__ = [
     "add_unwritten", "has_unwritten",
 ]  # fmt: skip
 
-#: Modules that may be imported from outside this package, besides the names above.
+#: Modules that other packages of `harness` may import.
 MODULES = ("export", "removal", "versions")

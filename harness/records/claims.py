@@ -18,8 +18,7 @@ from harness.records.keys import rows_of
 from harness.records.rows import read
 from harness.records.tables import METADATA
 
-#: Seconds between two heartbeats of a run, and seconds without a heartbeat after which a run on another machine counts
-#: as killed.
+#: Seconds between two heartbeats of a run. Seconds without a heartbeat after which a run elsewhere counts as killed.
 BEAT_S, SILENCE_S = 5.0, 60.0
 
 SEARCH_S = 5.0  #: seconds between two searches for killed runs
@@ -45,12 +44,12 @@ CLAIMS = Table(
 
 
 class Claims:
-    """The calls that a run claims for itself: a context manager that releases all claims on exit."""
+    """The calls that a run claims for itself. As a context manager, it releases all claims on exit."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._id = secrets.token_hex(8)
-        self._pulses: dict[str, tuple[int, float]] = {}  #: run on another machine -> counter, time of its last change
+        self._pulses: dict[str, tuple[int, float]] = {}  #: run on another machine -> counter, when the counter changed
         self._searched_at = -SEARCH_S
         self._over = threading.Event()
         self._heart = threading.Thread(target=self._beat, name="claims", daemon=True)
@@ -67,12 +66,12 @@ class Claims:
             self._database.write(lambda connection: _forget(connection, [self._id]))
 
     def take(self, keys: Collection[str]) -> set[str]:
-        """Claim the calls with these keys, unless another run holds them; return the keys that this run holds."""
+        """Claim the calls with these keys, except calls of other runs; return the keys that now belong to this run."""
         self._release_dead()
         return self._database.patiently(lambda: self._database.write(lambda connection: self._take(connection, keys)))
 
     def held(self, connection: Connection, keys: Collection[str]) -> set[str]:
-        """Return which of the keys this run still holds, and lock these claims until the transaction ends.
+        """Return the keys that this run still holds, and lock these claims until the transaction ends.
 
         A run that was suspended, for instance on a sleeping machine, may have lost its claims to another run.
         """
@@ -127,6 +126,6 @@ class Claims:
 
 
 def _forget(connection: Connection, runs: list[str]) -> None:
-    """Delete runs, then their claims. A run that is still alive inserts its row again before it claims calls."""
+    """Delete runs and their claims. A deleted run that is still alive inserts its row again before it claims calls."""
     connection.execute(delete(RUNS).where(RUNS.c.id.in_(runs)))
     connection.execute(delete(CLAIMS).where(CLAIMS.c.run.in_(runs)))

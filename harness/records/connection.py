@@ -24,8 +24,7 @@ from harness.text import printable
 BUSY_S = 60  #: seconds for which a transaction waits for a lock of another program
 IDLE_S = 30  #: seconds after which the server ends the transaction of an idle client, and so releases its locks
 RECOVERY_S = 600.0  #: seconds for which failed operations are tried again, so that runs survive a server's restart
-PAUSE_S, LONGEST_PAUSE_S = 0.25, 5.0  #: seconds between the first two tries, and at most between two tries
-
+PAUSE_S, LONGEST_PAUSE_S = 0.25, 5.0  #: seconds between the first two tries, and largest number between two tries
 #: PostgreSQL's error codes for a lock that was not free within `BUSY_S`, and for a missing permission.
 LOCKED, FORBIDDEN = "55P03", "42501"
 
@@ -66,10 +65,7 @@ class Database:
     """Access to an SQLite file or a PostgreSQL database; failures of the database raise `DatabaseError`."""
 
     def __init__(self, address: Address, *, read_only: bool = False, option: str = "--results") -> None:
-        """Prepare access to a database without opening it; raise `UserError` unless it is SQLite or PostgreSQL.
-
-        `option` is the command-line option with the address, for messages.
-        """
+        """Prepare access to a database without opening it. Raise `UserError` unless it is SQLite or PostgreSQL."""
         self.other = f"name another database with {option}"  #: remedy for a database of another program
         whole = address.reveal()
         try:
@@ -132,9 +128,9 @@ class Database:
             raise DatabaseError(self.name, "text that is not UTF-8") from error
 
     def write(self, work: Callable[[Connection], T], hurry: threading.Event | None = None) -> T:
-        """Run `work` in a transaction, and return its result; try again as long as another program holds a lock.
+        """Run `work` in a transaction, and return its result. As long as another program holds a lock, try again.
 
-        Once `hurry` is set, a lock that stays held for `BUSY_S` seconds raises `LockedError`.
+        After `hurry` is set, a lock that is held for another `BUSY_S` seconds raises `LockedError`.
         """
         waited = False
         while True:
@@ -155,9 +151,9 @@ class Database:
                 return done
 
     def patiently(self, work: Callable[[], T], hurry: threading.Event | None = None) -> T:
-        """Run `work`, and return its result; try again for ten minutes if a PostgreSQL server fails.
+        """Run `work`, and return its result. If a PostgreSQL server fails, try again for ten minutes.
 
-        A failure of SQLite raises `DatabaseError` at once. Once `hurry` is set, only one more try is made.
+        A failure of SQLite raises `DatabaseError` at once. After `hurry` is set, only one more try is made.
         """
         hurry = hurry or threading.Event()
         give_up, pause = time.monotonic() + RECOVERY_S, PAUSE_S
@@ -204,7 +200,7 @@ def _file_of(url: URL) -> Path | None:
 
 
 def _hindrance(file: Path) -> str:
-    """Return why SQLite cannot create or write a file; an empty text if its directory exists and both are writable."""
+    """Return why SQLite cannot create or write a file; "" if its directory exists and both are writable."""
     if not file.parent.is_dir():
         return f"there is no directory {printable(str(file.parent))}"
     places = [place for place in (file, file.parent) if place.exists() and not os.access(place, os.W_OK)]

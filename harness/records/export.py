@@ -19,7 +19,7 @@ COLUMNS = list(EVALUATIONS.columns)
 
 
 def write_csv(rows: Iterable[Evaluation], stream: BinaryIO) -> None:
-    """Write a CSV table with a header; text that a spreadsheet would read as a formula gets an apostrophe in front."""
+    """Write a CSV table with a header. Text that a spreadsheet would read as a formula gets an apostrophe in front."""
     text = io.TextIOWrapper(stream, encoding="utf-8", newline="", write_through=True)
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([column.name for column in COLUMNS])

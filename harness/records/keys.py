@@ -1,4 +1,4 @@
-"""SQL statements for any number of keys of calls, although databases limit the parameters of a statement."""
+"""SQL statements about any number of calls, which are identified by keys. Databases limit a statement's parameters."""
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -27,7 +27,7 @@ def in_groups(items: Iterable[T]) -> Iterator[list[T]]:
 def rows_of(connection: Connection, keys: Iterable[str]) -> Select[str]:
     """Return a query whose rows are the keys, as part of other statements; all keys together are one parameter.
 
-    Keys are in alphabetical order: all runs lock rows in the same order, which prevents deadlocks.
+    Keys are in alphabetical order: all runs then lock rows in the same order, which prevents deadlocks.
     """
     text = literal(json.dumps(sorted(keys)))
     if connection.dialect.name == "sqlite":
@@ -38,7 +38,7 @@ def rows_of(connection: Connection, keys: Iterable[str]) -> Select[str]:
 
 
 def newest_of_keys(query: Select[Any], keys: Collection[str]) -> Iterator[Select[Any]]:
-    """Yield a query for each group of up to `AT_ONCE` keys: `query`, restricted to the newest record of each key."""
+    """Yield for each group of up to `AT_ONCE` keys the `query`, restricted to the newest record of each key."""
     table = EVALUATIONS.c
     for group in in_groups(keys):
         newest = select(func.max(table.id)).where(table.key.in_(group)).group_by(table.key)

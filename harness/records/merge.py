@@ -15,9 +15,9 @@ from harness.records.store import Records
 
 
 def add_records(records: Records, file: Address | Path) -> int:
-    """Add another file's requests, and its records of calls without a record here; return the number of records.
+    """Add another file's requests, and its records of calls that have no record here; return the number of records.
 
-    Records with outcome `INFRA_ERROR` count as missing in both. Raise `UserError` for a URL or an unreadable file.
+    A record with the outcome `INFRA_ERROR` counts as no record. Raise `UserError` for a URL or an unreadable file.
     """
     added = 0
     if isinstance(file, Address) and file.is_url:

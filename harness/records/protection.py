@@ -13,7 +13,7 @@ _WATCH = "watch"  #: key of the `StatementWatch` in `Connection.info`
 
 
 def guard(engine: Engine, file: Path, *, read_only: bool) -> None:
-    """Let an engine check `file` before it connects, and protect every connection by `harness.sqlite.protect`."""
+    """Check `file` before an engine connects to it, and protect every connection by `harness.sqlite.protect`."""
 
     @event.listens_for(engine, "do_connect")
     def _before(*_: Any) -> None:

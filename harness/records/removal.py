@@ -17,7 +17,7 @@ from harness.text import counted
 
 @dataclass(frozen=True)
 class Removal:
-    """A planned removal of all records and requests of all versions of a submission."""
+    """A planned removal of all records and requests of a submission, in all its versions."""
 
     evaluations: Sequence[Evaluation]
     requests: Sequence[Request]
@@ -25,17 +25,14 @@ class Removal:
 
     @property
     def text(self) -> str:
-        """The number of rows of each kind for readers, such as `8 records (8 on cifar10) and 1 request`."""
+        """The numbers of records and requests, such as `8 records (8 on cifar10) and 1 request`."""
         tasks = Counter(row.task for row in self.evaluations)
         by_task = ", ".join(f"{number} on {task}" for task, number in sorted(tasks.items()))
         records = counted(len(self.evaluations), "record") + (f" ({by_task})" if by_task else "")
         return f"{records} and {counted(len(self.requests), 'request')}"
 
     def carry_out(self, records: Records) -> None:
-        """Copy the rows to `file`, then delete them from `records`; raise `UserError` if a database fails.
-
-        An incomplete copy is deleted.
-        """
+        """Copy the rows to `file`, then delete them from `records`. Raise `UserError` if a database fails."""
         try:
             with Records(self.file) as copy:
                 copy.add(*self.evaluations)

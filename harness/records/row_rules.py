@@ -1,4 +1,4 @@
-"""Rules for the values of columns, to check databases of strangers. The harness writes only values that follow them."""
+"""Rules for the values of columns, to check databases of strangers. Values that the harness writes follow the rules."""
 
 import functools
 import json
@@ -31,7 +31,7 @@ class Rule(NamedTuple):
 
     words: str  #: description of the values, for messages
     holds: Callable[[Any], bool]  #: whether the column may have a value, as stored or as SQLAlchemy converts it
-    #: returns the values to be tested: `set` tests equal texts once; `iter` tests all numbers, since True equals 1
+    #: the function that chooses the values to test: `set` tests equal texts once; `iter` tests all, since True equals 1
     different: Callable[[Iterable[Any]], Iterable[Any]] = iter
 
 
@@ -43,7 +43,7 @@ def rule_of(column: Column[Any]) -> Rule:
 
 
 def fit_together(outcome: object, value: object) -> bool:
-    """Return False for a record with outcome OK but no value, or with a value but another outcome."""
+    """Return whether outcome and value of a record fit: it has a value if the outcome is OK, and only then."""
     return (outcome == Outcome.OK) == (value is not None)
 
 

@@ -26,16 +26,13 @@ def select_of(kind: type[Stored], table: Table) -> Select[Any]:
 
 
 def read_as(kind: type[S], connection: Connection, query: Select[Any], table: Table, database: Database) -> Iterator[S]:
-    """Yield the rows of a query, made by `select_of`, as objects of the class `kind`; see `read` for the errors."""
+    """Yield the rows of a query, made by `select_of`, as objects of the class `kind`. Errors are as for `read`."""
     for number, *columns in read(connection, query, table, database):
         yield kind(*columns, id=number)
 
 
 def read(connection: Connection, query: Executable, table: Table, database: Database) -> Iterator[Sequence[Any]]:
-    """Yield the rows of a query; raise `UserError` for a value that breaks the rule of its column in `table`.
-
-    The messages name `database`.
-    """
+    """Yield the rows of a query. Raise `UserError` for a value that breaks its column's rule in `table`."""
     result = connection.execute(query)
     names = list(result.keys())
     rules = [(i, rule_of(table.c[column])) for i, column in enumerate(names) if column in table.c]
@@ -54,7 +51,6 @@ def read(connection: Connection, query: Executable, table: Table, database: Data
 
 
 def _fit(rows: Sequence[Row[Any]], rules: Sequence[tuple[int, Rule]], pair: Sequence[int]) -> bool:
-    """Return whether rows follow the rules (position, rule); `pair` has the positions of outcome and value, if any."""
     if not rows:
         return True
     columns = list(zip(*rows, strict=True))

@@ -85,7 +85,7 @@ def _has_tables(connection: Connection, database: Database) -> bool:
 
 
 def _refuse_others(connection: Connection, database: Database) -> None:
-    """Raise `UserError` if a file without tables of records has any tables: it is another program's."""
+    """Raise `UserError` if a file without tables of records has other tables: it belongs to another program."""
     others = sorted({*sqlalchemy.inspect(connection).get_table_names()} - {STAMP.name, *METADATA.tables})
     if others:
         found = cut(f"tables {', '.join(others)}", LISTED)
@@ -94,7 +94,7 @@ def _refuse_others(connection: Connection, database: Database) -> None:
 
 
 def _create_indexes(database: Database) -> None:
-    """Create missing indices; without the permission leave them out, since they only make queries faster."""
+    """Create missing indices. Without the permission to create them, do nothing: they only make queries faster."""
     for table in METADATA.sorted_tables:
         with _changing(database) as connection:
             there = {index["name"] for index in sqlalchemy.inspect(connection).get_indexes(table.name)}
@@ -120,7 +120,7 @@ def _require_columns(database: Database) -> None:
 
 @contextmanager
 def _changing(database: Database) -> Iterator[Connection]:
-    """Yield a connection in a transaction; on PostgreSQL, wait until no other program is creating tables."""
+    """Yield a connection in a transaction. On PostgreSQL, wait until no other program is creating tables."""
     with database.begin() as connection:
         if database.is_postgresql:  # if two programs create the same table at once, one of them fails
             connection.execute(select(func.pg_advisory_xact_lock(CREATING)))

@@ -39,8 +39,7 @@ class Records(Database):
     def __init__(self, location: Address | Path | str, *, read_only: bool = False, option: str = "--results") -> None:
         """Open a database by its SQLAlchemy URL or the path of its SQLite file, and create missing tables.
 
-        A `read_only` database must exist, and cannot be changed. Messages name the `option` of the
-        location.
+        A `read_only` database must exist, and cannot be changed. Messages name `option` as the source of the location.
         """
         super().__init__(Address.of(location, "results"), read_only=read_only, option=option)
         if read_only and self.file is not None and not self.file.exists():
@@ -63,8 +62,8 @@ class Records(Database):
     def requests(self) -> list[Request]:
         """Return the requests that decide which rows a board shows, oldest first.
 
-        These are all requests that were merged from other databases, and the last own request for each version, task,
-        configuration and path of the submission.
+        Requests that were merged from other databases are all returned. Of the database's own requests, only the last
+        for each version, task, configuration and path of a submission is returned.
         """
         table = REQUESTS.c
         same = (table.submission, table.submission_digest, table.task, table.configuration, table.source)
@@ -83,26 +82,26 @@ class Records(Database):
         return found
 
     def ended(self, keys: Collection[str]) -> list[EndedCall]:
-        """Return a few columns of the newest record of each key; keys without a record are left out."""
+        """Return a few columns of the newest record of each key that has a record."""
         return list(starmap(EndedCall, self._columns_of(EndedCall._fields, keys)))
 
     def newest(self, keys: Collection[str]) -> Iterator[Record]:
-        """Yield the newest record of each key, in any order; keys without a record are left out."""
+        """Yield the newest record of each key that has a record, in any order."""
         with self.begin() as connection:
             for query in newest_of_keys(select_of(Record, EVALUATIONS), keys):
                 yield from read_as(Record, connection, query, EVALUATIONS, self)
 
     def newest_of(self, *conditions: ColumnElement[bool]) -> Iterator[Record]:
-        """Yield the newest record of every key among the records that meet the conditions, oldest first.
+        """Yield the newest record of every call among the records that meet the conditions, oldest first.
 
-        Conditions may use only columns in which all records of a key are equal.
+        Conditions may use only columns in which all records of a call are equal.
         """
         return self._newest_of(Record, conditions, ())
 
     def whole_of(
         self, *conditions: ColumnElement[bool], only: Sequence[ColumnElement[bool]] = ()
     ) -> Iterator[Evaluation]:
-        """Yield records as `newest_of` does, but with all columns; `only` holds further conditions, on any column."""
+        """Yield records as `newest_of` does, but with all columns; `only` holds conditions on any column."""
         return self._newest_of(Evaluation, conditions, only)
 
     def _newest_of(
@@ -135,7 +134,7 @@ class Records(Database):
         self.write(work)
 
     def rows(self, query: Executable) -> list[Sequence[Any]]:
-        """Return the rows of a query on records; raise `UserError` for a value that the harness would not write."""
+        """Return the rows of a query on records. Raise `UserError` for a value that the harness would not write."""
         with self.begin() as connection:
             if self.is_postgresql:  # the server may take a second to compile a query that runs for milliseconds
                 connection.execute(select(func.set_config("jit", "off", True)))

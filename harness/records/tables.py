@@ -9,7 +9,7 @@ from sqlalchemy import Boolean, Column, DateTime, Dialect, Index, Integer, MetaD
 
 
 class UtcDateTime(TypeDecorator[datetime]):
-    """A column type for times, which are always returned in UTC with a time zone, although SQLite stores no zone."""
+    """A column type for times, which are returned in UTC with a time zone, although SQLite stores no time zone."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
@@ -26,7 +26,7 @@ class UtcDateTime(TypeDecorator[datetime]):
 
 
 class Flag(Boolean):
-    """A column type for truth values. Any other value in SQLite is returned unchanged, for `row_rules` to refuse."""
+    """A column type for truth values. Other values in SQLite are returned unchanged; `row_rules` refuses them."""
 
     def result_processor(self, dialect: Dialect, coltype: object) -> Any:
         """Return the function that converts stored values, or None for PostgreSQL, which stores truth values."""
@@ -48,7 +48,7 @@ class Stored:
 
 
 def table_of(name: str, kind: type[Stored], *indices: Index) -> Table:
-    """Return a table with a column for each field of a subclass of `Stored`, nullable if the field may be None."""
+    """Return a table with a column for each field of `kind`; the column is nullable if the field may be None."""
     columns: list[Column[Any]] = [Column("id", Integer, primary_key=True, comment="Number of the row.")]
     for column_name, hint in get_type_hints(kind, include_extras=True).items():
         if column_name != "id":

@@ -21,7 +21,7 @@ from harness.records.tables import columns_of
 from harness.sqlite import beside
 from harness.text import counted
 
-#: Parameters of a URL that identify the user, and so do not belong to the digest of a database's address.
+#: Parameters of a database's URL that identify the user, not the database.
 OF_THE_USER = ("user", "password", "passfile", "sslpassword", "sslkey", "sslcert")
 
 
@@ -30,7 +30,7 @@ class UnusableError(UserError):
 
 
 def keep(database: Database, evaluations: Sequence[Evaluation]) -> Path:
-    """Write records to the database's local file, and return its path; raise `UserError` if it cannot be written."""
+    """Write records to the database's local file, and return its path. Raise `UserError` if that fails."""
     rows = [columns_of(row) for row in evaluations]
     with _locked(database) as stem:
         file = stem.with_suffix(f".version-{SCHEMA}.db")
@@ -50,7 +50,7 @@ def keep(database: Database, evaluations: Sequence[Evaluation]) -> Path:
 
 
 def add_unwritten(database: Database) -> None:
-    """Move the records of a database's local files to the database; report each file to the database's `warn`.
+    """Move the records that `keep` wrote to local files into the database; report each file to the database's `warn`.
 
     Each record is added once, even if several runs do this at the same time. A damaged file is renamed.
     """
@@ -73,7 +73,6 @@ def add_unwritten(database: Database) -> None:
 
 
 def _parts(file: Path) -> Iterator[Sequence[Evaluation]]:
-    """Yield the records of a local file in groups of up to `AT_ONCE`; raise `UnusableError` if it cannot be read."""
     try:
         with Database(Address.of(file, "unwritten")) as local:
             open_tables(local, read_only=True)
@@ -96,14 +95,14 @@ def _set_aside(file: Path) -> Path:
 
 
 def has_unwritten(database: Database) -> bool:
-    """Return whether this user has local files with records for a database."""
+    """Return whether there are records in local files that this user's runs could not write into the database."""
     stem = cache_file("unwritten", _digest(database))
     return stem is not None and bool(_files(stem))
 
 
 @contextmanager
 def _locked(database: Database) -> Iterator[Path]:
-    """Lock a database's local files against other processes; yield their path without suffix."""
+    """Lock the files in which `keep` stores a database's records; yield their path without suffix."""
     stem = _stem(database)
     with writing(stem), locked(stem.with_suffix(".lock")):
         yield stem

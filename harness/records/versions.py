@@ -28,7 +28,7 @@ class RecordedCall(NamedTuple):
 
 
 def recorded_versions(records: Records, tasks: Collection[str]) -> list[Version]:
-    """Return all versions of submissions that have a record on one of these tasks, in alphabetical order."""
+    """Return all versions that have a record on one of these tasks, in alphabetical order."""
     table = EVALUATIONS.c
     version = table.submission, table.submission_digest, table.configuration
     is_on_tasks = func.max(case((table.task.in_(list(tasks)), 1), else_=0)) == 1
@@ -49,7 +49,7 @@ def newest_of_version(records: Records, version: Version, tasks: Collection[str]
 
 
 def has_several_builds(records: Records, task: str) -> bool:
-    """Return whether the records of a task were made with different files of the same model, or with different data."""
+    """Return whether a task has records of different files of the same model, or of different data."""
     table = EVALUATIONS.c
     found = records.rows(
         select(table.model, table.model_digest, table.data_digest).where(table.task == task).distinct()

@@ -21,11 +21,11 @@ GROUP, INTERVAL_S = 100, 1.0
 
 
 class RecordWriter:
-    """Writes records in groups, in a separate thread: a context manager that writes the remaining records on exit.
+    """Writes records in groups, in a separate thread. As a context manager, it writes the remaining records on exit.
 
-    Only records of calls that `claims` still holds are written, or all if it is None. If a PostgreSQL server fails, the
-    writer tries again for ten minutes. After an error or Ctrl-C in the context, it tries only once more. Records that
-    cannot be written go into a local file (`unwritten`); then every method raises a `UserError` that names the file.
+    With `claims`, only records of calls that the run still holds are written. If a PostgreSQL server fails, the writer
+    tries again for ten minutes; after an error or Ctrl-C in the context, only once. Records that cannot be written go
+    into a local file (`unwritten`); then every method raises a `UserError` that names the file.
     """
 
     def __init__(self, database: Database, claims: Claims | None) -> None:
@@ -78,7 +78,7 @@ class RecordWriter:
         self._require_success()
 
     def written(self) -> list[tuple[Evaluation, bool]]:
-        """Return the records handled since the last call of this method, each with whether it was written.
+        """Return the records handled since the last call of this method, and whether each was written.
 
         A record is not written if another run has taken over the call.
         """
@@ -141,7 +141,7 @@ class RecordWriter:
         return list(zip(group, self._database.write(work, self._hurry), strict=True))
 
     def _keep(self, group: list[Evaluation], cause: Exception) -> Exception:
-        """Write records to the local file; return an error that names the file, or says how many calls are lost."""
+        """Write records to the local file. Return an error that names the file, or says how many calls are lost."""
         try:
             self._file = keep(self._database, group)
         except Exception as error:  # the thread must not end: other threads wait for it

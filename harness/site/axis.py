@@ -10,7 +10,8 @@ from harness.board.board import Board
 #: Maximum number of steps between ticks.
 MOST_STEPS = 6
 
-#: Room beyond the largest number, as a share of it. Multiple of the highest score up to which the oracle is drawn.
+#: ROOM: room beyond the largest number, as a share of this number. FARTHEST: the noisy oracle is drawn if it is at most
+#: this multiple of the highest score.
 ROOM, FARTHEST = 0.04, 2.0
 
 
@@ -23,7 +24,7 @@ class Axis:
 
     @property
     def ticks(self) -> list[float]:
-        """Round numbers on the axis, at most `MOST_STEPS` + 1. Their distance is 1, 2 or 5 times a power of ten."""
+        """Round numbers on the axis, at most `MOST_STEPS` + 1, at a distance of 1, 2 or 5 times a power of ten."""
         length = self.high - self.low
         if length <= 0 or not isfinite(length):
             return [self.low]
@@ -32,7 +33,7 @@ class Axis:
         return [float(f"{number * step:.12g}") for number in range(ceil(self.low / step), floor(self.high / step) + 1)]
 
     def place(self, number: float) -> float:
-        """Return the place of a number in per cent of the axis: 0 or 100 for numbers beyond an end."""
+        """Return the place of a number in per cent of the axis; 0 or 100 if the number is beyond an end."""
         share = (number - self.low) / ((self.high - self.low) or 1)
         return 100 * min(1.0, max(0.0, share))
 
@@ -46,7 +47,7 @@ class BoardAxis(Axis):
 
 
 def board_axis(board: Board) -> BoardAxis:
-    """Return the axis for all scores and intervals of a board. It has no oracle if the oracle is far above all rows."""
+    """Return the axis for all scores and intervals of a board, without the noisy oracle if its score is far higher."""
     highest = max((row.standing.high if row.standing else row.score or 0.0 for row in board.rows), default=0.0)
     levels = [row.chance_level for row in board.rows if row.chance_level is not None]
     oracle = None

@@ -18,7 +18,7 @@ Y = TypeVar("Y", bound=Yardstick)
 
 
 def leaderboard(data: SiteData) -> Board:
-    """Return the board. Results on public tasks are computed from records; on hidden tasks, the settings have them."""
+    """Return the board, computed from records on public tasks; the results on hidden tasks are in the settings."""
     tasks, given = data.settings.tasks, data.settings.withheld
     rows = make_rows(data.calls(), data.references, ())
     rows = [_with_withheld(row, given[key_of(row)], tasks) if key_of(row) in given else row for row in rows]
@@ -31,7 +31,7 @@ def leaderboard(data: SiteData) -> Board:
 
 
 def _on_all(computed: Y, settings: SiteSettings) -> Y:
-    """Add the hidden tasks, without a score, to a yardstick of the public tasks, such as the noisy oracle."""
+    """Add the hidden tasks, without scores, to reference scores such as those of the noisy oracle."""
     return computed.of({name: computed.tasks.get(name) for name in settings.tasks}, settings.hidden)
 
 

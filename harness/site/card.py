@@ -1,6 +1,6 @@
 """The preview picture of a site, which other websites show beside a link.
 
-Matplotlib's versions draw different bytes, so `pgdl verify` does not compare the picture.
+Versions of Matplotlib draw different bytes, so `pgdl verify` does not compare the picture.
 """
 
 import io

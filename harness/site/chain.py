@@ -1,4 +1,4 @@
-"""The file with a site's records, which form a chain: each line has a digest of its record and all lines before."""
+"""The file with a site's records, which form a chain: each line has a digest of its record and of all lines before."""
 
 import hashlib
 import json
@@ -32,7 +32,7 @@ def to_chain(records: Iterable[Record], start: str) -> tuple[bytes, str]:
 def read_chain(stream: IO[bytes], file: Path, start: str, most: int) -> Iterator[Record]:
     """Yield the records in `stream`. `file` is its path for messages; `start` is as for `to_chain`.
 
-    Raises `UserError` for a line that is too long or malformed, a wrong digest, and more than `most` records.
+    Raise `UserError` for a line that is too long or malformed, a wrong digest, or more than `most` records.
     """
     digest, size = start, 0
     for number in count(1):

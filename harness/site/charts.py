@@ -18,10 +18,10 @@ MARGIN = 0.04
 
 
 def scatter(task: OnTask, first: str = "") -> Drawing | None:
-    """Return a plot of measure against gap, with a dot per model with a value; None without any, or for a hidden task.
+    """Return a plot of measure against gap, a dot per model with a value; None for a hidden task or without values.
 
     It opens with ranks on both axes, since scores depend on order alone, and a few huge values would leave no room for
-    the others. At first, the hyperparameter `first` decides the colours.
+    the others. The dots' colours show the hyperparameter `first` until a reader chooses another.
     """
     if task.scored is None:
         return None
@@ -55,12 +55,12 @@ def scatter(task: OnTask, first: str = "") -> Drawing | None:
 
 
 def described(grid: Grid, number: int, names: Sequence[str]) -> str:
-    """Return the values of hyperparameters `names` of a grid's model, as text such as `; depth 2; width 8`."""
+    """Return a model's values of the hyperparameters `names`, such as `; depth 2; width 8`; `number`: its position."""
     return "".join(f"; {name} {grid.values[name][grid.codes[number, grid.names.index(name)]]}" for name in names)
 
 
 def gaps_by_hyperparameter(reference: Reference) -> dict[str, Drawing]:
-    """Return varying hyperparameter -> plot of the gaps against its values, with a dot for each model."""
+    """Return hyperparameter -> plot of the gaps against its values, with a dot per model, for those that vary."""
     grid = reference.grid
     gaps = [reference.gaps[model] for model in grid.models]
     found = {}
@@ -76,7 +76,7 @@ def gaps_by_hyperparameter(reference: Reference) -> dict[str, Drawing]:
 
 
 def score_against_time(rows: Sequence[Row], on_front: Sequence[bool], pages: Sequence[str]) -> Drawing | None:
-    """Return a plot of score against seconds per model, with a dot for each row that has both; None without any."""
+    """Return a plot of score against seconds per model, with a dot for each row that has both; None without dots."""
     kinds = sorted({row.kind for row in rows}, reverse=True)
     dots, points, highest = [], [], 1.0
     for row, page, is_ringed in zip(rows, pages, on_front, strict=True):
@@ -102,7 +102,7 @@ def _around(numbers: Sequence[float]) -> Axis:
 
 
 def _log_ticks(low: float, high: float) -> list[float]:
-    """Return the powers of ten from 10**low to 10**high; for at most two decades, also 2 and 5 times these powers."""
+    """Return the powers of ten from 10**low to 10**high. For at most two decades, add 2 and 5 times these powers."""
     powers = [10.0**power for power in range(floor(low), ceil(high) + 1)]
     every = powers if high - low > 2 else [digit * power for power in powers for digit in (1, 2, 5)]
     return [tick for tick in every if 10**low <= tick <= 10**high]

@@ -32,9 +32,9 @@ class Label:
 
     name: str
     short: str  #: the beginning of the name
-    mean_rank: float  #: over the tasks, 1 is the best
-    x: float  #: place of the mean rank on the axis, in pixels
-    y: int  #: place of the name, in pixels
+    mean_rank: float  #: mean rank over the tasks; 1 is the best
+    x: float  #: horizontal place of the mean rank, in pixels
+    y: int  #: vertical place of the name, in pixels
     is_left: bool  #: whether the name is on the left of the axis
 
 
@@ -86,6 +86,6 @@ def _diagram(names: Sequence[str], mean_ranks: Sequence[float], found: MeanRanks
 
 
 def _shown_groups(groups: Sequence[tuple[int, int]], n_rows: int) -> list[tuple[int, int]]:
-    """Return (first, last) drawn row of each group. Leave out a group if all its drawn rows are in another group."""
+    """Return the first and last drawn row of each group. Leave out groups whose drawn rows are all in another group."""
     first_of = {min(last, n_rows - 1): first for first, last in reversed(groups) if first < n_rows - 1}
     return sorted((first, last) for last, first in first_of.items())

@@ -1,6 +1,6 @@
 """The data from which all pages of a site are computed: records, reference data and settings.
 
-Records and reference data of hidden tasks stay with the organiser: a site has only rounded results on hidden tasks.
+A site has no records or reference data of hidden tasks, only rounded results.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -61,7 +61,7 @@ class SiteRecord(_Model):
 
 
 class TaskFacts(_Model):
-    """A task in the settings of a site."""
+    """The facts about a task that a site publishes besides its reference data."""
 
     withheld: bool  #: whether the task is hidden
     n_models: Count
@@ -78,7 +78,7 @@ class Repeated(_Model):
 
 
 class SubmissionFacts(_Model):
-    """A row of the board without its records and scores."""
+    """The facts about a row of the board that a site publishes besides its records and scores."""
 
     name: str
     is_baseline: bool
@@ -95,7 +95,8 @@ class WithheldResults(_Model):
     """The rounded results of a row on hidden tasks, whose records a site does not have."""
 
     exceeded: bool  #: whether a call on any task, hidden or public, exceeded its time
-    tasks: dict[str, TaskScore | str]  #: hidden task -> rounded scores; if `exceeded`, public task -> why it has none
+    #: hidden task -> rounded scores, or why it has none; if `exceeded`, also public task -> why it has no score
+    tasks: dict[str, TaskScore | str]
     failures: dict[str, dict[str, int]]  #: hidden task -> outcome -> number of models without a value
 
 
@@ -105,7 +106,7 @@ class SiteSettings(_Model):
     tasks: dict[str, TaskFacts]  #: name -> task, in the order of the board's columns
     submissions: list[SubmissionFacts]  #: the rows of the board, in any order
     withheld: dict[str, WithheldResults]  #: `row_key` -> results on hidden tasks; empty without a hidden task
-    hidden_scored: bool  #: whether a hidden task can have an official score
+    hidden_scored: bool  #: whether at least one hidden task can have an official score
     remarks: list[str]  #: as `Board.remarks`
     title: str
     organiser: str  #: who runs the board; may be empty
@@ -118,7 +119,7 @@ class SiteSettings(_Model):
 
     @model_validator(mode="after")
     def _withheld_results_are_those_of_withheld_tasks(self) -> Self:
-        """Refuse scores on public tasks, which are computed from records, and unrounded results on hidden tasks."""
+        """Refuse scores on public tasks, since records have them, and unrounded results on hidden tasks."""
         expected = {_key_of_facts(facts) for facts in self.submissions}
         if self.withheld.keys() != (expected if self.hidden else set()):
             raise ValueError("withheld: expected the results of every row on the withheld tasks, and no other")
@@ -145,12 +146,12 @@ class SiteData:
 
     @property
     def held_out(self) -> dict[str, HeldOut] | None:
-        """Task -> number of test samples, and test accuracies of the models; None if a task is hidden or lacks them."""
+        """Task -> size of its test set and test accuracies; None if a task is hidden, or a test set is not known."""
         n_test = {name: facts.n_test for name, facts in self.settings.tasks.items()}
         return None if self.settings.hidden else held_out_sets(self.references, n_test)
 
     def with_columns(self, keys: Sequence[str]) -> Self:
-        """Return the data of the same site with the additional columns of these keys."""
+        """Return the data of the same site with these additional columns."""
         return replace(self, settings=self.settings.model_copy(update={"columns": list(keys)}))
 
     def calls(self) -> list[Calls]:
@@ -207,7 +208,7 @@ def gather(
     title: str = TITLE,
     organiser: str = "",
 ) -> SiteData:
-    """Return the data of the site of a board. `shown` are the calls behind its rows.
+    """Return the data of the site of a board. `shown` holds the calls behind its rows.
 
     `n_test` is task -> number of test samples (None: unknown), `outputs` is key of a failed call -> end of its output,
     `networks` is task -> line on its networks. `organiser` says who runs the board.

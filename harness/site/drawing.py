@@ -10,8 +10,8 @@ from harness.text import cut
 WIDTH, HEIGHT = 560, 350
 LEFT, TOP, RIGHT, BOTTOM = 52, 26, 542, 300
 
-#: Width of a character, height of a line, distance of a name from its dot, and radius of a dot, in pixels on a phone;
-#: and height below the frame at which a dot's name would be level with the labels of ticks.
+#: In pixels on a phone: width of a character, height of a line, distance of a name from its dot, radius of a dot, and
+#: distance of the labels of ticks from the frame.
 CHARACTER, LINE, BESIDE, RADIUS, TICKS = 9, 18, 9, 5, 13
 
 #: Maximum number of characters of a name.
@@ -27,7 +27,7 @@ class Dot:
     page: str = ""  #: path of the row's page; empty for a model
     name: str = ""  #: text that is drawn beside the dot if there is room
     interval: tuple[float, float] | None = None  #: interval of the dot's y value, to draw as a bar
-    is_ringed: bool = False  #: whether the dot has an edge; names of such dots are placed first
+    is_ringed: bool = False  #: whether the dot has an edge; the names of such dots are placed first
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class View:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A plot. Readers choose a view and a legend (what colours mean); a page opens with the first of each."""
+    """A plot. Readers choose a view and a legend (the meaning of colours); a page opens with the first of each."""
 
     kind: str  #: CSS class of the plot
     dots: Sequence[Dot]
@@ -82,7 +82,7 @@ class Drawing:
 
     @property
     def names(self) -> list[tuple[float, float, str, str]]:
-        """(x, y, alignment, text) of each name that has room beside its dot. Names of ringed dots may cover dots."""
+        """(x, y, alignment, text) of each dot's name that finds room beside the dot."""
         found: list[tuple[float, float, str, str]] = []
         halves = [(at, CHARACTER * len(text) / 2) for at, text in self.view.x_ticks]
         taken = [(at - half, at + half, float(BOTTOM + TICKS)) for at, half in halves]

@@ -2,7 +2,7 @@
 
 * `data/site.json`: `SiteSettings`, and the version of this program.
 * `data/reference_data/TASK/model_configs.json`: as in the competition, without metrics that scores do not use.
-* `data/records.jsonl`: the chain of records, whose first digest covers all the files above.
+* `data/records.jsonl`: the chain of records; its first digest covers all the files above.
 """
 
 import json
@@ -28,7 +28,7 @@ from harness.validation import first_problem
 DATA = "data"
 SETTINGS, RECORDS = f"{DATA}/site.json", f"{DATA}/records.jsonl"
 
-#: The package that makes sites. Only the same version makes the same bytes.
+#: The package that makes sites. Another version may make other bytes.
 MAKER = "pgdl-harness"
 
 
@@ -44,7 +44,7 @@ def to_files(data: SiteData) -> tuple[dict[str, bytes], str]:
 def read_files(site: Path) -> SiteData:
     """Return the data of a site.
 
-    Raises `UserError` if a file is missing, malformed, too large or a link, if another version of this program made the
+    Raise `UserError` if a file is missing, malformed, too large or a link, if another version of this program made the
     site, or if a record has a wrong digest.
     """
     files = {SETTINGS: read_below(site, SETTINGS, MAX_JSON)}

@@ -1,4 +1,4 @@
-"""The script with the data of the page that compares submissions. assets/compare.js draws these data."""
+"""The script with the data of the page that compares submissions; assets/compare.js draws them."""
 
 import json
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from scoring import Failure
 def values_script(data: SiteData, board: Board, pages: Sequence[str]) -> str:
     """Return a script that defines `COMPARED`: the rows, and for each task the ranks of gaps and of each row's values.
 
-    It is a script, because a page that a browser opens from a disk can load scripts, but no data files.
+    The data are in a script because a page that is opened from a disk can load scripts, but no data files.
     """
     rows = [
         {"name": row.label, "page": page, "score": decimal(row.score, 1)}

@@ -24,7 +24,7 @@ N_BARS = 16
 
 
 def index_page(data: SiteData, board: Board, pages: Sequence[str]) -> dict[str, Any]:
-    """Return the variables of the first page's template. `pages` has the path of each row's page."""
+    """Return the variables for the template of the first page. `pages` has the path of each row's page."""
     on_front = is_on_front(board.rows)
     explained = [note for note in board.notes if note not in board.remarks]
     dates = [f"{facts.requested_at:%Y-%m-%d}" for facts in data.settings.submissions if facts.requested_at]

@@ -15,7 +15,7 @@ from harness.site.axis import Axis, board_axis
 from harness.site.part import part
 from harness.text import exact, p_value_equation, p_value_text
 
-#: Number of rows above, and of rows below, with which a row's page compares the row.
+#: A row's page compares the row with so many rows above and below.
 N_NEAREST = 15
 
 #: Words for `Difference.verdict`.
@@ -25,7 +25,7 @@ VERDICTS = {1: "better", 0: "cannot be told apart", -1: "worse"}
 def submission_pages(
     board: Board, insights: Mapping[int, Mapping[str, Insight]], pages: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the template's variables for the page of each row in `insights` (position -> task -> explanation)."""
+    """Yield the variables of each page's template. `insights`: position of its row -> task -> explanation."""
     axis = board_axis(board)
     yield from (_page(board, number, of_row, pages) | {"axis": axis} for number, of_row in insights.items())
 

@@ -11,7 +11,7 @@ from harness.site.axis import BoardAxis
 
 
 def task_page(board: Board, task: str, reference: Reference | None, pages: Sequence[str]) -> dict[str, Any]:
-    """Return the variables of the template of a task's page. `reference` is None if the task is hidden."""
+    """Return the variables for the template of a task's page. `reference` is None if the task is hidden."""
     lines, gaps = _lines(board, task, pages), {}
     if reference is not None:
         found = reference.gaps.values()

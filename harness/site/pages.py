@@ -60,10 +60,7 @@ def make_site(data: SiteData, head: str = "") -> Site:
 
 
 def render_site(site: Site, *, has_card: bool = False) -> dict[str, bytes]:
-    """Return path -> content of all pages, of their styles and scripts, and of files to download.
-
-    `has_card` says whether the site has a preview picture, which the first page then names.
-    """
+    """Return path -> content of all pages, of their styles and scripts, and of files to download."""
     data, board, pages = site.data, site.board, site.pages
     downloads = {f"leaderboard{form.SUFFIX}": form.render(board) for form in map(formats.find, DOWNLOADS)}
     first = index_page(data, board, pages)
@@ -85,7 +82,7 @@ def render_site(site: Site, *, has_card: bool = False) -> dict[str, bytes]:
 
 
 def render_report(page: Mapping[str, Any]) -> str:
-    """Return a page of `submission_pages` as HTML for a single file, with styles and scripts, and without links."""
+    """Return a page of `submission_pages` as a single HTML file, with styles and scripts, and without links."""
     unlinked = {name: [one | {"page": None} for one in page[name]] for name in ("parts", "others")}
     ending = re.compile("</(?=script)", re.IGNORECASE)  # a script must not end its own element
     assets = {"css": _asset("site.css"), "inlined": [ending.sub(r"<\\/", _asset(name)) for name in SCRIPTS]}
@@ -113,7 +110,7 @@ def paths_of(board: Board) -> list[str]:
 
 
 def _distinct(directory: str, names: Iterable[str]) -> list[str]:
-    """Return a path in `directory` for each name. No two paths are equal, even on file systems that ignore case."""
+    """Return a path in `directory` for each name. All paths differ, even on file systems that ignore case."""
     paths: list[str] = []
     used: set[str] = set()
     numbers: Counter[str] = Counter()  # base -> number of further paths with it; many names may share a base

@@ -17,12 +17,12 @@ from scoring import Failure
 #: Maximum number of failed calls that are shown with their output.
 N_FAILURES = 5
 
-#: Maximum number of shown cells of the deciding pair of hyperparameters (`Explanation.cells`).
+#: Maximum number of cells (`Explanation.cells`) that are shown.
 N_CELLS = 8
 
 
 def part(name: str, row: Row, insight: Insight | None) -> dict[str, Any]:
-    """Return the template's variables for a row's results on a task. `insight` explains the score, if there is any."""
+    """Return the variables for the template of a row's results on a task. `insight` explains the task's score."""
     task = row.tasks[name]
     failures = [model for model, call in task.calls.items() if isinstance(value_of(call), Failure)]
     return {
@@ -52,7 +52,10 @@ def _coloured_by(insight: Insight | None) -> str:
 
 
 def _pairs(task: OnTask) -> dict[str, Any] | None:
-    """Return a table of scores given two hyperparameters. A cell: score, share of the largest, is it the smallest?"""
+    """Return a table of the scores given two hyperparameters: a row for one, a column for the other.
+
+    A cell holds the score, its share of the largest score, and whether it is the smallest score.
+    """
     if task.score is None or not task.score.official_pairs:
         return None
     pairs = {frozenset(pair): 100 * value for pair, value in task.score.official_pairs.items()}

@@ -20,10 +20,10 @@ IN_A_ROW = (
 #: Maximum number of tasks with wide cells.
 MANY_TASKS = 8
 
-#: Widths of a task's cell, and of all other cells of a row together, in pixels.
+#: Widths in pixels: a task's cell, if there are few or many tasks, and all other cells of a row together.
 WIDE_CELL, NARROW_CELL, OTHER_CELLS = 72, 46, 620
 
-#: Stands for a missing value; other formats have a hyphen.
+#: Text for a missing value; other formats have a hyphen.
 DASH = "\N{EN DASH}"
 
 #: Filters of the table: CSS class of the rows that a filter shows -> name of the filter.
@@ -37,7 +37,7 @@ FILTERS = {
 
 
 def table(board: Board, pages: Sequence[str], on_front: Sequence[bool]) -> dict[str, Any]:
-    """Return the template's variables. `on_front` says which rows are on the Pareto front of score and time."""
+    """Return the variables for the table's template. `on_front`: is a row on the Pareto front of score and time?"""
     in_a_row = {column.key for column in IN_A_ROW} | {columns.TASK_SCORE.key_on(task) for task in board.tasks}
     more = [column for column in board.columns if column.key not in in_a_row]
     chances = [task.chance.excess for row in board.rows for task in row.tasks.values() if task.chance is not None]
@@ -82,7 +82,6 @@ def _looks(board: Board, on_front: Sequence[bool]) -> list[list[str]]:
 
 
 def _row(row: Row, page: str, most: float) -> dict[str, Any]:
-    """Return the template's variables for a row. `most` is the table's largest score above chance: the darkest cell."""
     standing = row.standing
     return {
         "row": row,
@@ -121,7 +120,6 @@ def _shown(text: str) -> str:
 
 
 def _yardsticks(board: Board) -> list[dict[str, Any]]:
-    """Return a row for each yardstick that has a score on at least one task, such as the noisy oracle."""
     fits, rows = board.hyperparameters, []
     for name, about, yardstick in (
         ("noisy oracle", "oracle", board.oracle),

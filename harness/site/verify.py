@@ -25,7 +25,7 @@ from harness.text import cut
 
 BOARD = "leaderboard.json"
 
-#: Maximum relative difference of two unrounded numbers that count as equal.
+#: Unrounded numbers with at most this relative difference are equal.
 ROUNDING = 1e-9
 
 #: Minimum number of digits of a number that was not rounded for readers.
@@ -37,20 +37,20 @@ _NUMBER = re.compile(r"(?<![0-9])-?[0-9]+\.[0-9]+(?:e[+-]?[0-9]+)?")
 
 @dataclass(frozen=True)
 class Verified:
-    """The result of comparing a site with a second site, which is computed from the data of the first."""
+    """The result of comparing a site with the site that is computed from its data."""
 
     differences: tuple[str, ...]  #: a line for each difference; empty if the site equals the computed site
     head: str  #: last digest of the chain of records
     n_records: int
     n_files: int  #: number of compared files
-    unchecked: tuple[str, ...]  #: files that are not compared: the preview picture, if the first page names it
+    unchecked: tuple[str, ...]  #: files that are not compared: at most the preview picture
     withheld: tuple[str, ...]  #: hidden tasks, whose results cannot be verified
 
 
 def verify_site(directory: Path | str) -> Verified:
     """Compute a site again from its data, and compare every file but `card.png`. The site may be hostile.
 
-    Raises `UserError` if the data are missing or malformed, if a record has a wrong digest, or if another version of
+    Raise `UserError` if the data are missing or malformed, if a record has a wrong digest, or if another version of
     this program made the site.
     """
     directory = Path(directory)
@@ -71,7 +71,6 @@ def verify_site(directory: Path | str) -> Verified:
 
 
 def _names_card(directory: Path) -> bool:
-    """Return whether the first page names the preview picture."""
     try:
         return b'<meta property="og:image"' in read_below(directory, "index.html", MAX_JSON)
     except UserError:
@@ -79,7 +78,7 @@ def _names_card(directory: Path) -> bool:
 
 
 def _differences(computed: Mapping[str, bytes], unchecked: Collection[str], directory: Path) -> Iterator[str]:
-    """Yield a line on the first row of the board that differs, and on each file that is different, missing or extra."""
+    """Yield a line on the first row that differs, and on each file that is different, missing or not of the site."""
     yield from _rows(computed[BOARD], directory)
     for name, content in computed.items():
         if (problem := _problem(content, directory, name)) is not None:
@@ -90,7 +89,6 @@ def _differences(computed: Mapping[str, bytes], unchecked: Collection[str], dire
 
 
 def _rows(computed: bytes, directory: Path) -> Iterator[str]:
-    """Yield a line on the first row of the board that differs, or nothing."""
     try:
         found = parse_json(_read(directory, BOARD, computed))["rows"]
         pairs = list(zip(json.loads(computed)["rows"], found, strict=False))
@@ -141,7 +139,7 @@ def _read(directory: Path, name: str, expected: bytes) -> bytes:
 
 
 def _same(expected: str, found: str) -> bool:
-    """Whether two texts are equal, except for numbers that differ by rounding."""
+    """Whether two texts are equal up to the rounding of numbers."""
     if expected == found:
         return True
     pairs = zip(_NUMBER.findall(expected), _NUMBER.findall(found), strict=False)

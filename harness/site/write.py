@@ -11,16 +11,15 @@ from harness.site.data import SiteData
 from harness.site.files import SETTINGS, to_files
 from harness.site.pages import make_site, render_report, render_site
 
-#: Further names that an earlier site may have left in its directory. An interrupted `write_site` leaves `.new`.
+#: Names in an earlier site's directory that a new site may lack. An interrupted `write_site` leaves `.new`.
 _SOMETIMES = {"submissions", "tasks", CARD, ".new"}
 
 
 def write_site(data: SiteData, directory: Path, card: bytes | None = None) -> str:
     """Write a site to a directory, and return the last digest of its records. An earlier site there is replaced.
 
-    `card` is the preview picture of `draw_card`; without a picture, no page names it.
-
-    Raises `UserError` if the directory contains anything but a site, or cannot be written.
+    `card` is the preview picture of `draw_card`, if there is one. Raise `UserError` if the directory contains anything
+    but a site, or cannot be written.
     """
     _require_replaceable(directory)
     files, head = to_files(data)
@@ -59,7 +58,7 @@ def _require_replaceable(directory: Path) -> None:
 
 
 def _require_no_others(directory: Path, files: Collection[str]) -> None:
-    """Raise `UserError` if the directory has another file, such as `.git`: writing would delete it."""
+    """Raise `UserError` if the directory has other files, such as `.git`, which writing would delete."""
     names = {name.partition("/")[0] for name in files} | _SOMETIMES
     if directory.exists() and (others := sorted({path.name for path in directory.iterdir()} - names)):
         remedy = "move it away, or name another directory"
@@ -67,12 +66,12 @@ def _require_no_others(directory: Path, files: Collection[str]) -> None:
 
 
 def _remove(path: Path) -> None:
-    """Remove a file or directory, if it exists. Of a link, remove the link, not its target."""
+    """Remove a file or directory, if it exists. Of a link, only the link is removed."""
     shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink(missing_ok=True)
 
 
 def write_report(page: Mapping[str, Any], file: Path) -> None:
-    """Write a page of `submission_pages` to a single HTML file. Raises `UserError` if this fails."""
+    """Write a page of `submission_pages` to a single HTML file. Raise `UserError` if this fails."""
     with writing(file):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(render_report(page).encode())

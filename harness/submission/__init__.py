@@ -11,5 +11,5 @@ __all__ = [
     "find_submissions", "from_function", "names_of_files", "write_files",
 ]  # fmt: skip
 
-#: Modules for other rooms, beside the names above.
+#: Modules that other packages of `harness` may import.
 MODULES = ("installed", "name", "template")

@@ -1,4 +1,4 @@
-"""Finds the submissions that command-line arguments name: names of measures, .py files, directories and zips."""
+"""Finds the submissions that command-line arguments name: measures, .py files, directories and zips."""
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -18,11 +18,11 @@ from harness.text import is_text, printable
 
 
 def find_submission(argument: str, name: str | None = None) -> Submission:
-    """Return the submission that a command-line argument names; raises `UserError` if it does not exist.
+    """Return the submission that a command-line argument names. Raise `UserError` if it does not exist.
 
-    If a measure and a path have the same name, the argument means the measure, and `./name` means the path. The name of
-    a measure with parameters is the whole text, `name:parameter=value,...`. A path that exists but cannot be run (no
-    complexity.py, links, too large) is a submission with a `problem`. `name` overrides the name from a path's metadata.
+    If a measure and a path have the same name, the argument means the measure, and `./name` the path. A path that
+    exists but cannot be run (no complexity.py, links, too large) is a submission with a `problem`. `name` replaces the
+    name in a path's metadata.
     """
     return find_named(argument) or _find_path(argument, name)
 
@@ -53,9 +53,9 @@ def find_named(argument: str) -> Submission | None:
 def find_submissions(
     arguments: Sequence[str], names: Sequence[str] = (), note: Callable[[str], None] = lambda _: None
 ) -> list[Submission]:
-    """Return the submissions that the arguments name; raises `UserError` for two submissions with the same name.
+    """Return the submissions that the arguments name. Raise `UserError` for two submissions with the same name.
 
-    `names` has a new name for each path among the arguments, or is empty. If at least one argument is a submission,
+    `names` is empty, or has a new name for each path among the arguments. If at least one argument is a submission,
     files that are no submissions are skipped and reported to `note`.
     """
     measures = [find_named(argument) for argument in arguments]
@@ -119,12 +119,11 @@ def _notes(found: Answer) -> Iterator[str]:
 
 
 def names_of_files(arguments: Sequence[str]) -> list[str]:
-    """Return the names of the files and directories among the arguments, without reading their metadata."""
+    """Return the names of the files and directories among the arguments; their metadata are not read."""
     return [clean(_own_name(Path(one))) for one in arguments if find_named(one) is None]
 
 
 def _own_name(path: Path) -> str:
-    """Return the name of the file or directory, as the user typed it; for `complexity.py`, its directory's name."""
     named = path.parent if path.name == "complexity.py" else path
     if named.name in ("", ".."):
         named = named.resolve()

@@ -26,16 +26,16 @@ from harness.text import without_passwords
 #: Name of the function that the harness calls.
 MEASURE = "complexity"
 
-#: Types of values whose text is their source.
+#: Types of values that can be written as source.
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 
 _REMEDY = "define it in the function, or hand in a file"
 
-#: Shortens long values in notes to their beginning and end.
+#: Shortens long values in notes.
 _SHOWN = reprlib.Repr()
 _SHOWN.maxstring = _SHOWN.maxother = _SHOWN.maxlong = 40
 
-#: Bytecode instructions at the top of a module or class: those that read a name, and those that bind a name.
+#: Bytecode instructions at the top of a module or class that read a name, or bind a name.
 _READS = ("LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS")
 _BINDS = ("STORE_NAME", "DELETE_NAME")
 
@@ -45,12 +45,13 @@ def from_function(
 ) -> Submission:
     """Return the submission of a function `complexity(model, dataset)`, for instance of a notebook.
 
-    The submission contains the source of the function, and of the functions, classes and plain values that the function
-    reads as global names. Installed modules are imported. The default of `name` is the function's name; `note` receives
-    a line that lists the copied values.
+    The submission contains the source of the function, and of all functions, classes and plain values that it reads as
+    global names. Installed modules are imported. The default of `name` is the function's name. `note` receives a line
+    that lists the copied values.
 
-    Raises `UserError` if the function has no source, if it reads a value that cannot be copied or may be a secret, or
-    if the name is taken.
+    Raises:
+        UserError: the function has no source, it reads a value that cannot be copied or may be a secret, or the name is
+            taken.
     """
     if not isinstance(function, FunctionType) or not function.__name__.isidentifier():  # a lambda's name is <lambda>
         raise UserError("a submission", expected="a function defined with def, a path or a name", found=repr(function))
@@ -69,10 +70,7 @@ def from_function(
 
 
 class _Source:
-    """The source of a module, in which every name is defined before it is used.
-
-    `parts` are its imports and definitions, and `values` its plain values as `name = value`, for notes.
-    """
+    """The source of a module, in which every name is defined before it is used."""
 
     def __init__(self) -> None:
         self.parts: list[str] = []
@@ -84,7 +82,7 @@ class _Source:
         return "\n\n".join(self.parts)
 
     def add(self, name: str, value: Any) -> None:
-        """Add the definition or import of the object `value` under its name, unless the module has it already."""
+        """Add the definition or import of the object `value` under its name, unless the module already has it."""
         if name in self._known:
             if self._known[name] is not value:
                 raise UserError(f"{name}: names two different objects in these functions", remedy="rename one")
@@ -132,7 +130,6 @@ class _Source:
 
 
 def _source_of(name: str, value: Any) -> str:
-    """Return the source of a plain value; raises `UserError` for a number with more digits than Python writes."""
     if isinstance(value, float | complex) and not cmath.isfinite(value):
         return f"{type(value).__name__}({str(value)!r})"
     try:
@@ -148,7 +145,7 @@ def _is_imported(value: Any) -> bool:
 
 
 def _is_installed(module: ModuleType) -> bool:
-    """Whether a module belongs to Python or to an installed package, so that every sandbox can import the module."""
+    """Whether a module belongs to Python or an installed package, so that every sandbox can import it."""
     if module.__name__ in sys.builtin_module_names:
         return True
     if module.__name__ == "__main__":  # a notebook or a script
@@ -159,7 +156,7 @@ def _is_installed(module: ModuleType) -> bool:
 
 
 def _global_names(code: CodeType) -> Iterator[str]:
-    """Yield the global names that code reads before it binds them itself; builtins such as `len` are included."""
+    """Yield the global names and builtins that code reads before it binds the name itself."""
     bound: set[str] = set()
     for instruction in dis.get_instructions(code):
         name = instruction.argval

@@ -29,7 +29,7 @@ READ = (
 #: Program of the process that looks for a flaw in the source at its standard input.
 FIND_FLAW = "from harness.inspector.flaw import main; main()"
 
-#: Options of the interpreter: no installed packages, since importing them would take longer than the reading.
+#: Options of the interpreter: without installed packages, since importing them takes longer than reading.
 OPTIONS = ("-S",)
 
 
@@ -38,7 +38,7 @@ class NotASubmissionError(UserError):
 
 
 def is_there(path: Path) -> bool:
-    """Whether a file, directory or link exists; raises `UserError` if the user may not read its directory."""
+    """Whether a file, directory or link exists. Raise `UserError` if the user may not read its directory."""
     try:
         path.lstat()
     except PermissionError as error:
@@ -49,9 +49,9 @@ def is_there(path: Path) -> bool:
 
 
 def inspect(path: Path) -> Answer:
-    """Return the files and metadata of the .py file, directory or zip at `path`, and the problem if it cannot be run.
+    """Return the files and metadata of the .py file, directory or zip at `path`, and why it cannot be run, if so.
 
-    Raises `UserError` if `path` is a link or another kind of file, or the system refuses to read a file.
+    Raise `UserError` if `path` is a link or another kind of file, or if the system refuses to read a file.
     """
     refuse_link(path)
     try:
@@ -72,7 +72,7 @@ def inspect(path: Path) -> Answer:
 
 
 def find_problem(submission: Submission) -> str | None:
-    """Return the file and the reason if it is certain that no call of a submission can succeed; otherwise None."""
+    """Return the file, and the reason why no call of a submission can succeed; None if calls may succeed."""
     if submission.is_baseline:
         return None
     if submission.problem is not None:
@@ -82,7 +82,7 @@ def find_problem(submission: Submission) -> str | None:
 
 
 def find_flaw(source: bytes) -> str:
-    """Return a flaw in a measure's source, found without running it; an empty text if no flaw is found in time."""
+    """Return a flaw in a measure's source, found without running it; "" if no flaw is found in time."""
     command = children.harness_interpreter(FIND_FLAW, options=OPTIONS)
     try:
         done = children.run(command, _environment(), seconds=WALL_S, content=source)
@@ -93,7 +93,6 @@ def find_flaw(source: bytes) -> str:
 
 
 def _kind(path: Path) -> str:
-    """Return the kind of submission at a path, as `READ` expects it; raises `NotASubmissionError`."""
     if path.is_dir() and not is_leftover(path.name):
         return "folder"
     if path.suffix not in (".py", ".zip"):
@@ -103,7 +102,7 @@ def _kind(path: Path) -> str:
 
 
 def _ask(kind: str, path: Path) -> Answer:
-    """Return the answer of the process that reads `path`; raises `AnswerError` if the process ends without it."""
+    """Return the answer of the process that reads `path`. Raise `AnswerError` if it ends without an answer."""
     arguments = str(Path(yaml.__file__).parents[1]), kind, str(path)
     command = children.harness_interpreter(READ, *arguments, options=OPTIONS)
     with children.popen(command, _environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
@@ -130,9 +129,9 @@ def _environment() -> dict[str, str]:
 
 
 def _receive(process: children.Child) -> bytes:
-    """Return the output of the process; raises `AnswerError` if the output takes too long or is too large.
+    """Return the output of the process. Raise `AnswerError` if the output takes too long or is too large.
 
-    A thread reads it, so that the time limit holds even on Windows, and if a child process keeps the pipe open.
+    A thread reads the output, so that the time limit holds even on Windows, and if a child process keeps the pipe open.
     """
     assert process.stdout is not None
     source, content = os.dup(process.stdout.fileno()), bytearray()  # a copy that the thread closes

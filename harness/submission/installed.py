@@ -1,7 +1,6 @@
 """Finds the measures that other installed packages announce by entry points.
 
-The harness imports nothing from such a package. A sandbox imports the measure by name, as for a participant's
-submission.
+The harness imports nothing from such a package. A sandbox imports the measure by name, like a participant's submission.
 """
 
 import functools
@@ -47,7 +46,7 @@ def installed_measures() -> tuple[InstalledMeasure, ...]:
 
 
 def find_installed(name: str) -> Submission | None:
-    """Return the installed measure `name` as a submission, or None; raises `UserError` if the measure cannot be run."""
+    """Return the installed measure `name` as a submission, or None. Raise `UserError` if it cannot be run."""
     measure = next((one for one in installed_measures() if one.name == name), None)
     if measure is None:
         return None
@@ -90,7 +89,7 @@ def _problem(entry: metadata.EntryPoint, distribution: metadata.Distribution) ->
 
 
 def _files(distribution: metadata.Distribution, module: str) -> list[metadata.PackagePath]:
-    """Return the files of the package `a` for a module `a.b.c` in a distribution, without compiled files."""
+    """Return a distribution's files of the package `a` for a module `a.b.c`, without compiled files."""
     top = module.partition(".")[0]
     files = distribution.files or ()
     return sorted(file for file in files if file.parts[0].partition(".")[0] == top and file.suffix != ".pyc")

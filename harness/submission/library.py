@@ -1,4 +1,4 @@
-"""Makes submissions from the library's measures, each with the library's files that the measure imports."""
+"""Makes submissions from the library's measures, each with the files of the library that it imports."""
 
 import ast
 import functools
@@ -15,9 +15,9 @@ _SPECIFICATION = re.compile(rf"[A-Za-z0-9_.+:=,-]{{1,{MAX_NAME}}}")
 
 
 def find_baseline(specification: str) -> Submission | None:
-    """Return the baseline `name` or `name:parameter=value,...` as a submission; None if there is no such baseline.
+    """Return the library's measure `name` or `name:parameter=value,...` as a submission; None if it does not exist.
 
-    The submission's name is the specification, with `True` in place of `true`. Raises `UserError` for an unknown
+    The submission's name is the specification, with `True` in place of `true`. Raise `UserError` for an unknown
     parameter, or for a value of another type than the parameter's default.
     """
     import baselines  # here, because it imports all measures
@@ -44,7 +44,6 @@ def find_baseline(specification: str) -> Submission | None:
 
 @functools.cache
 def _files_of(family: str) -> dict[str, bytes]:
-    """Return path -> source of a family's package, of the packages that it imports, and of the packages of `COMMON`."""
     from baselines.core.families import COMMON
 
     packages, waiting = set(), {family, *COMMON}
@@ -72,7 +71,7 @@ def _imports(package: str) -> frozenset[str]:
 
 @functools.cache
 def _library() -> dict[str, bytes]:
-    """Return path -> source of the library's modules, read only once, so that all measures have the same version."""
+    """Return path -> source of the library's modules, read only once so that all measures have the same version."""
     import baselines
 
     package = Path(baselines.__file__).parent

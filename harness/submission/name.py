@@ -8,7 +8,7 @@ from harness.names import alike
 #: Maximum length of a name, and of a baseline's name with its parameters.
 MAX_NAME = 80
 
-#: Names of a board's rows for comparison, which are computed from the generalization gaps themselves.
+#: Names of a board's reference rows, which are computed from the generalization gaps themselves.
 REFERENCES = ("noisy_oracle", "hyperparameters")
 
 ALLOWED = f"at most {MAX_NAME} ASCII letters, digits, spaces and . _ + -, the first a letter, a digit or _"
@@ -24,14 +24,14 @@ def is_name(text: str) -> bool:
 def clean(text: str) -> str:
     """Return the text as a valid name, with `_` in place of every character that is not allowed.
 
-    The name cannot imitate another name by letters of another alphabet, start a formula, or control a terminal.
+    The name can imitate no other name by letters of another alphabet, start no formula, and control no terminal.
     """
     name = re.sub(r"[^A-Za-z0-9_.+ -]", "_", text.strip())[:MAX_NAME].rstrip()
     return re.sub(r"^[^A-Za-z0-9_]", "_", name) or "unnamed"
 
 
 def taken(name: str) -> str | None:
-    """Return the reason why a name is reserved, a clause for messages; None for a free name.
+    """Return why a name is reserved, as a clause for messages; None for a free name.
 
     A name is reserved if it resembles the name of a measure or of a reference row, as `VC-dim` resembles `vc_dim`.
     """

@@ -25,7 +25,7 @@ class Metadata:
 
     @classmethod
     def from_texts(cls, found: Mapping[str, str]) -> Self:
-        """Return the metadata with the texts (key -> text) that `harness.inspector` has found."""
+        """Return the metadata from the texts that `harness.inspector` has found (key -> text)."""
         about = About.from_texts(*(found.get(key, "") for key in ("team", "description", "paper")))
         runtime = "keras2" if found.get("keras") == "2" else found.get("runtime") or None
         return cls(found.get("name", ""), about, runtime=runtime, deterministic=found.get("deterministic") == "true")
@@ -33,7 +33,7 @@ class Metadata:
 
 @dataclass(frozen=True)
 class Submission:
-    """A submission with all its files in memory, so that exactly the digested files run."""
+    """A submission with all its files in memory, so that exactly the files with its digest run."""
 
     name: str
     files: dict[str, bytes] = field(repr=False)  #: relative path -> content
@@ -52,7 +52,7 @@ class Submission:
 
     @property
     def measure_file(self) -> str:
-        """The place of complexity.py for messages: its path, or the zip, function or measure that contains it."""
+        """The place of complexity.py, for messages: its path, or the zip, function or measure that contains it."""
         path = Path(self.source)
         if path.is_dir():
             return str(path / "complexity.py")

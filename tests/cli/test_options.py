@@ -106,3 +106,17 @@ def test_the_environment_is_used_and_the_command_line_goes_before_it(
     assert pgdl("score", "--tasks", folder / "elsewhere").code == 2
     monkeypatch.setenv("PGDL_TASK", "toy other")
     assert "no task 'other'" in pgdl("score").err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["ci", "--min-score", "nan"],
+        ["invariance", "toy", "--least-accuracy", "nan"],
+        ["testbed", "toy", "--data", "digits", "--lambda", "nan"],
+    ],
+)
+def test_a_number_in_a_range_is_a_number(arguments: list[str], folder: Path, pgdl: Pgdl) -> None:
+    done = pgdl(*arguments)
+    assert done.code == 2
+    assert "expected a number, found 'nan'" in done.err

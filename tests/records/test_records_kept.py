@@ -80,13 +80,6 @@ def test_a_value_keeps_all_its_digits(value: float, location: str) -> None:
     assert row.value.hex() == value.hex()
 
 
-def test_a_failed_call_has_no_value(location: str) -> None:
-    with Records(location) as records:
-        records.add(evaluation(outcome=Outcome.INFRA_ERROR, message="the sandbox did not start"))
-    (row,) = stored(location)
-    assert (row.outcome, row.value, row.message) == (Outcome.INFRA_ERROR, None, "the sandbox did not start")
-
-
 def test_a_row_is_on_disk_when_add_returns(location: str) -> None:
     with Records(location) as records:
         records.add(evaluation(value=7.0))
@@ -114,13 +107,6 @@ def test_only_the_keys_that_are_asked_for(location: str) -> None:
         ]
         assert [(row.key, row.outcome) for row in records.ended(["c", "a", "unknown"])] == [("c", "OK"), ("a", "CRASH")]
         assert (list(records.newest([])), records.ended([])) == ([], [])
-
-
-def test_a_second_run_goes_on_with_the_same_file(location: str) -> None:
-    for model in ("model_0", "model_1"):
-        with Records(location) as records:
-            records.add(evaluation(model=model))
-    assert [row.model for row in stored(location)] == ["model_0", "model_1"]
 
 
 WRITER = """

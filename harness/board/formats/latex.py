@@ -16,7 +16,7 @@ NOUNS = {"submission": "submission", "baseline": "measure"}  #: kind of a row ->
 #: Shrinks a table that is wider than the text to the width of the text.
 FITTED = "\\resizebox{\\ifdim\\width>\\textwidth\\textwidth\\else\\width\\fi}{!}{%"
 
-SAME_NUMBER = "\\addtocounter{table}{-1}"  #: gives the next part of a table the same number
+SAME_NUMBER = "\\addtocounter{table}{-1}"  #: gives the next part of a table the number of the part before
 
 #: Replacements of characters that a backslash does not escape.
 WORDS = {
@@ -66,7 +66,8 @@ def _line(texts: Sequence[str]) -> str:
 def escaped(text: str) -> str:
     """Return text on one line with LaTeX's special characters escaped, and a minus sign before a negative number.
 
-    Braces enclose a bracket or an asterisk at the beginning, which LaTeX would take for an argument of the line before.
+    A bracket or an asterisk at the beginning gets braces; otherwise LaTeX would take it for an argument of the line
+    above.
     """
     text = printable(re.sub(r"[\s\x00-\x1f\x7f]+", " ", text))
     text = re.sub(r"[\\~^<>|&%$#_{}]", lambda found: WORDS.get(found[0], f"\\{found[0]}"), text)

@@ -27,7 +27,7 @@ DRAWING = (
 #: Printed instead of the long explanations of the numbers.
 EXPLAINED = "The rule, and what the columns mean: pgdl board --explain"
 
-#: The column that says whether chance could explain the score: `could be`, `beyond`, or a dash if this is not known.
+#: Column: whether chance could explain the score (`could be`, `beyond`, or a dash if unknown).
 BESIDE_CHANCE = Column[Row](
     "beside_chance", lambda row: row.may_be_chance, title="chance", kind="text", spare=1,
     text=lambda row: beside_chance(row.may_be_chance).removesuffix(" chance") or "-",
@@ -35,7 +35,7 @@ BESIDE_CHANCE = Column[Row](
 
 
 def render(board: Board, *, wide: bool = False) -> str:
-    """Return the table and its notes; for a terminal with colours, and only the columns that fit unless `wide`."""
+    """Return the table and its notes as text; `wide` shows columns for which a terminal is too narrow."""
     console = wide_console()
     with console.capture() as capture:
         show(board, console, wide=wide)
@@ -43,7 +43,7 @@ def render(board: Board, *, wide: bool = False) -> str:
 
 
 def show(board: Board, console: Console, *, wide: bool, explain: bool = True) -> None:
-    """Print the table and its notes as in `render`; `explain=False` leaves out the explanations of the numbers."""
+    """Print the table and its notes. `explain=False` leaves out the explanations of the numbers."""
     columns = terminal_columns(board)
     fits = wide or not console.is_terminal
     shown = columns if fits else _fitting(board, columns, console.width)
@@ -69,7 +69,7 @@ def show(board: Board, console: Console, *, wide: bool, explain: bool = True) ->
 def terminal_columns(board: Board) -> list[Column[Row]]:
     """Return the columns in the order of the terminal: drawn interval, chance and tasks follow the score.
 
-    On a board of a single task, the task's column is left out: its score is the score of the row.
+    On a board of one task, the column of the task is left out: its score is the row's score.
     """
     found = board.columns
     keys = {c.TASK_SCORE.key_on(task) for task in board.tasks}

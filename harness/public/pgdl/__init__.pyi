@@ -45,6 +45,7 @@ from harness.api.testbeds import TestbedResult as TestbedResult
 from harness.api.testbeds import testbed as testbed
 from harness.api.torch_tasks import TorchModel as TorchModel
 from harness.api.torch_tasks import import_torch as import_torch
+from harness.ci.rules import Rules as Rules
 from harness.codabench.bundle import write_bundle as write_bundle
 from harness.codabench.competition import read_competition as read_competition
 from harness.codabench.ingestion import ingest as ingest
