@@ -2,7 +2,7 @@
 
 import pytest
 import tensorflow as tf
-from measure_values import DEMO, N_EXAMPLES, read_dataset, read_model
+from measure_values import N_EXAMPLES
 
 import baselines
 from baselines.core.work import Passes, Sizes, passes_of
@@ -10,7 +10,7 @@ from baselines.network import Network
 
 pytestmark = pytest.mark.rest
 
-MODEL, N_CLASSES = "model_21", 10
+N_CLASSES = 10
 
 #: Forward passes over their sample that cheap measures make at most.
 FEW = 3
@@ -22,11 +22,6 @@ CHEAP = {
     for name, one in baselines.MEASURES.items()
     if one.is_cheap and not name.endswith("_op")
 }.values()
-
-
-@pytest.fixture(scope="module")
-def subject():
-    return read_model(DEMO / MODEL), read_dataset(DEMO / "dataset_1" / "train")
 
 
 @pytest.fixture
