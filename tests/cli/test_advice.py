@@ -31,6 +31,7 @@ PRINTED_BY = {
     "api/scores.py": ("score",),
     "api/submissions.py": ("run",),
     "api/tally.py": ("run", "compare"),
+    "board/advice.py": ("check",),
     "board/formats/table.py": ("board",),
     "board/leaderboard.py": RUNS,
     "codabench/platform.py": ("codabench collect", "codabench submissions", "codabench publish"),
