@@ -1,8 +1,8 @@
-"""The optional file `metadata` of a submission: lines `key: value`, a subset of YAML without computed values.
+"""The optional file `metadata` of a submission: lines `key: value`, in a subset of YAML.
 
-Every value is literal text, without numbers, dates, tags, anchors or merges. Only `name`, `runtime`, `keras` and
-`deterministic` have an effect, so only lines with these keys are refused if malformed. Other content is accepted, such
-as the metadata of the competition of 2020, and prose.
+Every value is literal text, without numbers, dates, tags, anchors or merges. Only the keys `name`, `runtime`, `keras`
+and `deterministic` have an effect, so a malformed line is refused only if it has one of these keys. All else is
+accepted, such as prose, or the metadata of the competition of 2020.
 """
 
 import io
@@ -20,13 +20,13 @@ from harness.inspector.keys import CHOICES, FILE_NAMES, KEYS
 #: Maximum size of the file in bytes.
 MAX_BYTES = 64 * 1024
 
-#: Maximum depth of nested lists and mappings, which values of known keys never contain.
+#: Maximum depth of nested lists and mappings. Values of known keys have none.
 MAX_DEPTH = 20
 
-#: Keys that determine the name of a submission, or how the submission is run.
+#: Keys that affect the name of a submission, or how it is run.
 DECIDING = ("name", *CHOICES)
 
-#: A line with a key of `DECIDING` in a file that is not valid YAML.
+#: A line with a key of `DECIDING`, in a file that is not valid YAML.
 _DECIDES = re.compile(rb"""^[ \t{,-]*["']?(?:name|runtime|keras|deterministic)["']?[ \t]*:""", re.MULTILINE)
 
 
@@ -35,7 +35,7 @@ class _MalformedError(Exception):
 
 
 def read_metadata(files: Mapping[str, bytes]) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Return known key -> value, and some unknown keys. Raise `SubmissionError` if a key of `DECIDING` is malformed."""
+    """Return known key -> value, and some unknown keys. A malformed file with a key in `DECIDING` is refused."""
     file = next((name for name in FILE_NAMES if name in files), None)
     if file is None:
         return {}, ()
@@ -82,7 +82,7 @@ def _known_keys(file: str, content: bytes) -> tuple[dict[str, str], tuple[str, .
 
 
 def _pairs(events: Iterator[Any]) -> Iterator[tuple[Any, Any]]:
-    """Yield the first YAML event of each key and of its value; nothing for an empty file."""
+    """Yield the first YAML event of each key and of its value. Yield nothing for an empty file."""
     next(events)  # the start of the stream
     if isinstance(next(events), yaml.StreamEndEvent):
         return

@@ -127,7 +127,9 @@ def _ask(kind: str, path: Path) -> Answer:
 
 
 def _environment() -> dict[str, str]:
-    return {"SYSTEMROOT": os.environ["SYSTEMROOT"]} if os.name == "nt" else {}
+    if os.name == "nt":
+        return {"SYSTEMROOT": os.environ["SYSTEMROOT"]}
+    return {"LD_LIBRARY_PATH": os.pathsep.join(children.own_libraries())}
 
 
 def _receive(process: children.Child) -> bytes:

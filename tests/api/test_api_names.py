@@ -3,14 +3,20 @@
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from typing import Any
 
 import click
 import numpy as np
 import pytest
+from kept_notes import Notes
 
 import pgdl
+from harness.api.execution import prepare
+from harness.api.progress import SILENT
+from harness.api.submissions import find
 from harness.cli import options
+from harness.configuration import UNSANDBOXED
 from harness.errors import UserError
 from pgdl import Execution
 
@@ -45,9 +51,15 @@ def test_mistakes_are_one_line(settings: dict[str, Any], problem: str) -> None:
     assert "\n" not in str(raised.value)
 
 
-def test_numbers_of_numpy_are_numbers() -> None:
-    chosen = Execution(time_limit_s=np.float32(5), seed=np.int64(3), workers=np.int8(1))
-    assert (chosen.time_limit_s, chosen.seed, chosen.workers) == (5, 3, 1)
+@pytest.mark.parametrize("seconds", [5, np.float32(5)])
+def test_numbers_of_numpy_are_numbers(seconds: Any) -> None:
+    """Other types would make another configuration of the same settings, or none."""
+    numbers: dict[str, Any] = {"seed": np.int64(3), "workers": np.int8(1), "memory_bytes": np.int64(2**30)}
+    chosen = Execution(time_limit_s=seconds, unsafe_no_sandbox=True, **numbers)
+    settings, executor = prepare(chosen, [], SILENT)
+    found = settings.configuration("tensorflow", UNSANDBOXED, "")
+    assert found.id == replace(found, time_limit_s=5.0, run_seed=3, memory_limit_bytes=2**30).id
+    assert executor.workers == 1
 
 
 @pytest.mark.parametrize("given", [[], None, 3, b"mine.py", [None], {}])
@@ -64,10 +76,19 @@ def test_one_submission_is_checked_at_a_time() -> None:
         pgdl.check(several)
 
 
-@pytest.mark.parametrize(("given", "problem"), [("no_such", "no measure"), ("vc_dim:image_side=8", "a name alone")])
-def test_a_forecast_of_costs_takes_names(given: str, problem: str) -> None:
+@pytest.mark.parametrize(
+    ("function", "name", "problem"),
+    [
+        (pgdl.forecast_costs, "no_such", "no measure"),
+        (pgdl.forecast_costs, "vc_dim:image_side=8", "a name alone"),
+        (pgdl.measure, "unknown", "no measure"),
+        (pgdl.measure, "cheap", "no measure"),
+        (pgdl.measure, "jacobian_norm:unknown=1", "unknown"),
+    ],
+)
+def test_other_names_of_measures_are_refused(function: Any, name: str, problem: str) -> None:
     with pytest.raises(UserError, match=problem):
-        pgdl.forecast_costs(given)
+        function(name)
 
 
 def test_the_command_line_has_the_same_defaults(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,17 +105,21 @@ def test_the_command_line_has_the_same_defaults(monkeypatch: pytest.MonkeyPatch)
     assert command.main([], standalone_mode=False) == {"execution": Execution()}
 
 
-def test_every_public_name_is_there() -> None:
+def test_every_public_name_is_there_after_milliseconds() -> None:
     assert all(getattr(pgdl, name) is not None for name in dir(pgdl))
-
-
-def test_it_is_imported_in_milliseconds() -> None:
     program = "import pgdl, sys; print(*(name for name in sys.modules if name.split('.')[0] in {'harness', 'numpy'}))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "\n"
 
 
-@pytest.mark.parametrize("name", ["unknown", "cheap", "jacobian_norm:unknown=1"])
-def test_a_measure_of_an_unknown_name_is_refused(name: str) -> None:
-    with pytest.raises(pgdl.UserError):
-        pgdl.measure(name)
+SCALE, NAME = 3.0, "a text"
+
+
+def scaled(model: Any, dataset: Any) -> float:
+    return SCALE * len(NAME)
+
+
+def test_values_that_come_with_a_function_are_told_as_soon_as_it_is_read() -> None:
+    notes = Notes()
+    find(scaled, ["another name"], notes)
+    assert notes.lines == ["another name takes along: NAME = 'a text', SCALE = 3.0"]

@@ -18,12 +18,15 @@ def model() -> Any:
     return keras.Sequential([keras.Input((8, 8, 1)), layers.Flatten(), layers.Dense(4)])
 
 
-def test_arrays_and_datasets_give_the_same_value(model: Any) -> None:
+def test_arrays_and_datasets_give_the_same_value_and_a_name_is_a_list_of_one(model: Any) -> None:
     import tensorflow as tf
 
     measure = pgdl.measure("jacobian_norm")
     dataset = tf.data.Dataset.from_tensor_slices((X, Y))
     assert measure(model, (X, Y)) == measure(model, [X, Y]) == measure(model, dataset) > 0
+    assert pgdl.measures(model, (X, Y), "num_params") == pgdl.measures(model, (X, Y), ["num_params"])
+    with pytest.raises(pgdl.UserError, match="no task 'digits'"):
+        pgdl.compare("num_params", tasks_dir="task_data", task_names="digits")
 
 
 @pytest.mark.parametrize(
@@ -89,9 +92,3 @@ def test_a_problem_is_told_without_the_class_of_its_error(model: Any) -> None:
 def test_what_is_no_keras_model_is_refused(model: object) -> None:
     with pytest.raises(pgdl.UserError, match=r"model: expected a Keras model or a torch\.nn\.Module, found"):
         pgdl.measure("num_params")(model, (X, Y))
-
-
-def test_a_single_name_is_a_list_of_one(model: Any) -> None:
-    assert pgdl.measures(model, (X, Y), "num_params") == pgdl.measures(model, (X, Y), ["num_params"])
-    with pytest.raises(pgdl.UserError, match="no task 'digits'"):
-        pgdl.compare("num_params", tasks_dir="task_data", task_names="digits")

@@ -10,30 +10,24 @@ from written_twice import IMAGES, Written, answered, chain, drawn, graph, plain,
 
 
 def dense_as_convolution():
-    def same():
-        return chain(
+    return written(
+        plain,
+        lambda: chain(
             layers.Conv2D(5, 3, activation="relu"), layers.Conv2D(6, 3, 2, "same", activation="relu"),
             layers.Conv2D(12, 3, activation="relu"), layers.Conv2D(3, 1), layers.Flatten(),
-        )  # fmt: skip
-
-    def translate(arrays):
-        return [
+        ),
+        lambda arrays: [
             *arrays[:4], arrays[4].reshape(3, 3, 6, 12), arrays[5], arrays[6][None, None], arrays[7],
-        ]  # fmt: skip
-
-    return written(plain, same, translate)
+        ],
+    )  # fmt: skip
 
 
 def channels_first():
-    def same():
-        return chain(
-            layers.Permute((3, 1, 2)),
-            layers.Conv2D(5, 3, activation="relu", data_format="channels_first"),
-            layers.Conv2D(6, 3, 2, "same", activation="relu", data_format="channels_first"),
-            layers.Permute((2, 3, 1)), layers.Flatten(), layers.Dense(12, "relu"), layers.Dense(3),
-        )  # fmt: skip
-
-    return written(plain, same)
+    return written(plain, lambda: chain(
+        layers.Permute((3, 1, 2)), layers.Conv2D(5, 3, activation="relu", data_format="channels_first"),
+        layers.Conv2D(6, 3, 2, "same", activation="relu", data_format="channels_first"), layers.Permute((2, 3, 1)),
+        layers.Flatten(), layers.Dense(12, "relu"), layers.Dense(3),
+    ))  # fmt: skip
 
 
 def separable():
@@ -68,34 +62,28 @@ def batch_norm_folded():
 
 
 def one_dimension():
-    def make(rank):
-        front = {1: [layers.Reshape((8, 8))], 2: [], 3: [layers.Reshape((1, 8, 1, 8))]}[rank]
-        front = [layers.Reshape((8, 1, 8))] if rank == 2 else front
+    def make(rank, front, pad):
         conv, pool = getattr(layers, f"Conv{rank}D"), getattr(layers, f"MaxPooling{rank}D")
-        size = {1: 3, 2: (3, 1), 3: (1, 3, 1)}[rank]
-        window = {1: 2, 2: (2, 1), 3: (1, 2, 1)}[rank]
         return lambda: chain(
-            *front, conv(6, size, activation="relu"), pool(window), conv(5, size, padding="same", activation="relu"),
-            layers.Flatten(), layers.Dense(3),
+            layers.Reshape(front), conv(6, (3, *pad), activation="relu"), pool((2, *pad)),
+            conv(5, (3, *pad), padding="same", activation="relu"), layers.Flatten(), layers.Dense(3),
         )  # fmt: skip
 
     def translate(arrays):
         return [a[:, None] if a.ndim == 3 else a for a in arrays]
 
-    return written(make(1), make(2), translate)
+    return written(make(1, (8, 8), ()), make(2, (8, 1, 8), (1,)), translate)
 
 
 def three_dimensions():
-    def make(rank):
-        conv = getattr(layers, f"Conv{rank}D")
-        size = {2: (3, 3), 3: (1, 3, 3)}[rank]
-        front = [layers.Reshape((1, 8, 8, 1))] if rank == 3 else []
+    def make(conv, size, *front):
         return lambda: chain(
             *front, conv(6, size, activation="relu"), conv(5, size, activation="relu"), layers.Flatten(),
             layers.Dense(3),
         )  # fmt: skip
 
-    return written(make(3), make(2), lambda arrays: [a[0] if a.ndim == 5 else a for a in arrays])
+    flat, deep = make(layers.Conv2D, 3), make(layers.Conv3D, (1, 3, 3), layers.Reshape((1, 8, 8, 1)))
+    return written(deep, flat, lambda arrays: [a[0] if a.ndim == 5 else a for a in arrays])
 
 
 def depthwise():
@@ -190,31 +178,26 @@ def attention():
         scores = layers.Softmax()(layers.Rescaling(0.5)(layers.Dot(2)([query, key])))
         return layers.Dense(8)(layers.Dot((2, 1))([scores, value]))
 
-    def make(kind):
+    def make(attend):
         def build(source):
             x = layers.Reshape((8, 8))(source)
-            y = layers.MultiHeadAttention(1, 4)(x, x) if kind == "layer" else attend(x)
-            x = layers.Add()([x, y])
+            x = layers.Add()([x, attend(x)])
             return layers.Dense(3)(layers.GlobalAveragePooling1D()(layers.Dense(7, "gelu")(x)))
 
         return lambda: graph(build)
 
     def translate(arrays):
-        found = [a.reshape(8, 4) if a.shape == (8, 1, 4) else a for a in arrays]
-        found = [a.reshape(4, 8) if a.shape == (1, 4, 8) else a for a in found]
-        return [a.reshape(4) if a.shape == (1, 4) else a for a in found]
+        shapes = {(8, 1, 4): (8, 4), (1, 4, 8): (4, 8), (1, 4): (4,)}
+        return [array.reshape(shapes.get(array.shape, array.shape)) for array in arrays]
 
-    return written(make("layer"), make("apart"), translate)
+    return written(make(lambda x: layers.MultiHeadAttention(1, 4)(x, x)), make(attend), translate)
 
 
 def idle_in_front():
-    def same():
-        return chain(
-            layers.RandomFlip(), layers.GaussianNoise(1.0), *plain().layers[:-1], layers.Dropout(0.5),
-            layers.Dense(3, name="weight_decay_0.1"), layers.Activation("linear", dtype="float64"),
-        )  # fmt: skip
-
-    return written(plain, same)
+    return written(plain, lambda: chain(
+        layers.RandomFlip(), layers.GaussianNoise(1.0), *plain().layers[:-1], layers.Dropout(0.5),
+        layers.Dense(3, name="weight_decay_0.1"), layers.Activation("linear", dtype="float64"),
+    ))  # fmt: skip
 
 
 def mixed_precision():
@@ -231,12 +214,10 @@ def mixed_precision():
 
 def low_rank():
     model, other = drawn(plain()), plain()
-    data = dataset(IMAGES, answered(model, IMAGES))
+    data, rng = dataset(IMAGES, answered(model, IMAGES)), np.random.default_rng(0)
     other.set_weights(model.get_weights())
     for layer in other.layers[:2]:
         layer.enable_lora(2, lora_alpha=3.0)
-    for layer in other.layers[:2]:
-        rng = np.random.default_rng(0)
         for factor, size in ((layer.lora_kernel_a, 1.0), (layer.lora_kernel_b, 0.1)):
             factor.assign(size * rng.normal(size=factor.shape))
     for one, own in zip(model.layers, other.layers, strict=True):
@@ -327,13 +308,10 @@ def recurrent(kind="LSTM"):
 
 
 def one_logit():
-    def same():
-        return plain(layers.Dense(1, "sigmoid"))
-
-    model, other = drawn(plain(layers.Dense(1))), same()
+    model, other = drawn(plain(layers.Dense(1))), plain(layers.Dense(1, "sigmoid"))
+    data = dataset(IMAGES, np.arange(60) % 2)
     other.set_weights(model.get_weights())
     other.initial_weights = model.initial_weights
-    data = dataset(IMAGES, np.arange(60) % 2)
     return Written(model, data, other, data)
 
 
@@ -355,11 +333,8 @@ def rescaled_inputs():
     def make(front):
         return lambda: chain(front(), *plain().layers)
 
-    return written(
-        make(lambda: layers.Rescaling(1 / 255)),
-        make(lambda: layers.Normalization(mean=0.0, variance=255.0**2)),
-        inputs=255 * IMAGES,
-    )
+    by_variance = make(lambda: layers.Normalization(mean=0.0, variance=255.0**2))
+    return written(make(lambda: layers.Rescaling(1 / 255)), by_variance, inputs=255 * IMAGES)
 
 
 def constants():
@@ -383,11 +358,7 @@ def constants():
 
 def constants_in_front():
     """Images, and bytes that the network rescales."""
-
-    def make(*front):
-        return lambda: chain(*front, *plain().layers)
-
-    found = written(make(), make(layers.Rescaling(1 / 127.5, -1.0)), inputs=2 * IMAGES - 1)
+    found = written(plain, lambda: chain(layers.Rescaling(1 / 127.5, -1.0), *plain().layers), inputs=2 * IMAGES - 1)
     labels = [label for _, label in found.data.as_numpy_iterator()]
     return Written(found.model, found.data, found.other, dataset(255 * IMAGES, labels))
 

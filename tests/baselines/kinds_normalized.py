@@ -2,7 +2,7 @@
 
 import numpy as np
 import tensorflow as tf
-from small_networks import dataset, layers
+from small_networks import dataset, layers, sequential
 from written_twice import IMAGES, Written, answered, drawn
 
 #: By how much numbers in front of a normalization, and those behind it, are larger in the rewritten network.
@@ -62,7 +62,7 @@ def grouped(rewritten):
 
 def unit(rewritten):
     front = [layers.Flatten(), layers.Dense(16, name="front"), layers.UnitNormalization(), layers.Dense(16, "relu")]
-    return tf.keras.Sequential([tf.keras.Input((8, 8, 1)), *front, layers.Dense(3)])
+    return sequential((8, 8, 1), *front, layers.Dense(3))
 
 
 BUILDERS = {
@@ -78,17 +78,14 @@ BUILDERS = {
 def factor(layer, path, array):
     """The factor of an array of weights."""
     of_output = "attention_output" in path or layer.startswith("front")
-    found = np.ones(array.shape[-1])
-    if of_output:
-        found = found * FRONT
+    found = np.full(array.shape[-1], FRONT if of_output else 1.0)
     if "groups" in layer:
         found = np.where(np.arange(len(found)) < len(found) / 2, 3.7, 0.4)
     if layer.startswith("norm"):
         found = found * BEHIND
-    if not of_output and path.endswith("kernel") and layer.startswith(("attention", "behind")):
-        found = found / BEHIND
-    if layer == "takes" and path.endswith("kernel"):
-        found = found / FRONT
+    if path.endswith("kernel"):
+        takes_normalized = not of_output and layer.startswith(("attention", "behind"))
+        found = found / (BEHIND if takes_normalized else FRONT if layer == "takes" else 1)
     return found
 
 

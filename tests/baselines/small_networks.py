@@ -1,5 +1,7 @@
 """Networks that are small enough to compute everything about them by hand."""
 
+import itertools
+
 import numpy as np
 import tensorflow as tf
 
@@ -17,6 +19,11 @@ def images(n, *shape, seed=0):
     return np.random.default_rng(seed).random((n, *shape), np.float32)
 
 
+def sequential(shape, *parts):
+    """A network of layers that take in one another's outputs, the first of them inputs of a shape."""
+    return tf.keras.Sequential([tf.keras.Input(shape), *parts])
+
+
 def gaussian(model, seed=0):
     """The model with standard normal weights."""
     draw = np.random.default_rng(seed)
@@ -26,7 +33,7 @@ def gaussian(model, seed=0):
 
 def dense(*kernels, biases=None, activation="relu"):
     """Dense network from its kernels; the last layer gives logits."""
-    model = tf.keras.Sequential([tf.keras.Input((len(kernels[0]),))])
+    model = sequential((len(kernels[0]),))
     for i, kernel in enumerate(kernels):
         is_last = i == len(kernels) - 1
         units = np.shape(kernel)[1]
@@ -34,6 +41,17 @@ def dense(*kernels, biases=None, activation="relu"):
     pairs = zip(kernels, biases or [None] * len(kernels), strict=True)
     model.set_weights([np.asarray(array) for pair in pairs for array in pair if array is not None])
     return model
+
+
+def random_kernels(*widths, seed=1):
+    """Kernels of a dense network with these numbers of units, of outputs that are neither small nor large."""
+    draw = np.random.default_rng(seed)
+    return [draw.normal(size=shape) / np.sqrt(shape[0]) for shape in itertools.pairwise(widths)]
+
+
+def labelled(model, images):
+    """Images with the labels that the model gives them."""
+    return dataset(images, model(np.asarray(images, np.float32)).numpy().argmax(axis=1))
 
 
 #: The network T1: all values of the measures on it are known in closed form.

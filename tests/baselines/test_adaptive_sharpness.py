@@ -67,17 +67,14 @@ def test_uniform_noise_stays_in_the_box():
         average(model, data, noise="other")
 
 
-def test_each_batch_has_its_own_worst_change():
+def test_each_batch_has_its_own_worst_change_and_weighs_by_its_examples():
     """An example of each class at the same point: a change that hurts one class helps the other."""
     model, data, rho = dense([[2.0, 1.0]]), dataset([[1.0], [1.0]], [0, 1]), 0.1
     alone = worst(model, data, rho=rho, batch=1, normalize_logits=False)
     assert alone == pytest.approx((loss(0.7) - loss(1) + loss(-1.3) - loss(-1)) / 2, rel=1e-4)
     together = worst(model, data, rho=rho, batch=2, normalize_logits=False)
     assert together == pytest.approx((loss(1.3) - loss(1) + loss(-1.3) - loss(-1)) / 2, rel=1e-4)
-
-
-def test_an_incomplete_last_batch_weighs_by_its_examples():
-    """Each example alone, or two of one class together, have their own worst change; two of both classes share one."""
+    # Each example alone, or two of one class together, have their own worst change; two of both classes share one.
     model, data, rho = dense([[2.0, 1.0]]), dataset([[1.0], [1.0], [1.0]], [0, 1, 1]), 0.1
     labels = Subject(model, data).sample(1024, 0).labels
     single = {0: loss(0.7) - loss(1), 1: loss(-1.3) - loss(-1)}
@@ -140,9 +137,6 @@ def test_flat_losses_do_not_rise():
     model, data = dense([[-1.0]], [[1.0, 2.0]]), dataset(np.ones((4, 1)), np.zeros(4))  # a dead unit
     assert worst(model, data) == asam(model, data) == 0
     assert average(model, data) == pytest.approx(0, abs=1e-6)
-
-
-# Auto-PGD
 
 
 def test_checkpoints_are_those_of_the_paper():

@@ -7,7 +7,7 @@ import tensorflow as tf
 from hypothesis import given, settings
 from scipy.ndimage import sobel
 from scipy.special import softmax
-from small_networks import dataset, gaussian, images, layers
+from small_networks import dataset, gaussian, images, layers, sequential
 
 import baselines
 from baselines import MeasureUnavailable
@@ -22,16 +22,15 @@ FLIPPED, SATURATED, CROPPED, EDGES, BRIGHTER, BOTH, ERASED = range(7)
 
 def conv(shape, classes=3, seed=0, end=()):
     """A network with random weights."""
-    parts = [tf.keras.Input(shape), layers.Conv2D(4, 2), layers.ReLU(), layers.Flatten(), layers.Dense(classes), *end]
-    return gaussian(tf.keras.Sequential(parts), seed)
+    parts = [layers.Conv2D(4, 2), layers.ReLU(), layers.Flatten(), layers.Dense(classes), *end]
+    return gaussian(sequential(shape, *parts), seed)
 
 
-def linear(kernel, bias=None):
+def linear(kernel, bias=0):
     """A network of images whose logits are linear in them."""
-    kernel = np.asarray(kernel, np.float32)
-    model = tf.keras.Sequential([tf.keras.Input(kernel.shape[:3]), layers.Flatten(), layers.Dense(kernel.shape[3])])
-    bias = np.zeros(kernel.shape[3]) if bias is None else bias
-    model.set_weights([kernel.reshape(-1, kernel.shape[3]), bias])
+    *shape, classes = np.shape(kernel)
+    model = sequential(shape, layers.Flatten(), layers.Dense(classes))
+    model.set_weights([np.reshape(kernel, (-1, classes)), np.zeros(classes) + bias])
     return model
 
 
@@ -43,15 +42,11 @@ def changes(batch, seed=0):
     return [new.numpy() for new in changed(tf.constant(batch), saturations, rectangles)], saturations, rectangles
 
 
-# The changes
-
-
 @pytest.mark.parametrize("shape", SHAPES)
 def test_changes_of_images(shape):
     batch = images(6, *shape)
     found, saturations, rectangles = changes(batch)
-    assert len(found) == len(PENALTIES)
-    assert all(new.shape == batch.shape for new in found)
+    assert [new.shape for new in found] == [batch.shape] * len(PENALTIES)
     assert np.array_equal(found[FLIPPED], batch[:, :, ::-1])
     assert found[BRIGHTER] == pytest.approx(batch + 0.5)
     for channel in range(shape[-1]):
@@ -59,10 +54,10 @@ def test_changes_of_images(shape):
         assert found[EDGES][..., channel] == pytest.approx(edges, abs=1e-5)
     assert found[SATURATED] == pytest.approx(np.asarray(saturate(batch, saturations[0])))
     assert found[BOTH] == pytest.approx(np.asarray(saturate(batch[:, :, ::-1], saturations[1])))
-    for old, new, (top, left, bottom, right) in zip(batch, found[ERASED], rectangles, strict=True):
-        expected = old.copy()
-        expected[top:bottom, left:right] = 0
-        assert np.array_equal(new, expected)
+    expected = batch.copy()
+    for new, (top, left, bottom, right) in zip(expected, rectangles, strict=True):
+        new[top:bottom, left:right] = 0
+    assert np.array_equal(found[ERASED], expected)
 
 
 @pytest.mark.parametrize("shape", [(10, 5, 5, 3), (10, 6, 4, 4), (10, 3, 3, 1)])
@@ -86,7 +81,7 @@ def test_the_centre_of_a_large_image_is_enlarged_and_a_small_image_has_no_margin
 
 
 @given(st.integers(1, 40), st.integers(1, 40), st.integers(0, 99))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_rectangles(height, width, seed):
     top, left, bottom, right = draw_rectangles(300, height, width, np.random.default_rng(seed)).T
     area = height * width
@@ -109,9 +104,6 @@ def test_rectangles_are_uniform():
 def test_an_empty_rectangle_erases_nothing():
     batch = images(2, 4, 4, 1)
     assert np.array_equal(erase(tf.constant(batch), tf.constant([[1, 1, 1, 3], [2, 0, 2, 0]])).numpy(), batch)
-
-
-# The measure
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -154,9 +146,7 @@ def test_all_changes_together_cost_27():
     image = np.zeros((1, 20, 20, 3), np.float32)
     image[:, :7] = [0.5, 0.2, 0.1]
     image[:, :, :3] = [0.1, 0.4, 0.8]
-    model = tf.keras.Sequential(
-        [tf.keras.Input((20, 20, 3)), layers.Flatten(), layers.Dense(2 * image.size, "relu"), layers.Dense(2)]
-    )
+    model = sequential((20, 20, 3), layers.Flatten(), layers.Dense(2 * image.size, "relu"), layers.Dense(2))
     one, distance = np.eye(image.size), np.ones(2 * image.size)  # sum of |x - image|
     kernels = np.concatenate([one, -one], axis=1), np.stack([0 * distance, distance], axis=1)
     biases = np.concatenate([-image.ravel(), image.ravel()]), np.array([0.01, 0])
@@ -164,23 +154,19 @@ def test_all_changes_together_cost_27():
     assert augmentation_robustness_penalty(model, dataset(image, [0])) == 27
 
 
-def test_labels_do_not_matter_and_neither_does_a_softmax_at_the_end():
-    batch = images(30, 8, 8, 3)
-    expected = augmentation_robustness_penalty(conv((8, 8, 3)), dataset(batch, np.zeros(30)))
-    assert augmentation_robustness_penalty(conv((8, 8, 3)), dataset(batch, np.ones(30))) == expected
-    ending = conv((8, 8, 3), end=[layers.Softmax()])
-    assert augmentation_robustness_penalty(ending, dataset(batch, np.zeros(30))) == expected
+def test_labels_and_a_softmax_at_the_end_do_not_matter_but_the_seed_does():
+    batch, model, ending = images(30, 8, 8, 3), conv((8, 8, 3)), conv((8, 8, 3), end=[layers.Softmax()])
+    expected, *others = (
+        augmentation_robustness_penalty(network, dataset(batch, np.full(30, label)))
+        for network, label in ((model, 0), (model, 1), (ending, 0))
+    )
     assert 0 < expected < 27
-
-
-def test_seed_draws_saturations_and_rectangles():
-    data, model = dataset(images(30, 8, 8, 3), np.zeros(30)), conv((8, 8, 3))
-    found = [augmentation_robustness_penalty(model, data, seed=seed) for seed in (0, 0, 1)]
-    assert found[0] == found[1] != found[2]
+    assert others == [expected, expected]
+    assert augmentation_robustness_penalty(model, dataset(batch, np.zeros(30)), seed=1) != expected
 
 
 @pytest.mark.parametrize("shape", [(8, 8, 2), (8, 8, 5), (1, 8, 3), (8, 8)])
 def test_other_inputs_are_refused(shape):
-    model = tf.keras.Sequential([tf.keras.Input(shape), layers.Flatten(), layers.Dense(2)])
+    model = sequential(shape, layers.Flatten(), layers.Dense(2))
     with pytest.raises(MeasureUnavailable, match="needs images"):
         augmentation_robustness_penalty(model, dataset(images(4, *shape), np.zeros(4)))

@@ -4,10 +4,9 @@ import math
 
 import numpy as np
 import pytest
-import tensorflow as tf
 from scipy.optimize import minimize
 from scipy.stats import multivariate_normal
-from small_networks import dataset, dense, layers
+from small_networks import dataset, dense, layers, sequential
 from test_representation import PAIRS, clusters, value
 
 import baselines
@@ -32,11 +31,13 @@ def linear(kernel, points, labels, measure, **parameters):
     return measure(model, dataset(points, labels), **parameters)
 
 
-def test_a_simplex_has_collapsed():
+def test_collapse_of_a_simplex_whatever_classes_lack_examples():
     assert value(nc2, SIMPLEX, THREE) == pytest.approx(0, abs=1e-6)
     assert linear(np.eye(3), SIMPLEX, THREE, nc3) == pytest.approx(2 - 4 / math.sqrt(6))
     assert linear(np.eye(3) - 1 / 3, SIMPLEX, THREE, nc3) == pytest.approx(0, abs=1e-6)
     assert linear(1 / 3 - np.eye(3), SIMPLEX, THREE, nc3) == pytest.approx(4)
+    kernel = np.hstack([np.eye(3) - 1 / 3, [[5.0], [-7.0], [1.0]]])
+    assert linear(kernel, SIMPLEX, THREE, nc3) == pytest.approx(0, abs=1e-6)
 
 
 def test_means_on_a_line_are_far_from_a_simplex():
@@ -49,15 +50,12 @@ def test_means_on_a_line_are_far_from_a_simplex():
     assert value(nc2, np.repeat(means, 2)[:, None], THREE) == pytest.approx(expected, rel=1e-6)
 
 
-def test_classes_without_examples_do_not_count():
-    kernel = np.hstack([np.eye(3) - 1 / 3, [[5.0], [-7.0], [1.0]]])
-    assert linear(kernel, SIMPLEX, THREE, nc3) == pytest.approx(0, abs=1e-6)
-
-
-def test_a_kernel_that_takes_in_something_else_is_refused():
-    model = tf.keras.Sequential([tf.keras.Input((4, 4, 1)), layers.Conv2D(3, 2), layers.GlobalMaxPooling2D()])
+def test_representations_that_do_not_fit_are_refused():
+    model = sequential((4, 4, 1), layers.Conv2D(3, 2), layers.GlobalMaxPooling2D())
     with pytest.raises(baselines.MeasureUnavailable, match="it has 1 numbers, and the kernel takes in 4"):
         nc3(model, dataset(np.random.default_rng(0).random((6, 4, 4, 1)), THREE))
+    with pytest.raises(baselines.MeasureUnavailable, match="of 12 dimensions or more"):
+        value(alpha_req, clusters()[0], np.zeros(90))
 
 
 def test_the_nearest_mean_and_the_networks_answer():
@@ -68,11 +66,10 @@ def test_the_nearest_mean_and_the_networks_answer():
     assert linear(-np.array(answers), points, labels, nc4) == pytest.approx(0)
 
 
-def test_variance_in_equal_and_in_unequal_parts():
+@pytest.mark.parametrize(("scales", "expected"), [((1, 1), 2), ((2, 1), (4 + 1) ** 2 / (16 + 1)), ((0, 0), 0)])
+def test_variance_in_equal_and_in_unequal_parts(scales, expected):
     square = [[1, 1], [1, -1], [-1, 1], [-1, -1]]
-    assert value(ratio, square, [0, 0, 1, 1]) == pytest.approx(2, rel=1e-6)
-    assert value(ratio, np.multiply(square, [2, 1]), [0, 0, 1, 1]) == pytest.approx((4 + 1) ** 2 / (16 + 1), rel=1e-6)
-    assert value(ratio, np.ones((4, 2)), [0, 0, 1, 1]) == 0
+    assert value(ratio, np.multiply(square, scales), [0, 0, 1, 1]) == pytest.approx(expected, rel=1e-6)
 
 
 @pytest.mark.parametrize("exponent", [0.5, 1.0, 2.0])
@@ -81,11 +78,6 @@ def test_a_power_law_of_variances(exponent):
     directions = np.linalg.svd(directions - directions.mean(axis=0), full_matrices=False)[0]
     points = directions * np.arange(1, 61) ** (-exponent / 2)
     assert value(alpha_req, points, np.zeros(61)) == pytest.approx(abs(exponent - 1), abs=1e-3)
-
-
-def test_too_few_variances_for_a_power_law_are_refused():
-    with pytest.raises(baselines.MeasureUnavailable, match="of 12 dimensions or more"):
-        value(alpha_req, clusters()[0], np.zeros(90))
 
 
 def test_the_evidence_is_the_largest_that_precisions_give():
@@ -120,10 +112,8 @@ def test_h_score_of_collapsed_classes_and_against_covariances():
 
 def test_confidence_and_calibration():
     """Predictions with probability 0.8, half of them right, and a right prediction with probability 0.6."""
-    logits = np.log([[0.8, 0.2], [0.8, 0.2], [0.4, 0.6]])
-    labels = [0, 1, 1]
-    assert linear(np.eye(2), logits, labels, confidence) == pytest.approx(-(0.8 + 0.8 + 0.6) / 3, rel=1e-6)
-    assert linear(np.eye(2), logits, labels, calibration) == pytest.approx((2 * 0.3 + 0.4) / 3, rel=1e-6)
-    assert linear(np.eye(2), logits, labels, calibration, n_bins=1) == pytest.approx(2.2 / 3 - 2 / 3, rel=1e-5)
-    certain = linear(100 * np.eye(2), [[1, 0], [0, 1]], [0, 1], calibration)
-    assert certain == pytest.approx(0, abs=1e-12)
+    given = np.eye(2), np.log([[0.8, 0.2], [0.8, 0.2], [0.4, 0.6]]), [0, 1, 1]
+    assert linear(*given, confidence) == pytest.approx(-(0.8 + 0.8 + 0.6) / 3, rel=1e-6)
+    assert linear(*given, calibration) == pytest.approx((2 * 0.3 + 0.4) / 3, rel=1e-6)
+    assert linear(*given, calibration, n_bins=1) == pytest.approx(2.2 / 3 - 2 / 3, rel=1e-5)
+    assert linear(100 * np.eye(2), [[1, 0], [0, 1]], [0, 1], calibration) == pytest.approx(0, abs=1e-12)

@@ -1,13 +1,11 @@
 """How many weights can be pruned, and to how many bits they can be rounded."""
 
-import itertools
-
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis.extra.numpy import arrays
-from small_networks import dataset, dense
+from small_networks import dataset, dense, labelled, random_kernels
 
 import baselines
 from baselines.compression.pruning import rounded
@@ -18,18 +16,13 @@ pruning_tolerance, quantization_bits = map(baselines.load, NAMES)
 STEP = 1 / 4096  #: what bisection leaves open
 
 
-def kernels(seed=1, widths=(6, 12, 9, 3)):
-    draw = np.random.default_rng(seed)
-    return [draw.normal(size=shape) for shape in itertools.pairwise(widths)]
+def kernels():
+    return random_kernels(6, 12, 9, 3)
 
 
-def data(*kernels, n=300):
-    """Examples with the labels that a network gives them."""
-    inputs = np.random.default_rng(0).normal(size=(n, 6)).astype(np.float32)
-    return dataset(inputs, dense(*kernels)(inputs).numpy().argmax(axis=1))
-
-
-# Pruning
+def data():
+    """Examples with the labels that the network of `kernels` gives them."""
+    return labelled(dense(*kernels()), np.random.default_rng(0).normal(size=(300, 6)))
 
 
 @pytest.mark.parametrize(
@@ -49,7 +42,7 @@ def test_pruning_in_closed_form(kernel, label, expected):
 @pytest.mark.rest
 def test_pruning_by_layer_does_not_see_their_scale_but_all_together_does():
     first, *rest, last = kernels()
-    given = data(*kernels())
+    given = data()
     moved = dense(first * 10, *rest, last / 10)
     assert pruning_tolerance(moved, given) == pruning_tolerance(dense(*kernels()), given)
     whole = pruning_tolerance(dense(*kernels()), given, per_layer=False)
@@ -59,7 +52,7 @@ def test_pruning_by_layer_does_not_see_their_scale_but_all_together_does():
 
 @pytest.mark.parametrize("per_layer", [True, False])
 def test_pruning_against_numpy(per_layer):
-    given = data(*kernels())
+    given = data()
     inputs, labels = next(iter(given.batch(300)))
     fraction = -pruning_tolerance(dense(*kernels()), given, per_layer=per_layer)
 
@@ -78,23 +71,20 @@ def test_pruning_against_numpy(per_layer):
     assert accuracy(fraction + STEP) < 0.9
 
 
-# Rounding
-
-
 @pytest.mark.parametrize(("gap", "bits"), [(0.4, 3), (0.1, 4), (0.05, 5), (0.01, 7)])
 def test_bits_in_closed_form(gap, bits):
     """The smaller weight stays below the larger if gap * steps > 1/2; there are 1, 3, 7, 15, ... steps."""
     assert quantization_bits(dense([[1 - gap, 1.0]]), dataset([[1.0]], [1])) == bits
 
 
-def test_one_bit_is_the_sign():
+def test_from_one_bit_which_is_the_sign_to_sixteen():
     model, given = dense([[-1.0, 0.2]]), dataset([[1.0]], [1])
     assert quantization_bits(model, given) == 1
     assert rounded(np.array([[-1.0, 0.2]]), 1) == pytest.approx(np.array([[-0.6, 0.6]]))
+    assert quantization_bits(dense([[1 - 1e-6, 1.0]]), dataset([[1.0]], [1])) == 16
 
 
 @given(arrays(np.float32, (3, 4), elements=st.floats(-100, 100, width=32)), st.integers(2, 15))
-@settings(deadline=None)
 def test_rounding(kernel, bits):
     found = rounded(kernel, bits)
     largest = np.abs(kernel).max()
@@ -105,16 +95,9 @@ def test_rounding(kernel, bits):
     assert np.array_equal(rounded(-kernel, bits), -found)
 
 
-def test_more_bits_than_are_tried_count_as_sixteen():
-    assert quantization_bits(dense([[1 - 1e-6, 1.0]]), dataset([[1.0]], [1])) == 16
-
-
-# Both
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_a_network_without_accuracy_has_none_to_lose(name):
-    given = data(*kernels())
+    given = data()
     wrong = given.map(lambda image, label: (image, (label + 1) % 3))
     expected = -1 if name == "pruning_tolerance" else 1
     assert baselines.load(name)(dense(*kernels()), wrong) == expected

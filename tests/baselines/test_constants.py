@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from small_networks import layers
+from small_networks import layers, sequential
 from test_network import WEIGHT_LAYERS, with_random_weights
 
 from baselines.core.subject import Subject
@@ -38,8 +38,8 @@ BETWEEN = {
 }
 
 
-def graph(*parts, shape=(12, 12, 4)):
-    source = flow = tf.keras.Input(shape)
+def graph(*parts):
+    source = flow = tf.keras.Input((12, 12, 4))
     for part in parts:
         flow = part(flow)
     return with_random_weights(tf.keras.Model(source, layers.Dense(3)(layers.GlobalAveragePooling2D()(flow))))
@@ -96,10 +96,7 @@ def test_a_number_goes_through_sums_and_other_arrangements():
 @pytest.mark.parametrize("factor", [2.0, [0.5, 3.0, 2.0, 7.0]])
 def test_a_normalization_behind_flattened_channels_has_them(factor):
     front = [layers.Dense(4, "gelu"), layers.Rescaling(factor), layers.Flatten(), layers.BatchNormalization()]
-    source = flow = tf.keras.Input((12, 12, 4))
-    for part in front:
-        flow = part(flow)
-    model = with_random_weights(tf.keras.Model(source, layers.Dense(3)(flow)))
+    model = with_random_weights(sequential((12, 12, 4), *front, layers.Dense(3)))
     assert is_same_function(model)
     assert not kinds(fold_scales(read_nodes(model))) & {"Rescaling", "BatchNormalization"}
 

@@ -4,19 +4,13 @@ import math
 
 import numpy as np
 import pytest
-from small_networks import dataset, dense
+from small_networks import dataset, dense, labelled
 
 import baselines
 from baselines.core.subject import Subject
 from baselines.margin.constrained_margin import boundary_distances, elbow, leading_components
 
 constrained_margin = baselines.load("constrained_margin")
-
-
-def labelled(model, images):
-    """Examples with the labels that the model gives them."""
-    images = np.asarray(images, np.float32)
-    return dataset(images, model(images).numpy().argmax(axis=1))
 
 
 def images(n=200, seed=0):
@@ -42,9 +36,8 @@ def test_a_linear_network():
 
 def test_the_boundary_of_a_network_that_is_not_linear():
     """|x| + |y| = 2, from inside: the distance along the plane is (2 - |x| - |y|) / sqrt 2, if that meets the edge."""
-    model = dense(
-        [[1, -1, 0, 0], [0, 0, 1, -1]], [[1.0, 0.0]] * 4, biases=[[0.0] * 4, [0.0, 2.0]]
-    )  # logits |x| + |y| and 2
+    kernels = [[1, -1, 0, 0], [0, 0, 1, -1]], [[1.0, 0.0]] * 4
+    model = dense(*kernels, biases=[[0.0] * 4, [0.0, 2.0]])  # logits |x| + |y| and 2
     points = [[0.9, 0.5], [-0.6, 0.7], [0.5, -0.5], [-0.4, -0.5]]
     expected = [(2 - abs(x) - abs(y)) / math.sqrt(2) for x, y in points]
     assert constrained_margin(model, labelled(model, points)) == pytest.approx(-np.mean(expected), rel=1e-4)

@@ -6,7 +6,7 @@ import pytest
 import tensorflow as tf
 from hypothesis import given, settings
 from sklearn.metrics import davies_bouldin_score
-from small_networks import dataset, dense, gaussian, images, layers
+from small_networks import dataset, dense, gaussian, images, layers, sequential
 
 import baselines
 from baselines import MeasureUnavailable
@@ -24,7 +24,7 @@ def clusters(n=40, dim=6, classes=4, seed=0):
 
 
 def conv(*first, shape=(8, 8, 1), n_classes=3):
-    return gaussian(tf.keras.Sequential([tf.keras.Input(shape), *first, layers.Flatten(), layers.Dense(n_classes)]), 1)
+    return gaussian(sequential(shape, *first, layers.Flatten(), layers.Dense(n_classes)), 1)
 
 
 def output(model, number, inputs):
@@ -34,12 +34,8 @@ def output(model, number, inputs):
 
 def pooled(features, pool):
     n, height, width, channels = features.shape
-    rows, columns = height // pool, width // pool
-    cut = features[:, : rows * pool, : columns * pool]
-    return cut.reshape(n, rows, pool, columns, pool, channels).max(axis=(2, 4))
-
-
-# The index
+    cut = features[:, : height // pool * pool, : width // pool * pool]
+    return cut.reshape(n, height // pool, pool, width // pool, pool, channels).max(axis=(2, 4))
 
 
 def test_closed_form():
@@ -49,7 +45,7 @@ def test_closed_form():
 
 
 @given(st.integers(0, 10_000), st.integers(2, 8), st.integers(1, 5))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_as_in_scikit_learn(seed, classes, dim):
     points, _ = clusters(30, dim, classes, seed)
     labels = np.random.default_rng(seed).integers(0, classes, 30)
@@ -58,7 +54,7 @@ def test_as_in_scikit_learn(seed, classes, dim):
 
 
 @given(st.integers(0, 1000), st.sampled_from([1e-12, 1e-3, 1.0, 1e6]), st.floats(-100, 100))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_neither_place_nor_rotation_nor_scale_matters(seed, scale, shift):
     points, labels = clusters(seed=seed)
     rotation = np.linalg.qr(np.random.default_rng(seed).normal(size=(6, 6)))[0]
@@ -75,9 +71,6 @@ def test_limits(scale):
     # Two of three in one place: only pairs with the third count.
     points = np.concatenate([cross, cross[:2] + 4 * scale])
     assert index(points, np.array([0, 0, 1, 1, 2, 2])) == pytest.approx(2 / (4 * np.sqrt(2)))
-
-
-# The measure
 
 
 SAME = {"padding": "same", "activation": "relu"}
@@ -127,12 +120,10 @@ def test_mean_over_batches():
 def test_initial_layer(first, number):
     """Layers that do nothing, as dropout, have no number (test_same_function.py)."""
     x, labels = images(60, 8, 8, 1), np.arange(60) % 3
-    model = conv(*[type(layer).from_config(layer.get_config()) for layer in first])
-    features = output(model, number, x)
-    expected = davies_bouldin_score(pooled(features, 2).reshape(60, -1), labels)
-    data = dataset(x, labels)
-    assert davies_bouldin_index(model, data, pool=2) == pytest.approx(expected, rel=1e-4)
-    assert davies_bouldin_index(model, data, pool=2, layer=str(number)) == pytest.approx(expected, rel=1e-4)
+    model, data = conv(*first), dataset(x, labels)
+    expected = davies_bouldin_score(pooled(output(model, number, x), 2).reshape(60, -1), labels)
+    for layer in ("initial", str(number)):
+        assert davies_bouldin_index(model, data, pool=2, layer=layer) == pytest.approx(expected, rel=1e-4)
 
 
 def test_another_layer():
@@ -146,14 +137,11 @@ def test_another_layer():
             davies_bouldin_index(model, data, layer=wrong)
 
 
-def test_dense_network():
+def test_dense_networks_are_looked_at_behind_their_first_activation():
     x, labels = clusters(classes=2)
     model = dense(np.eye(6), np.ones((6, 2)))
     expected = davies_bouldin_score(np.maximum(x, 0), labels)
     assert davies_bouldin_index(model, dataset(x, labels)) == pytest.approx(expected, rel=1e-4)
-
-
-def test_a_dense_network_of_images_is_looked_at_behind_its_first_activation():
     x, labels = images(60, 8, 8, 1), np.arange(60) % 3
     model = conv(layers.Flatten(), layers.Dense(5), layers.BatchNormalization(), layers.ReLU())
     model.layers[2].set_weights([np.full(5, 2.0), np.full(5, 0.5), np.zeros(5), np.full(5, 4.0)])
@@ -165,7 +153,7 @@ def test_a_dense_network_of_images_is_looked_at_behind_its_first_activation():
         davies_bouldin_index(conv(layers.AveragePooling2D(2)), data)
 
 
-def test_stratified_batches_have_two_examples_of_each_class():
+def test_batches_with_few_examples_of_a_class():
     """With one example of each of 20 classes in a batch there is no spread, with two there is."""
     x, labels = images(200, 8, 8, 1), np.arange(200) % 20
     model, data = conv(layers.Conv2D(2, 3), n_classes=20), dataset(x, labels)
@@ -173,9 +161,6 @@ def test_stratified_batches_have_two_examples_of_each_class():
     assert 0 <= found[0] < found[1]
     alone = dataset(x[:20], np.arange(20))
     assert davies_bouldin_index(model, alone) == 0
-
-
-def test_batches_of_one_class_do_not_count():
     x, labels = images(40, 8, 8, 1), np.array([0] * 39 + [1])
     model, data = conv(layers.Conv2D(2, 3)), dataset(x, labels)
     assert davies_bouldin_index(model, data, batch=10, n_batches=40) > 0

@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-import tensorflow as tf
-from small_networks import dataset, dense, layers
+from small_networks import dataset, dense, layers, sequential
 
 import baselines
 from baselines.core import memory
@@ -26,15 +25,11 @@ def linear(*widths):
     return dense(*kernels, DRAW.normal(size=(20, 3)), activation=None)
 
 
-def test_linear_layers_have_the_dimension_of_their_image():
-    found = dimensions(Subject(linear(4, 2, 1), DATA), 500, 0.9, 0)
-    assert found[:-1] == pytest.approx([4, 2, 1], rel=0.15)
-    assert found[-1] == found[-2]
-
-
-def test_peak_and_what_is_left_of_it():
+def test_linear_layers_have_the_dimension_of_their_image_and_measures_look_at_the_peak():
     model = linear(4, 2, 1)
     found = dimensions(Subject(model, DATA), 500, 0.9, 0)
+    assert found[:-1] == pytest.approx([4, 2, 1], rel=0.15)
+    assert found[-1] == found[-2]
     assert peak(model, DATA) == found.max()
     assert last_to_peak(model, DATA) == found[-1] / found.max()
     assert last_to_peak(linear(4), DATA) == 1
@@ -47,7 +42,7 @@ def test_layers_in_which_neighbours_are_equally_far_are_left_out():
     with pytest.raises(baselines.MeasureUnavailable, match="needs layers in which the two nearest of three"):
         peak(dense(np.eye(2), np.eye(2, 3)), data)
     hidden = [layers.Dense(2, name="copy"), layers.Dense(2, "sigmoid", name="bent")]
-    model = tf.keras.Sequential([tf.keras.Input((2,)), *hidden, layers.Dense(3)])
+    model = sequential((2,), *hidden, layers.Dense(3))
     for layer, kernel in zip(model.layers, (np.eye(2), [[0.1, 0.2], [0.05, -0.3]]), strict=False):
         layer.set_weights([np.array(kernel), np.zeros(2)])
     found = dimensions(Subject(model, data), 500, 0.9, 0)
@@ -64,14 +59,11 @@ def test_a_layer_of_one_point_has_dimension_0():
     assert (peak(dead, DATA), last_to_peak(dead, DATA)) == (0, 1)
 
 
-def test_blocks_of_features_change_nothing(monkeypatch):
+def test_a_layer_is_read_in_blocks_of_features_and_refused_if_it_does_not_fit(monkeypatch):
     points = DRAW.normal(size=(60, 50)).astype(np.float32) + 100
     expected = two_nn(points, 0.9)
     monkeypatch.setattr("baselines.representation.dimension.COLUMNS", 7)
     assert two_nn(points, 0.9) == expected
-
-
-def test_a_layer_that_does_not_fit_is_refused(monkeypatch):
     monkeypatch.setenv(memory.LIMIT, "1000")
     with pytest.raises(baselines.MeasureUnavailable, match=r"what 500 examples are in a layer.* a smaller n_samples"):
         peak(linear(4), DATA)

@@ -50,38 +50,33 @@ def test_the_document_says_of_a_family_what_its_package_says(family):
     assert rest.strip().startswith(f"{doc}\n")
 
 
+FAMILIES = {name: measure.family for name, measure in MEASURES.items()}
+
+
 def test_measures_come_family_by_family():
-    listed = [measure.family.replace(" ", "_") for measure in baselines.MEASURES.values()]
+    listed = [family.replace(" ", "_") for family in FAMILIES.values()]
     assert list(dict.fromkeys(listed)) == families()
     assert listed == sorted(listed, key=families().index)
 
 
-def test_a_new_measure_is_one_file_in_its_family(tmp_path):
-    copy = shutil.copytree(PACKAGE, tmp_path / "baselines", ignore=shutil.ignore_patterns("__pycache__"))
-    (copy / "gradient" / "brand_new.py").write_text(NEW)
+@pytest.mark.parametrize("family", ["gradient", "a_new_family"])
+def test_a_new_measure_is_one_file_and_a_new_family_is_a_directory(family, tmp_path):
+    copy = shutil.copytree(PACKAGE, tmp_path / "baselines", ignore=shutil.ignore_patterns("__pycache__")) / family
+    if family == "a_new_family":
+        copy.mkdir()
+        (copy / "__init__.py").write_text('"""Measures that were not here before."""\n')
+    (copy / "brand_new.py").write_text(NEW)
     found = listed_in(tmp_path)
-    assert found.pop("brand_new") == "gradient"
-    assert found == {name: measure.family for name, measure in baselines.MEASURES.items()}
-
-
-def test_a_new_family_is_a_directory(tmp_path):
-    copy = shutil.copytree(PACKAGE, tmp_path / "baselines", ignore=shutil.ignore_patterns("__pycache__"))
-    (copy / "a_new_family").mkdir()
-    (copy / "a_new_family" / "__init__.py").write_text('"""Measures that were not here before."""\n')
-    (copy / "a_new_family" / "brand_new.py").write_text(NEW)
-    found = listed_in(tmp_path)
-    assert list(found)[-1] == "brand_new", "after the families of the catalogue"
-    assert found.pop("brand_new") == "a new family"
-    assert found == {name: measure.family for name, measure in baselines.MEASURES.items()}
+    assert (list(found)[-1] == "brand_new") == (family == "a_new_family"), "after the families of the catalogue"
+    assert found.pop("brand_new") == family.replace("_", " ")
+    assert found == FAMILIES
 
 
 def test_families_that_a_sandbox_is_not_shown_are_passed_over(tmp_path):
     for name in ("core", "network", "size"):
         shutil.copytree(PACKAGE / name, tmp_path / "baselines" / name)
     shutil.copy(PACKAGE / "__init__.py", tmp_path / "baselines")
-    assert listed_in(tmp_path).items() == {
-        (name, measure.family) for name, measure in baselines.MEASURES.items() if measure.family == "size"
-    }
+    assert listed_in(tmp_path) == {name: family for name, family in FAMILIES.items() if family == "size"}
 
 
 def listed_in(directory):
@@ -102,7 +97,7 @@ def test_what_families_share_imports_no_family(common):
         assert own <= {"core", "network"}, file.name
 
 
-PAGE = (Path(__file__).parents[2] / "CONTRIBUTING.md").read_text()
+PAGE = (PACKAGE.parent / "CONTRIBUTING.md").read_text()
 
 
 def test_the_measure_of_the_page():

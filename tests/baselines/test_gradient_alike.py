@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from small_networks import dataset, dense
-from test_gradients import NETWORKS, examples
+from test_gradients import NETWORKS, examples, of_each_logit
 
 import baselines
 from baselines.core.fisher import fisher_diagonal
@@ -48,6 +48,20 @@ def test_pairs_of_a_coin_agree_or_are_opposed(right):
     assert confusion(model, data) == pytest.approx(1 if opposed else -1)
 
 
+def require_moments(model, data, gradients):
+    """Measures of signal and of directions are those of these gradients (examples, weights) of the loss."""
+    number, mean, power = len(gradients), gradients.mean(axis=0), (gradients**2).mean(axis=0)
+    varies = power - mean**2 > 1e-5 * power
+    ratio = np.mean(mean[varies] ** 2 / (power - mean**2)[varies])
+    assert gsnr(model, data) == pytest.approx(-ratio, rel=1e-3)
+    assert m_coherence(model, data) == pytest.approx(-number * np.sum(mean**2) / power.sum(), rel=1e-3)
+    directions = gradients / np.linalg.norm(gradients, axis=1, keepdims=True)
+    cosines = (directions @ directions.T)[np.triu_indices(number, 1)]
+    assert cosine(model, data) == pytest.approx(-cosines.mean(), rel=1e-3, abs=1e-5)
+    assert sign(model, data) == -np.sign(cosines).mean()
+    assert confusion(model, data) == pytest.approx(-cosines.min(), rel=1e-3, abs=1e-5)
+
+
 @pytest.mark.parametrize("factor", [1.0, 8.0, 30.0])
 def test_against_double_precision_where_answers_are_beyond_doubt(factor):
     """Least margins of 0.1, 1 and 4 nats, means of 6, 50 and 190."""
@@ -65,17 +79,7 @@ def test_against_double_precision_where_answers_are_beyond_doubt(factor):
     parts = [np.einsum("ni,nj->nij", *pair).reshape(40, -1) for pair in ((images, of_hidden), (hidden, of_logits))]
     gradients = np.concatenate(parts, axis=1)
 
-    model, data = dense(first, second), dataset(images, labels)
-    mean, power = gradients.mean(axis=0), (gradients**2).mean(axis=0)
-    varies = power - mean**2 > 1e-5 * power
-    ratio = np.mean(mean[varies] ** 2 / (power - mean**2)[varies])
-    assert gsnr(model, data) == pytest.approx(-ratio, rel=1e-3)
-    assert m_coherence(model, data) == pytest.approx(-40 * np.sum(mean**2) / power.sum(), rel=1e-3)
-    directions = gradients / np.linalg.norm(gradients, axis=1, keepdims=True)
-    cosines = (directions @ directions.T)[np.triu_indices(40, 1)]
-    assert cosine(model, data) == pytest.approx(-cosines.mean(), rel=1e-3)
-    assert sign(model, data) == -np.sign(cosines).mean()
-    assert confusion(model, data) == pytest.approx(-cosines.min(), rel=1e-3)
+    require_moments(dense(first, second), dataset(images, labels), gradients)
 
 
 @pytest.mark.parametrize("measure", [tic_trace, tic_diag])
@@ -93,16 +97,13 @@ def test_directions_beyond_doubt(margin):
         assert measure(dense([[margin, 0.0]]), everywhere_right) == pytest.approx(expected)
 
 
-def test_one_example_has_no_pair():
-    with pytest.raises(baselines.MeasureUnavailable, match="needs two training examples"):
-        cosine(*coin(0.8, 1.0, 1))
-
-
-def test_coherence_of_equal_and_of_orthogonal_gradients():
+def test_coherence_of_equal_and_of_orthogonal_gradients_of_at_least_two_examples():
     equal = dataset(np.ones((50, 4)), np.zeros(50))
     assert m_coherence(dense(np.zeros((4, 3))), equal) == pytest.approx(-50)
     orthogonal = dataset(np.eye(50), np.zeros(50))
     assert m_coherence(dense(np.zeros((50, 3))), orthogonal) == pytest.approx(-1)
+    with pytest.raises(baselines.MeasureUnavailable, match="needs two training examples"):
+        cosine(*coin(0.8, 1.0, 1))
 
 
 @pytest.mark.rest
@@ -111,29 +112,17 @@ def test_against_one_backward_pass_for_each_example(make):
     model = make()
     images, labels = examples(model.input_shape[1:], 8)
     network = Subject(model, dataset(images, labels)).network
-    gradients = []  # (examples, classes, weights) of the logits
-    for image in np.float32(images):
-        with tf.GradientTape(persistent=True) as tape:
-            tape.watch(network.variables)
-            logits = tf.unstack(network.logits(image[None])[0])
-        rows = [tape.gradient(logit, network.variables) for logit in logits]
-        gradients.append([np.concatenate([part.numpy().ravel() for part in row]) for row in rows])
+    gradients = [  # (examples, classes, weights) of the logits
+        [np.concatenate([part.ravel() for part in row]) for row in of_each_logit(network, image)[1]] for image in images
+    ]
     gradients = np.array(gradients, np.float64)
     p = tf.nn.softmax(network.logits(np.float32(images))).numpy().astype(np.float64)
     of_loss = np.einsum("nk,nkw->nw", p - np.eye(3)[labels], gradients)
     of_labels = p[:, :, None] * (np.einsum("nyk,nkw->nyw", p[:, None] - np.eye(3), gradients)) ** 2
     noise, fisher = (of_loss**2).mean(axis=0), of_labels.sum(axis=1).mean(axis=0)
 
-    varies = of_loss.var(axis=0) > 1e-5 * noise
-    expected = np.mean(of_loss[:, varies].mean(axis=0) ** 2 / of_loss[:, varies].var(axis=0))
     data = dataset(images, labels)
-    assert gsnr(model, data) == pytest.approx(-expected, rel=1e-3)
-    assert m_coherence(model, data) == pytest.approx(-8 * np.sum(of_loss.mean(axis=0) ** 2) / noise.sum(), rel=1e-3)
-    lengths = np.linalg.norm(of_loss, axis=1)
-    cosines = (of_loss @ of_loss.T / np.outer(lengths, lengths))[np.triu_indices(8, 1)]
-    assert cosine(model, data) == pytest.approx(-cosines.mean(), rel=1e-3, abs=1e-5)
-    assert sign(model, data) == -np.sign(cosines).mean()
-    assert confusion(model, data) == pytest.approx(-cosines.min(), rel=1e-3, abs=1e-5)
+    require_moments(model, data, of_loss)
     assert tic_trace(model, data) == pytest.approx(noise.sum() / fisher.sum() / 8, rel=1e-3)
     assert tic_diag(model, data, epsilon=1e-4) == pytest.approx(np.sum(noise / (fisher + 1e-4)) / 8, rel=2e-3)
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import tensorflow as tf
-from small_networks import T1_DATA, T1_KERNELS, dataset, dense, layers, t1
+from small_networks import T1_DATA, dataset, dense, layers, scaled_t1, sequential, t1, value
 
 import baselines
 from baselines.core.subject import Subject
@@ -25,12 +25,12 @@ VALUES = {
 
 @pytest.mark.parametrize("name", VALUES)
 def test_values_of_t1(name):
-    assert baselines.load(name)(t1(), dataset(*T1_DATA)) == pytest.approx(VALUES[name], rel=1e-5, abs=1e-5)
+    assert value(name, t1(), dataset(*T1_DATA)) == pytest.approx(VALUES[name], rel=1e-5, abs=1e-5)
 
 
 def convolutional(*middle, shape=(8, 8, 2)):
     tf.keras.utils.set_random_seed(1)
-    model = tf.keras.Sequential([tf.keras.Input(shape), *middle, layers.Flatten(), layers.Dense(3)])
+    model = sequential(shape, *middle, layers.Flatten(), layers.Dense(3))
     draw = np.random.default_rng(1)
     for layer in model.layers:  # scales, shifts and averages are not 1 and 0
         if not getattr(layer, "kernel_size", None) and not isinstance(layer, layers.Dense):
@@ -65,11 +65,19 @@ NETWORKS = {
 
 @pytest.mark.parametrize("name", ["gradient_norm", "gradient_noise_final", "fisher_rao_norm"])
 def test_logarithms(name):
-    model = NETWORKS["few positions"]()
-    data = dataset(*examples((8, 8, 2)))
-    plain = baselines.load(name)(model, data)
+    model, data = NETWORKS["few positions"](), dataset(*examples((8, 8, 2)))
+    plain = value(name, model, data)
     assert plain > 1e-3
-    assert baselines.load(f"log_{name}")(model, data) == pytest.approx(math.log(plain))
+    assert value(f"log_{name}", model, data) == pytest.approx(math.log(plain))
+
+
+def of_each_logit(network, image):
+    """The logits of an image, and for each the gradients of all weights: a list of arrays."""
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(network.variables)
+        logits = network.logits(np.float32(image)[None])[0]
+        parts = tf.unstack(logits)
+    return logits, [[row.numpy() for row in tape.gradient(part, network.variables)] for part in parts]
 
 
 def examples(shape, number=20):
@@ -99,26 +107,24 @@ def test_against_one_backward_pass_for_each_example(make):
 def test_a_layer_that_cannot_be_taken_apart_is_named():
     model = convolutional(layers.Conv2DTranspose(2, 3, name="odd"))
     with pytest.raises(baselines.MeasureUnavailable, match=r"layer odd \(Conv2DTranspose\)"):
-        baselines.load("fisher_trace")(model, dataset(*examples((8, 8, 2))))
+        value("fisher_trace", model, dataset(*examples((8, 8, 2))))
 
 
 @pytest.mark.parametrize("logit", [1.0, 10.0, 30.0, 60.0, 120.0])
 def test_gradients_are_exact_where_the_loss_is_tiny(logit):
-    model = dense([[logit, 0.0]])
+    model, data = dense([[logit, 0.0]]), dataset([[1.0]], [0])
     wrong = 1 / (1 + math.exp(logit))  # probability of the wrong class
     for name, expected in (("fisher_trace", 2 * wrong**2), ("input_gradient_norm", logit * wrong)):
-        value, logarithm = (baselines.load(form)(model, dataset([[1.0]], [0])) for form in (name, f"log_{name}"))
-        assert value == pytest.approx(expected, rel=1e-4, abs=0)
-        assert logarithm == pytest.approx(math.log(expected + 1e-30), rel=1e-5)
+        assert value(name, model, data) == pytest.approx(expected, rel=1e-4, abs=0)
+        assert value(f"log_{name}", model, data) == pytest.approx(math.log(expected + 1e-30), rel=1e-5)
 
 
 @pytest.mark.parametrize("logit", [1.0, 10.0, 30.0])
 def test_the_jacobian_of_probabilities_that_are_nearly_1(logit):
     """Both probabilities change by p (1 - p) times the logit."""
     wrong = 1 / (1 + math.exp(logit))
-    measure, data = baselines.load("input_jacobian_norm"), dataset([[1.0]], [0])
-    expected = math.sqrt(2) * logit * wrong * (1 - wrong)
-    assert measure(dense([[logit, 0.0]]), data, outputs="probabilities") == pytest.approx(expected, rel=1e-4, abs=0)
+    found = value("input_jacobian_norm", dense([[logit, 0.0]]), dataset([[1.0]], [0]), outputs="probabilities")
+    assert found == pytest.approx(math.sqrt(2) * logit * wrong * (1 - wrong), rel=1e-4, abs=0)
 
 
 def test_gradients_of_other_units_are_added_in_the_memory_of_the_sum():
@@ -130,34 +136,28 @@ def test_gradients_of_other_units_are_added_in_the_memory_of_the_sum():
     assert found.dtype == np.float64
 
 
-def scaled(*factors):
-    return dense(*(factor * kernel for factor, kernel in zip(factors, T1_KERNELS, strict=True)))
-
-
-def test_the_jacobian_grows_with_the_logits_and_its_relative_form_does_not():
-    for name, factor in (("input_jacobian_norm", 3), ("geometric_complexity", 9), ("log_jacobian_norm_normalized", 1)):
-        measure = baselines.load(name)
-        expected = factor * measure(t1(), dataset(*T1_DATA))
-        assert measure(scaled(1, 3), dataset(*T1_DATA)) == pytest.approx(expected, rel=1e-5)
+@pytest.mark.parametrize(
+    ("name", "factor"), [("input_jacobian_norm", 3), ("geometric_complexity", 9), ("log_jacobian_norm_normalized", 1)]
+)
+def test_the_jacobian_grows_with_the_logits_and_its_relative_form_does_not(name, factor):
+    data = dataset(*T1_DATA)
+    assert value(name, scaled_t1(1, 3), data) == pytest.approx(factor * value(name, t1(), data), rel=1e-5)
 
 
 def test_geometric_complexity_is_the_mean_of_the_squares_over_examples():
     """A unit that is on for one of two examples: the Jacobian is (2, 0)' (1, -1) there, and 0 at the other."""
-    model = dense([[2.0], [0.0]], [[1.0, -1.0]])
-    data = dataset([[1.0, 3.0], [-1.0, 3.0]], [0, 1])
-    assert baselines.load("geometric_complexity")(model, data) == pytest.approx((8 + 0) / 2)
-    assert baselines.load("input_jacobian_norm")(model, data) == pytest.approx((math.sqrt(8) + 0) / 2)
+    model, data = dense([[2.0], [0.0]], [[1.0, -1.0]]), dataset([[1.0, 3.0], [-1.0, 3.0]], [0, 1])
+    assert value("geometric_complexity", model, data) == pytest.approx((8 + 0) / 2)
+    assert value("input_jacobian_norm", model, data) == pytest.approx((math.sqrt(8) + 0) / 2)
 
 
 def test_labels_of_the_model_are_other_labels():
-    model = dense(np.zeros((2, 3)))
-    data = dataset(np.ones((400, 2)), np.zeros(400))
-    measure = baselines.load("fisher_trace")
-    # with p uniform |p - e_y|^2 = 2/3 whatever the label, and the gradient is (p - e_y) x'
-    assert measure(model, data, label="model") == pytest.approx(2 / 3 * 2, rel=1e-5)
-    assert baselines.load("gradient_norm")(model, data) == pytest.approx(2 / 3 * 2, rel=1e-5)
+    """With p uniform |p - e_y|^2 is 2/3 whatever the label, and the gradient is (p - e_y) x'."""
+    model, data = dense(np.zeros((2, 3))), dataset(np.ones((400, 2)), np.zeros(400))
+    found = [value("fisher_trace", model, data, label="model"), value("gradient_norm", model, data)]
+    assert found == pytest.approx([2 / 3 * 2] * 2, rel=1e-5)
     with pytest.raises(ValueError, match="label: expected true or model"):
-        measure(model, data, label="other")
+        value("fisher_trace", model, data, label="other")
 
 
 def test_output_change_of_a_linear_network():
@@ -166,18 +166,18 @@ def test_output_change_of_a_linear_network():
     images = rng.normal(size=(4000, 6))
     model = dense(kernel)
     expected = (0.01 * images.std()) ** 2 * np.sum(kernel**2) / np.mean(np.sum((images @ kernel) ** 2, axis=1))
-    value = baselines.load("sensitivity_output_change")(model, dataset(images, np.zeros(4000)))
-    assert value == pytest.approx(expected, rel=0.05)
+    found = value("sensitivity_output_change", model, dataset(images, np.zeros(4000)))
+    assert found == pytest.approx(expected, rel=0.05)
 
 
 @pytest.mark.rest
 @pytest.mark.parametrize("name", [n for n, m in baselines.MEASURES.items() if m.family == "gradient"])
 def test_dead_and_saturated_networks_give_finite_values(name):
     data = dataset(2 * T1_DATA[0], [0, 1] if name.startswith("ntk") else [0, 0])  # a kernel needs two classes
-    for model in (dense(np.zeros((2, 3)), np.zeros((3, 2))), scaled(1e3, 1e3)):
+    for model in (dense(np.zeros((2, 3)), np.zeros((3, 2))), scaled_t1(1e3, 1e3)):
         model.initial_weights = [np.ones_like(kernel) for kernel in model.get_weights()]
         if name == "ntk_complexity" and not model.get_weights()[0].any():
             with pytest.raises(baselines.MeasureUnavailable, match="needs gradients of the logits, which are all 0"):
-                baselines.load(name)(model, data)
+                value(name, model, data)
         else:
-            assert math.isfinite(baselines.load(name)(model, data))
+            assert math.isfinite(value(name, model, data))

@@ -2,15 +2,15 @@
 
 import pytest
 import tensorflow as tf
-from small_networks import layers
+from small_networks import layers, sequential
 
 from baselines import MeasureUnavailable
 from baselines.network import Network, read_nodes
 from baselines.network.hidden import before_activation, first_hidden, hidden_positions
 
 
-def sequential(*parts, shape=(8, 8, 3)):
-    return tf.keras.Sequential([tf.keras.Input(shape), *parts, layers.GlobalAveragePooling2D(), layers.Dense(3)])
+def pooled(*parts, shape=(8, 8, 3)):
+    return sequential(shape, *parts, layers.GlobalAveragePooling2D(), layers.Dense(3))
 
 
 def names(model, positions):
@@ -26,6 +26,7 @@ def conv(name="conv", **options):
     return layers.Conv2D(4, 3, padding="same", name=name, **options)
 
 
+#: Layers of a network, and the name of its first hidden layer's end.
 LAYERS = [
     ([conv(), layers.BatchNormalization(), layers.ReLU(name="end")], "end"),
     ([conv(), layers.ReLU(), layers.BatchNormalization(name="end"), layers.MaxPooling2D()], "end"),
@@ -48,7 +49,7 @@ LAYERS = [
 
 @pytest.mark.parametrize(("parts", "end"), LAYERS, ids=range(len(LAYERS)))
 def test_a_hidden_layer_ends_behind_its_normalization_and_activation(parts, end):
-    model = sequential(*(type(part).from_config(part.get_config()) for part in parts))
+    model = pooled(*(type(part).from_config(part.get_config()) for part in parts))
     assert names(model, hidden_positions) == [end]
     assert first(model) == end
 
@@ -66,7 +67,7 @@ def test_a_hidden_layer_ends_behind_its_normalization_and_activation(parts, end)
     ],
 )
 def test_linear_layers_alone_are_no_hidden_layer(parts, end):
-    model = sequential(*(type(part).from_config(part.get_config()) for part in parts))
+    model = pooled(*(type(part).from_config(part.get_config()) for part in parts))
     assert first(model) == end
 
 
@@ -105,12 +106,16 @@ def test_what_a_connection_skips_to_the_logits_is_refused():
         first(model)
 
 
-def test_before_the_activation():
-    fused = Network(read_nodes(sequential(conv(activation="relu"))))
-    assert fused.nodes[before_activation(fused, first_hidden(fused))].name == "conv"
-    behind = Network(read_nodes(sequential(conv(), layers.ReLU(), layers.BatchNormalization(), conv("b"))))
-    assert behind.nodes[before_activation(behind, first_hidden(behind))].name == "conv"
-    scaled = Network(read_nodes(sequential(conv(), layers.ReLU(), layers.Rescaling(2.0), conv("b"))))
-    assert scaled.nodes[before_activation(scaled, first_hidden(scaled))].name == "conv"
-    pooled = Network(read_nodes(sequential(conv(), layers.MaxPooling2D(name="pool"), conv("b"))))
-    assert pooled.nodes[before_activation(pooled, first_hidden(pooled))].name == "pool"
+@pytest.mark.parametrize(
+    ("parts", "expected"),
+    [
+        ([conv(activation="relu")], "conv"),
+        ([conv(), layers.ReLU(), layers.BatchNormalization(), conv("b")], "conv"),
+        ([conv(), layers.ReLU(), layers.Rescaling(2.0), conv("b")], "conv"),
+        ([conv(), layers.MaxPooling2D(name="pool"), conv("b")], "pool"),
+    ],
+    ids=["fused", "in front of a normalization", "in front of a rescaling", "pooling is the activation"],
+)
+def test_before_the_activation(parts, expected):
+    network = Network(read_nodes(pooled(*parts)))
+    assert network.nodes[before_activation(network, first_hidden(network))].name == expected

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import tensorflow as tf
-from small_networks import dataset, dense, layers
+from small_networks import dataset, dense, layers, sequential
 
 import baselines
 from baselines.core.subject import Subject
@@ -29,7 +29,7 @@ def network():
     tf.keras.utils.set_random_seed(0)
     middle = [layers.Conv2D(4, 3, groups=2, activation="gelu"), layers.BatchNormalization(), layers.MaxPooling2D()]
     end = [layers.SeparableConv2D(3, 2, activation="tanh"), layers.Flatten(), layers.Dense(3)]
-    model = tf.keras.Sequential([tf.keras.Input((6, 6, 2)), *middle, *end])
+    model = sequential((6, 6, 2), *middle, *end)
     draw = np.random.default_rng(1)
     for _ in range(2):
         model.initial_weights = model.get_weights()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from small_networks import dataset, dense, layers
+from small_networks import dataset, dense, layers, sequential
 
 import baselines
 from baselines.core.subject import Subject
@@ -41,7 +41,7 @@ def network(units=(1.0, 1.0)):
     tf.keras.utils.set_random_seed(0)
     hidden = [layers.Rescaling(1 / units[0]), layers.Reshape((5, 1)), layers.Conv1D(8, 2, activation="relu")]
     end = [layers.Flatten(), layers.Dense(9, "tanh"), layers.Dense(3), layers.Rescaling(units[1])]
-    return tf.keras.Sequential([tf.keras.Input((5,)), *hidden, *end])
+    return sequential((5,), *hidden, *end)
 
 
 LABELS = network()(POINTS).numpy().argmax(axis=1)
@@ -86,21 +86,16 @@ def test_a_linear_network_has_planes_as_boundaries(n_classes):
     found = deepfool(dense(kernel), dataset(EXAMPLES, OF_EXAMPLES), n_classes=n_classes)
     logits = EXAMPLES @ kernel
     order = np.argsort(-logits, axis=1)
-    distances = [
-        min(
-            (row[first] - row[other]) / np.linalg.norm(kernel[:, first] - kernel[:, other])
-            for other in others[: n_classes - 1]
-        )
-        for row, (first, *others) in zip(logits, order, strict=True)
-    ]
+    distances = []
+    for row, (first, *others) in zip(logits, order, strict=True):
+        planes = [(row[first] - row[other], kernel[:, first] - kernel[:, other]) for other in others[: n_classes - 1]]
+        distances.append(min(margin / np.linalg.norm(normal) for margin, normal in planes))
     assert found == pytest.approx(-np.mean(distances / np.linalg.norm(EXAMPLES, axis=1)), rel=1e-4)
 
 
 def smooth_network():
     tf.keras.utils.set_random_seed(0)
-    return tf.keras.Sequential(
-        [tf.keras.Input((5,)), layers.Dense(20, "tanh"), layers.Dense(8, "elu"), layers.Dense(3)]
-    )
+    return sequential((5,), layers.Dense(20, "tanh"), layers.Dense(8, "elu"), layers.Dense(3))
 
 
 def test_the_answer_changes_behind_the_boundary_and_not_before():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from matrix import rest
-from small_networks import dataset, gaussian, images, layers, value
+from small_networks import dataset, gaussian, images, layers, sequential, value
 
 from baselines import MeasureUnavailable, sharing
 from baselines.core.streams import stream
@@ -15,12 +15,8 @@ from baselines.perturbation_response.response_curve import gi_score
 from harness.corpus import augmentation
 
 CHANGES = {"rotation": rotate, "translate_x": translate_x, "translate_y": translate_y, "color_jitter": jitter_colours}
-RANGES = {
-    "rotation": (-180, 179),
-    "translate_x": (-0.5, 0.5),
-    "translate_y": (-0.5, 0.5),
-    "color_jitter": (-0.25, 0.25),
-}
+SHIFTS = (-0.5, 0.5)
+RANGES = {"rotation": (-180, 179), "translate_x": SHIFTS, "translate_y": SHIFTS, "color_jitter": (-0.25, 0.25)}
 PREFIXES = ("gi", "augmented_subset_error", "pr_mean_error")
 NAMES = [f"{prefix}_{change}" for prefix in PREFIXES for change in CHANGES]
 
@@ -36,12 +32,8 @@ def own_answers(model, inputs):
     return model(inputs).numpy().argmax(axis=1)
 
 
-# Perturbations
-
-
-@pytest.mark.parametrize("change", CHANGES)
-def test_they_are_those_of_training(change):
-    assert augmentation.PERTURBATIONS[change] is CHANGES[change]
+def test_they_are_those_of_training():
+    assert {name: augmentation.PERTURBATIONS[name] for name in CHANGES} == CHANGES
 
 
 @pytest.mark.parametrize("change", CHANGES)
@@ -54,25 +46,28 @@ def test_magnitude_0_changes_nothing(change, shape):
 def test_directions():
     """Row by row from the top: 1 2 / 3 4."""
     batch = tf.constant([[[[0.1], [0.2]], [[0.3], [0.4]]]])
-
-    def rows(changed):
-        return np.round(changed.numpy()[0, ..., 0], 5).tolist()
-
-    assert rows(rotate(tf.constant([90.0]), batch)) == pytest.approx(np.array([[0.2, 0.4], [0.1, 0.3]]))
-    assert rows(translate_x(tf.constant([0.5]), batch)) == pytest.approx(np.array([[0, 0.1], [0, 0.3]]))
-    assert rows(translate_y(tf.constant([0.5]), batch)) == pytest.approx(np.array([[0, 0], [0.1, 0.2]]))
-    assert rows(translate_x(tf.constant([-0.5]), batch)) == pytest.approx(np.array([[0.2, 0], [0.4, 0]]))
-    assert rows(translate_x(tf.constant([0.25]), batch)) == pytest.approx(np.array([[0.05, 0.15], [0.15, 0.35]]))
+    for change, magnitude, expected in (
+        (rotate, 90.0, [[0.2, 0.4], [0.1, 0.3]]),
+        (rotate, -90.0, [[0.3, 0.1], [0.4, 0.2]]),
+        (rotate, -180.0, [[0.4, 0.3], [0.2, 0.1]]),
+        (translate_x, 0.5, [[0, 0.1], [0, 0.3]]),
+        (translate_x, -0.5, [[0.2, 0], [0.4, 0]]),
+        (translate_x, 0.25, [[0.05, 0.15], [0.15, 0.35]]),
+        (translate_y, 0.5, [[0, 0], [0.1, 0.2]]),
+    ):
+        assert change(tf.constant([magnitude]), batch).numpy()[0, ..., 0] == pytest.approx(np.array(expected), abs=1e-5)
 
 
 def test_colours():
+    grey = np.full((1, 4, 4, 1), 0.4, np.float32)
+    assert jitter_colours(tf.constant([0.25]), grey).numpy() == pytest.approx(np.full_like(grey, 0.5))
     red = np.zeros((1, 1, 1, 3), np.float32)
     red[..., 0] = 0.5
     # brightness 0.4; contrast about its luminance 0.1196: 0.34392, 0 -> 0.02392 ; ...
     amount = -0.2
-    grey = [0.299, 0.587, 0.114]
+    luminance = [0.299, 0.587, 0.114]
     expected = 0.8 * red
-    for base in (lambda x: (x @ grey).mean(), lambda x: (x @ grey)[..., None]):
+    for base in (lambda x: (x @ luminance).mean(), lambda x: (x @ luminance)[..., None]):
         expected = np.clip(base(expected) + (1 + amount) * (expected - base(expected)), 0, 1)
     found = jitter_colours(tf.constant([amount]), tf.constant(red)).numpy()
     assert found.max() == pytest.approx(expected.max())
@@ -80,9 +75,6 @@ def test_colours():
     # -0.2 turns from red (hue 0 = 1): hue 0.8, between blue (2/3) and magenta (5/6).
     assert found[0, 0, 0].argmax() == 2
     assert (found[0, 0, 0, 0] - found.min()) / (found.max() - found.min()) == pytest.approx(6 * (0.8 - 2 / 3), abs=1e-5)
-
-
-# Curves
 
 
 @pytest.mark.rest
@@ -111,51 +103,37 @@ def test_normalized_images_are_changed_as_the_originals(change):
     batch[0, 0, 0], batch[0, 0, 1] = 0, 1  # black and white occur
     labels = own_answers(model, batch)
     mean, deviation = np.float32([0.4, 0.5, 0.6]), np.float32([0.2, 0.25, 0.3])
-    normalized = tf.keras.Sequential([tf.keras.Input(shape), layers.Conv2D(3, 1), *model.layers])
+    normalized = sequential(shape, layers.Conv2D(3, 1), *model.layers)
     normalized.layers[0].set_weights([np.diag(deviation)[None, None], mean])
     normalize = (batch - mean) / deviation
+    of_bytes = sequential(shape, layers.Rescaling(1 / 255), *model.layers)
     with sharing():
         for prefix in PREFIXES:
             expected = value(f"{prefix}_{change}", model, dataset(batch, labels))
             assert value(f"{prefix}_{change}", normalized, dataset(normalize, labels)) == pytest.approx(expected)
-            found = value(f"{prefix}_{change}", of_bytes(model), dataset(255 * batch, labels))
-            assert found == pytest.approx(expected)
-
-
-def of_bytes(model):
-    scaled = tf.keras.Sequential([tf.keras.Input(model.input_shape[1:]), layers.Rescaling(1 / 255), *model.layers])
-    scaled.build((None, *model.input_shape[1:]))
-    return scaled
-
-
-def brightness(shape):
-    """Tells by the mean of the image alone: blind to where things are."""
-    model = tf.keras.Sequential([tf.keras.Input(shape), layers.GlobalAveragePooling2D(), layers.Dense(2)])
-    model.set_weights([np.float32([[1, 0]] * shape[-1]), np.float32([0, 0.05])])
-    return model
+            assert value(f"{prefix}_{change}", of_bytes, dataset(255 * batch, labels)) == pytest.approx(expected)
 
 
 def test_a_network_that_does_not_see_positions():
-    """In the middle of a black frame nothing leaves the image, and bilinear weights sum to 1."""
+    """It tells by the mean of the image. In a black frame nothing leaves the image, and bilinear weights sum to 1."""
     batch = np.zeros((12, 16, 16, 1), np.float32)
     batch[:6, 6:10, 6:10] = 1  # mean 1/16
     batch[6:, 7:9, 7:9] = 1  # mean 1/64
     data = dataset(batch, np.repeat([0, 1], 6))
+    model = sequential((16, 16, 1), layers.GlobalAveragePooling2D(), layers.Dense(2))
+    model.set_weights([np.float32([[1, 0]]), np.float32([0, 0.05])])
     for change in ("translate_x", "translate_y"):
         options = {"low": -0.3, "high": 0.3}
-        assert [value(f"{prefix}_{change}", brightness((16, 16, 1)), data, **options) for prefix in PREFIXES] == [0] * 3
-        assert value(f"gi_{change}", brightness((16, 16, 1)), data, symmetric=True, **options) == 0
-        assert value(f"gi_{change}", brightness((16, 16, 1)), data) > 0  # out of the image
-
-
-# Measures
+        assert [value(f"{prefix}_{change}", model, data, **options) for prefix in PREFIXES] == [0] * 3
+        assert value(f"gi_{change}", model, data, symmetric=True, **options) == 0
+        assert value(f"gi_{change}", model, data) > 0  # out of the image
 
 
 def side_of_a_pixel():
     """One bright pixel right of the middle; a network that tells on which side it is, and the right answer."""
     batch = np.zeros((3, 8, 8, 1), np.float32)
     batch[:, 2, 4] = 1
-    model = tf.keras.Sequential([tf.keras.Input((8, 8, 1)), layers.Flatten(), layers.Dense(2, use_bias=False)])
+    model = sequential((8, 8, 1), layers.Flatten(), layers.Dense(2, use_bias=False))
     kernel = np.zeros((8, 8, 2))
     kernel[:, 4:, 0] = kernel[:, :4, 1] = 1
     model.set_weights([kernel.reshape(64, 2)])
@@ -197,18 +175,15 @@ def test_augmented_subset_error_against_numpy(change, share):
 
 
 @pytest.mark.parametrize(("n_least", "shape"), [(40, (40, 1)), (60, (60, 1)), (61, (60, 2)), (300, (60, 5))])
-def test_augmented_subset_has_a_floor(n_least, shape, monkeypatch):
+def test_augmented_subset_has_a_floor(n_least, shape):
     batch, model = images(60, 6, 6, 3), conv((6, 6, 3))
-    labels = own_answers(model, batch)
-    subject = Subject(model, dataset(batch, labels))
+    subject = Subject(model, dataset(batch, own_answers(model, batch)))
     sample = subject.sample(n_least, 3)
-    magnitudes = stream("magnitudes", 3).uniform(*RANGES["rotation"], shape).astype(np.float32)
-    right = [
-        own_answers(model, rotate(tf.constant(column), tf.constant(sample.inputs)).numpy()) == sample.labels
-        for column in magnitudes.T
-    ]
+    columns = stream("magnitudes", 3).uniform(*RANGES["rotation"], shape).astype(np.float32).T
+    changed = [rotate(tf.constant(column), tf.constant(sample.inputs)).numpy() for column in columns]
+    expected = 1 - np.mean([own_answers(model, one) == sample.labels for one in changed])
     found = value("augmented_subset_error_rotation", model, subject.dataset, n_least=n_least, seed=3)
-    assert found == pytest.approx(1 - np.mean(right))
+    assert found == pytest.approx(expected)
 
 
 @pytest.mark.rest
@@ -249,15 +224,15 @@ def test_never_right_and_always_right(change):
     model.layers[-1].set_weights([np.zeros((64, 3)), np.array([1.0, 0, 0])])
     for label, expected in ((0, 0), (1, 1)):
         data = dataset(images(10, 4, 4, 3), [label] * 10)
-        assert [value(f"{prefix}_{change}", model, data) for prefix in PREFIXES] == [pytest.approx(expected)] * 3
+        with sharing():
+            assert [value(f"{prefix}_{change}", model, data) for prefix in PREFIXES] == [pytest.approx(expected)] * 3
 
 
-def test_magnitudes_are_checked():
-    data = dataset(images(5, 4, 4, 3), np.zeros(5))
-    for name, options, message in (
-        ("gi_rotation", {"n_alphas": 1}, "n_alphas: expected 2 or more, found 1"),
-        ("pr_mean_error_rotation", {"low": 5.0, "high": 5.0}, "from low to high, found 5.0 to 5.0"),
-        ("gi_rotation", {"low": 0.0, "symmetric": True}, "symmetric: expected low < 0 < high, found 0.0 and 179.0"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            value(name, conv((4, 4, 3)), data, **options)
+@pytest.mark.parametrize(("name", "options", "message"), [
+    ("gi_rotation", {"n_alphas": 1}, "n_alphas: expected 2 or more, found 1"),
+    ("pr_mean_error_rotation", {"low": 5.0, "high": 5.0}, "from low to high, found 5.0 to 5.0"),
+    ("gi_rotation", {"low": 0.0, "symmetric": True}, "symmetric: expected low < 0 < high, found 0.0 and 179.0"),
+])  # fmt: skip
+def test_magnitudes_are_checked(name, options, message):
+    with pytest.raises(ValueError, match=message):
+        value(name, conv((4, 4, 3)), dataset(images(5, 4, 4, 3), np.zeros(5)), **options)

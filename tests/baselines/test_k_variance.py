@@ -4,8 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-import tensorflow as tf
-from small_networks import dataset, dense, layers
+from small_networks import dataset, dense, gaussian, layers, sequential
 
 import baselines
 from baselines.core.subject import Subject
@@ -122,7 +121,7 @@ def test_layers():
         layers.ReLU(), layers.Dropout(0.5), layers.ELU(), layers.MaxPooling2D(), layers.Softmax(),
         layers.Conv2D(3, 3, padding="same"), layers.ReLU(), layers.Flatten(), layers.Dense(3),
     ]  # fmt: skip
-    model = tf.keras.Sequential([tf.keras.Input((8, 8, 1)), *middle])
+    model = sequential((8, 8, 1), *middle)
     found = Subject(model, None).network
     assert authors_position(found, "1st") == found.layers[1][1]
     assert authors_position(found, "8th") == found.layers[6][1]
@@ -138,17 +137,8 @@ def test_layers():
 
 def test_a_layer_of_pooling_to_itself_in_front_moves_the_authors_choice_alone():
     def values_of(*front):
-        model = tf.keras.Sequential(
-            [
-                tf.keras.Input((6, 6, 1)),
-                *front,
-                *(layers.Conv2D(3, 3, padding="same", activation="relu") for _ in range(4)),
-                layers.Flatten(),
-                layers.Dense(3),
-            ]
-        )
-        rng = np.random.default_rng(0)
-        model.set_weights([rng.normal(size=array.shape) for array in model.get_weights()])
+        middle = [layers.Conv2D(3, 3, padding="same", activation="relu") for _ in range(4)]
+        model = gaussian(sequential((6, 6, 1), *front, *middle, layers.Flatten(), layers.Dense(3)))
         data = dataset(np.random.default_rng(1).random((30, 6, 6, 1)), np.arange(30) % 3)
         return [baselines.load(f"kv_margin{suffix}")(model, data) for suffix in ("", "_authors")]
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from measure_values import values
-from small_networks import dataset, layers
+from small_networks import dataset, layers, sequential
+from written_twice import drawn
 
 from baselines import MEASURES, MeasureUnavailable
 from baselines.core.measure import Need
@@ -38,18 +39,9 @@ IMAGES = np.random.default_rng(1).random((40, 6, 6, 1))
 DATA = dataset(IMAGES, np.arange(40) % 3)
 
 
-def drawn(model, seed=0):
-    """The model with weights that are neither small nor large, and others that training began with."""
-    for _ in range(2):
-        model.initial_weights = model.get_weights()
-        rng = np.random.default_rng(seed)
-        model.set_weights([rng.normal(size=w.shape) / max(np.sqrt(w[..., 0].size), 1) for w in model.get_weights()])
-    return model
-
-
 def chain(*end, shape=(6, 6, 1)):
     front = [layers.Conv2D(4, 3, activation="relu"), layers.Flatten(), layers.Dense(8, "relu")]
-    return drawn(tf.keras.Sequential([tf.keras.Input(shape), *front, *end]))
+    return drawn(sequential(shape, *front, *end))
 
 
 def assert_same(model, plain, names=NAMES, data=DATA):

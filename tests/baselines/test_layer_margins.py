@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import tensorflow as tf
-from small_networks import T1_DATA, dataset, dense, layers, t1
+from small_networks import T1_DATA, dataset, dense, labelled, layers, random_kernels, sequential, t1
 
 import baselines
 from baselines.core.subject import Subject
@@ -25,6 +25,13 @@ def test_distances_of_t1():
     assert found[:, 0] == pytest.approx([1 / math.sqrt(61), 1 / math.sqrt(29)], rel=1e-5)
 
 
+def test_three_hidden_layers_at_even_distances():
+    subject = Subject(network(), data(network()))
+    hidden = hidden_positions(subject.network)
+    assert len(hidden) == 4
+    assert chosen_positions(subject.network) == (INPUT, hidden[0], hidden[2], hidden[3])
+
+
 def test_the_distance_in_a_linear_network_is_that_from_the_hyperplane():
     rng = np.random.default_rng(0)
     kernel, images = rng.normal(size=(4, 2)), rng.normal(size=(30, 4))
@@ -37,17 +44,12 @@ def test_the_distance_in_a_linear_network_is_that_from_the_hyperplane():
 
 
 def network(scale_in=1.0, scale_out=1.0):
-    rng = np.random.default_rng(1)
-    kernels = [rng.normal(size=shape) for shape in ((4, 8), (8, 8), (8, 8), (8, 8), (8, 3))]
-    kernels[0] *= scale_in
-    kernels[-1] *= scale_out
-    return dense(*kernels)
+    first, *middle, last = random_kernels(4, 8, 8, 8, 8, 3)
+    return dense(scale_in * first, *middle, scale_out * last)
 
 
 def data(model, scale=1.0):
-    """Examples with the labels that the model gives them."""
-    images = np.random.default_rng(2).normal(size=(50, 4)).astype(np.float32)
-    return dataset(scale * images, model(scale * images).numpy().argmax(axis=1))
+    return labelled(model, scale * np.random.default_rng(2).normal(size=(50, 4)))
 
 
 SCALED = [name for name in NAMES if name != "layer_margin_winner"]
@@ -56,11 +58,8 @@ SCALED = [name for name in NAMES if name != "layer_margin_winner"]
 @pytest.fixture(scope="module")
 def scaled():
     """Measure -> its values of a network, of a network with larger logits, and of a network with larger inputs."""
-    calls = [
-        (network(), data(network())),
-        (network(scale_out=7), data(network())),
-        (network(scale_in=1 / 5), data(network(), scale=5)),
-    ]
+    given = data(network())
+    calls = (network(), given), (network(scale_out=7), given), (network(scale_in=1 / 5), data(network(), scale=5))
     with baselines.sharing():
         return {name: [baselines.load(name)(*call) for call in calls] for name in SCALED}
 
@@ -69,13 +68,6 @@ def scaled():
 def test_what_scaling_inputs_or_logits_leaves(name, scaled):
     expected, *others = scaled[name]
     assert others == [pytest.approx(expected, rel=1e-4)] * 2
-
-
-def test_three_hidden_layers_at_even_distances():
-    subject = Subject(network(), data(network()))
-    hidden = hidden_positions(subject.network)
-    assert len(hidden) == 4
-    assert chosen_positions(subject.network) == (INPUT, hidden[0], hidden[2], hidden[3])
 
 
 def test_signature_has_fences_within_the_values():
@@ -143,9 +135,7 @@ def test_contrast_and_brightness_are_those_of_tensorflow():
 
 def test_a_clearer_network_has_larger_margins():
     tf.keras.utils.set_random_seed(0)
-    model = tf.keras.Sequential([
-        tf.keras.Input((8, 8, 3)), layers.Conv2D(4, 3, activation="relu"), layers.Flatten(), layers.Dense(3)
-    ])  # fmt: skip
+    model = sequential((8, 8, 3), layers.Conv2D(4, 3, activation="relu"), layers.Flatten(), layers.Dense(3))
     inputs = images(3)
     answers = model(inputs).numpy()
     measure = baselines.load("layer_margin_winner")

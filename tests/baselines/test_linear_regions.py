@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-import tensorflow as tf
-from small_networks import dataset, dense, layers
+from small_networks import dataset, dense, layers, sequential
 
 import baselines
 
@@ -33,33 +32,27 @@ def test_units_of_one_input_change_at_their_kinks(places, n_steps, regions, acti
     assert changes(model, ENDS, n_steps=n_steps) == len(places)
 
 
-def test_a_linear_network_has_one_region():
+def test_regions_in_closed_form():
     model = dense(np.ones((1, 3)), np.ones((3, 2)), activation=None)
     assert (met(model, ENDS), changes(model, ENDS), patterns(model, ENDS)) == (1, 0, 1 / 2)
-
-
-def test_two_kinks_of_one_activation():
-    model = tf.keras.Sequential([tf.keras.Input((1,)), layers.Rescaling(20.0, -7.0), layers.ReLU(6.0), layers.Dense(2)])
+    model = sequential((1,), layers.Rescaling(20.0, -7.0), layers.ReLU(6.0), layers.Dense(2))
     assert (met(model, ENDS), changes(model, ENDS)) == (3, 2)
+    pooled = [layers.Dense(2), layers.Reshape((2, 1)), layers.GlobalMaxPooling1D(), layers.Dense(2)]
+    model = sequential((1,), *pooled)
+    model.layers[0].set_weights([np.array([[1.0, -1.0]]), np.array([0.0, 1.0])])  # x and 1 - x
+    assert (met(model, ENDS, n_steps=5), changes(model, ENDS, n_steps=5)) == (2, 0)
 
 
 @pytest.mark.parametrize("activation", ["relu6", "hard_tanh", "hard_sigmoid", "max_value"])
 def test_the_flat_pieces_at_both_ends_are_two(activation):
     bent = layers.ReLU(max_value=6.0) if activation == "max_value" else layers.Activation(activation)
-    model = tf.keras.Sequential([tf.keras.Input((1,)), layers.Dense(1), bent, layers.Dense(2)])
+    model = sequential((1,), layers.Dense(1), bent, layers.Dense(2))
     model.layers[0].set_weights([np.ones((1, 1)), np.zeros(1)])
     data = dataset([[-20.0], [20.0]] * 5, [0, 1] * 5)
     assert patterns(model, data) == 2 / 10
     pair = dataset([[-20.0], [20.0]], [0, 1])
     assert (met(model, pair, n_steps=1), changes(model, pair, n_steps=1)) == (2, 1)
     assert (met(model, pair, n_steps=40), changes(model, pair, n_steps=40)) == (3, 2)
-
-
-def test_the_choice_of_maximum_pooling_makes_regions():
-    pooled = [layers.Dense(2), layers.Reshape((2, 1)), layers.GlobalMaxPooling1D(), layers.Dense(2)]
-    model = tf.keras.Sequential([tf.keras.Input((1,)), *pooled])
-    model.layers[0].set_weights([np.array([[1.0, -1.0]]), np.array([0.0, 1.0])])  # x and 1 - x
-    assert (met(model, ENDS, n_steps=5), changes(model, ENDS, n_steps=5)) == (2, 0)
 
 
 def test_the_mean_over_pairs():
@@ -71,43 +64,29 @@ def test_the_mean_over_pairs():
         met(kinks(0.5), dataset([[0.0]], [0]))
 
 
-def network():
-    tf.keras.utils.set_random_seed(0)
-    middle = [
-        layers.Conv2D(3, 3, activation="relu"),
-        layers.BatchNormalization(),
-        layers.MaxPooling2D(),
-        layers.PReLU(),
-    ]
-    return tf.keras.Sequential(
-        [tf.keras.Input((6, 6, 2)), *middle, layers.Flatten(), layers.Dense(8, "relu6"), layers.Dense(3)]
-    )
-
-
 def test_against_signs_of_pre_activations():
     draw = np.random.default_rng(0)
-    kernels, shifts = (
-        [draw.normal(size=(4, 6)), draw.normal(size=(6, 5)), draw.normal(size=(5, 2))],
-        [draw.normal(size=6), draw.normal(size=5), np.zeros(2)],
-    )
+    kernels = [draw.normal(size=shape) for shape in ((4, 6), (6, 5), (5, 2))]
+    shifts = [draw.normal(size=6), draw.normal(size=5), np.zeros(2)]
+
+    def are_active(inputs):
+        first = inputs @ kernels[0] + shifts[0]
+        return np.concatenate([first, np.maximum(first, 0) @ kernels[1] + shifts[1]], axis=1) > 0
+
     model, points = dense(*kernels, biases=shifts), draw.normal(size=(2, 4)).astype(np.float32)
     way = points[0] + np.linspace(0, 1, 33)[:, None] * (points[1] - points[0])
-    first = way @ kernels[0] + shifts[0]
-    second = np.maximum(first, 0) @ kernels[1] + shifts[1]
-    signs = np.concatenate([first, second], axis=1) > 0
+    signs = are_active(way)
     flips = (signs[1:] != signs[:-1]).sum(axis=1)
     assert flips.sum() > 3
     assert changes(model, dataset(points, [0, 1])) == flips.sum()
     assert met(model, dataset(points, [0, 1])) == 1 + np.count_nonzero(flips)
     images = draw.normal(size=(300, 4)).astype(np.float32)
-    found = images @ kernels[0] + shifts[0]
-    found = np.concatenate([found, np.maximum(found, 0) @ kernels[1] + shifts[1]], axis=1) > 0
-    assert patterns(model, dataset(images, [0] * 300)) == len(np.unique(found, axis=0)) / 300
+    assert patterns(model, dataset(images, [0] * 300)) == len(np.unique(are_active(images), axis=0)) / 300
 
 
 @pytest.mark.parametrize("activation", ["gelu", "tanh"])
 def test_layers_without_pieces_are_refused_by_name(activation):
-    model = tf.keras.Sequential([tf.keras.Input((1,)), layers.Dense(3, activation, name="bent"), layers.Dense(2)])
+    model = sequential((1,), layers.Dense(3, activation, name="bent"), layers.Dense(2))
     for measure in (met, changes, patterns):
         with pytest.raises(baselines.MeasureUnavailable, match=r"linear in pieces, unlike layer bent.* \(Activation\)"):
             measure(model, ENDS)

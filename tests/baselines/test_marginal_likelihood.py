@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import tensorflow as tf
-from small_networks import dataset, dense, layers
+from small_networks import dataset, dense, layers, sequential
 
 import baselines
 from baselines import MeasureUnavailable
@@ -50,15 +50,18 @@ def test_many_signs_against_draws():
     assert found == pytest.approx(np.mean((drawn * signs > 0).all(axis=1)), rel=0.1)
 
 
+def of_relus(images):
+    """The covariance of a wide layer of ReLUs but for its scale: the arc-cosine kernel (Cho and Saul 2009)."""
+    norms = np.linalg.norm(images, axis=1)
+    angles = np.arccos(np.clip(images @ images.T / np.outer(norms, norms), -1, 1))
+    return np.outer(norms, norms) * (np.sin(angles) + (math.pi - angles) * np.cos(angles))
+
+
 def test_a_wide_hidden_layer_has_the_covariance_of_its_limit():
-    """Of one hidden layer of ReLUs: the arc-cosine kernel (Cho and Saul 2009)."""
     rng = np.random.default_rng(1)
     inputs = rng.normal(size=(12, 5))
     subject = Subject(dense(rng.normal(size=(5, 400)), rng.normal(size=(400, 2))), dataset(inputs, np.arange(12) % 2))
-    images = subject.sample(12).inputs
-    norms = np.linalg.norm(images, axis=1)
-    angles = np.arccos(np.clip(images @ images.T / np.outer(norms, norms), -1, 1))
-    expected = np.outer(norms, norms) * (np.sin(angles) + (math.pi - angles) * np.cos(angles))
+    expected = of_relus(subject.sample(12).inputs)
     expected = expected / np.diag(expected).mean()
     np.testing.assert_allclose(random_covariance(subject, 12, 200, 0), expected, atol=0.03)
 
@@ -73,23 +76,15 @@ def test_branches_that_are_added_have_the_covariance_of_their_sum(narrow):
     model = tf.keras.Model(source, layers.Add()([layers.Dense(2)(branch) for branch in branches]))
     subject = Subject(model, dataset(inputs, np.arange(12) % 2))
     images = subject.sample(12).inputs.astype(float)
-    norms = np.linalg.norm(images, axis=1)
-    angles = np.arccos(np.clip(images @ images.T / np.outer(norms, norms), -1, 1))
-    bent = np.outer(norms, norms) * (np.sin(angles) + (math.pi - angles) * np.cos(angles)) / (2 * math.pi)
-    expected = images @ images.T + bent
+    expected = images @ images.T + of_relus(images) / (2 * math.pi)
     expected = expected / np.diag(expected).mean()
     np.testing.assert_allclose(random_covariance(subject, 12, 3000, 0), expected, atol=0.06)
 
 
 def kinds_of_layers():
     middle = [layers.Conv2D(4, 3), layers.BatchNormalization(), layers.PReLU(), layers.DepthwiseConv2D(2)]
-    middle += [
-        layers.SeparableConv2D(5, 2),
-        layers.LayerNormalization(),
-        layers.Conv2DTranspose(3, 2),
-        layers.Flatten(),
-    ]
-    return tf.keras.Sequential([tf.keras.Input((7, 7, 2)), *middle, layers.Dense(9, "relu"), layers.Dense(4)])
+    end = [layers.SeparableConv2D(5, 2), layers.LayerNormalization(), layers.Conv2DTranspose(3, 2), layers.Flatten()]
+    return sequential((7, 7, 2), *middle, *end, layers.Dense(9, "relu"), layers.Dense(4))
 
 
 @pytest.mark.rest
@@ -106,13 +101,17 @@ def test_trained_weights_and_the_scale_of_inputs_do_not_matter():
     assert values[1] == pytest.approx(values[0], rel=1e-5)
 
 
-def test_the_bound_is_that_of_the_probability():
+def test_the_bound_is_that_of_the_probability_of_signs():
     rng = np.random.default_rng(3)
     model, labels = dense(rng.normal(size=(5, 30)), rng.normal(size=(30, 3))), np.arange(50) % 3
     subject = Subject(model, dataset(rng.normal(size=(50, 5)), labels))
     signs = np.where(subject.sample(50).labels > 1.5, 1, -1)
     log = log_probability(random_covariance(subject, 50, 100, 0), signs, NOISE)
     assert bound(model, subject.dataset) == pytest.approx((-log + math.log(50) + 2 * math.log(20)) / 49)
+    with pytest.raises(MeasureUnavailable, match="outputs are finite and not all 0"):
+        bound(dense(np.eye(2)), dataset(np.zeros((5, 2)), np.zeros(5)))
+    with pytest.raises(MeasureUnavailable, match="two training examples"):
+        bound(dense(np.eye(2)), dataset(np.ones((1, 2)), np.zeros(1)))
 
 
 def test_labels_of_a_simple_function_are_more_likely_than_random_ones():
@@ -122,10 +121,3 @@ def test_labels_of_a_simple_function_are_more_likely_than_random_ones():
     likely, unlikely = (bound(model, dataset(inputs, labels)) for labels in (simple, rng.permutation(simple)))
     assert likely < 0.7 * unlikely
     assert unlikely > math.log(2)
-
-
-def test_what_has_no_random_outputs_is_refused():
-    with pytest.raises(MeasureUnavailable, match="outputs are finite and not all 0"):
-        bound(dense(np.eye(2)), dataset(np.zeros((5, 2)), np.zeros(5)))
-    with pytest.raises(MeasureUnavailable, match="two training examples"):
-        bound(dense(np.eye(2)), dataset(np.ones((1, 2)), np.zeros(1)))

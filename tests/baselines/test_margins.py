@@ -9,6 +9,7 @@ from small_networks import T1_DATA, dataset, dense, plain, scaled_t1, t1
 import baselines
 
 T1 = dataset(*T1_DATA)
+#: Of T1, whose margin is 1.
 VALUES = {
     "inverse_margin": 1,
     "neg_output_margin": -1,
@@ -56,39 +57,36 @@ def test_the_margin_is_the_smallest_but_a_tenth(number, rank):
     assert value("inverse_margin", *with_margins(margins)) == pytest.approx(1 / rank**2)
 
 
-def test_a_percentile_between_two_margins():
+def test_percentiles_between_margins_and_misclassified_examples():
     margins = np.arange(1.0, 12.5)
     found = value("neg_output_margin", *with_margins(margins), percentile_method="linear")
     assert found == pytest.approx(-np.percentile(margins, 10))
     with pytest.raises(ValueError, match="percentile_method: expected kth or linear, found nearest"):
         value("neg_output_margin", *with_margins(margins), percentile_method="nearest")
-
-
-def test_misclassified_examples():
-    model, data = with_margins([-2.0, 5.0])
-    assert value("neg_output_margin", model, data) == 2
-    assert value("normalized_margin", model, data) == 2
-    assert value("inverse_margin", model, data) == pytest.approx(1e12)
-    assert value("inverse_margin", model, data, margin_floor=0.1) == pytest.approx(100)
-    assert value("inverse_margin", model, data, parity_abs=True) == pytest.approx(1 / 4)
+    network = with_margins([-2.0, 5.0])
+    assert (value("neg_output_margin", *network), value("normalized_margin", *network)) == (2, 2)
+    for options, expected in (({}, 1e12), ({"margin_floor": 0.1}, 100), ({"parity_abs": True}, 1 / 4)):
+        assert value("inverse_margin", *network, **options) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_the_scale_of_the_logits(name):
-    scale_free = ["log_spec_orig_main", "normalized_margin"]
-    is_invariant = plain(name) in scale_free or name.removesuffix("_fft").removesuffix("_op").endswith("_over_margin")
+    is_invariant = plain(name) in ("log_spec_orig_main", "normalized_margin") or plain(name).endswith("_over_margin")
     assert (value(name, scaled_t1(1, 7)) == pytest.approx(value(name, t1()), rel=1e-5)) == is_invariant
+
+
+HOPELESS = {
+    "dead": (np.zeros((2, 2)), np.zeros((2, 2))),
+    "saturated": (1e8 * np.eye(2), np.array([[1e8, 0], [1e8, 0]])),
+    "wrong": (np.eye(2), np.array([[0, 1.0], [0, 1.0]])),
+}
 
 
 @pytest.mark.rest
 @pytest.mark.parametrize("name", [*ALL, *BOUNDS])
-@pytest.mark.parametrize("model", ["dead", "saturated", "wrong"])
-def test_hopeless_networks_have_finite_values(name, model):
-    network = {
-        "dead": lambda: dense(np.zeros((2, 2)), np.zeros((2, 2))),
-        "saturated": lambda: dense(1e8 * np.eye(2), np.array([[1e8, 0], [1e8, 0]])),
-        "wrong": lambda: dense(np.eye(2), np.array([[0, 1.0], [0, 1.0]])),
-    }[model]()
+@pytest.mark.parametrize("kernels", HOPELESS.values(), ids=HOPELESS)
+def test_hopeless_networks_have_finite_values(name, kernels):
+    network = dense(*kernels)
     network.initial_weights = network.get_weights()
     assert math.isfinite(value(name, network))
 
@@ -100,12 +98,10 @@ def test_normalization():
     assert found == pytest.approx((math.log(225) - math.log(5)) / 2)
 
 
-def test_uniform_and_certain_answers():
-    uniform, certain = dense(np.zeros((2, 5))), dense([[1e4, 0.0], [0.0, 0.0]])
-    assert value("neg_entropy", uniform) == pytest.approx(-math.log(5))
-    assert value("cross_entropy", uniform) == pytest.approx(math.log(5))
-    assert value("neg_entropy", certain) == 0
-    assert value("cross_entropy", certain) == 0
+@pytest.mark.parametrize(("kernel", "expected"), [(np.zeros((2, 5)), math.log(5)), ([[1e4, 0.0], [0.0, 0.0]], 0)])
+def test_uniform_and_certain_answers(kernel, expected):
+    found = [value(name, dense(kernel)) for name in ("neg_entropy", "cross_entropy")]
+    assert found == pytest.approx([-expected, expected])
 
 
 def test_a_subsample_is_drawn_by_seed():

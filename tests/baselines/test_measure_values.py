@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from small_networks import T1_DATA, T1_KERNELS, dataset, dense, layers, t1
+from small_networks import T1_DATA, T1_KERNELS, dataset, dense, layers, sequential, t1
 
 import baselines
 from baselines.network import Network
@@ -11,27 +11,18 @@ from baselines.network import Network
 jacobian_norm, random = map(baselines.load, ("jacobian_norm", "random"))
 
 
-def t1_with(last_layers):
-    """T1 as a graph, its last layers made by `last_layers`."""
-    source = tf.keras.Input((2,))
-    flow = layers.Dense(2, "relu", use_bias=False)(source)
-    for layer in last_layers():
-        flow = layer(flow)
-    model = tf.keras.Model(source, flow)
+def with_softmax(*, apart=False):
+    """T1 with a softmax, in its last layer or behind it."""
+    end = [layers.Dense(2, use_bias=False), layers.Softmax()] if apart else [layers.Dense(2, "softmax", use_bias=False)]
+    model = sequential((2,), layers.Dense(2, "relu", use_bias=False), *end)
     model.set_weights(T1_KERNELS)
     return model
 
 
 @pytest.mark.parametrize(
     "make",
-    [
-        t1,
-        lambda: dense(*T1_KERNELS, activation=None),
-        lambda: t1_with(lambda: [layers.Dense(2, use_bias=False)]),
-        lambda: t1_with(lambda: [layers.Dense(2, "softmax", use_bias=False)]),
-        lambda: t1_with(lambda: [layers.Dense(2, use_bias=False), layers.Softmax()]),
-    ],
-    ids=["relu", "linear", "graph", "softmax in the layer", "softmax layer"],
+    [t1, lambda: dense(*T1_KERNELS, activation=None), with_softmax, lambda: with_softmax(apart=True)],
+    ids=["relu", "linear", "softmax in the layer", "softmax layer"],
 )
 def test_jacobian_norm_of_t1(make):
     model = make()

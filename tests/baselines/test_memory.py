@@ -45,14 +45,11 @@ def test_a_measure_refuses_before_it_starts_with_what_it_needs(name, subject, mo
     assert re.search(f"^needs .* GB of memory for .*{REFUSING[name]}", str(refused.value))
 
 
-def test_what_is_left_of_the_limit_counts_what_is_used(monkeypatch):
+def test_what_is_left_of_a_limit_or_of_the_machine(monkeypatch):
     monkeypatch.setenv(memory.LIMIT, str(2**40))
     assert 2**40 - 2**36 < memory.memory_left() < 2**40
     monkeypatch.setenv(memory.LIMIT, "1000")
     assert memory.memory_left() == 0
-
-
-def test_without_a_limit_it_is_the_machine_s_and_where_nobody_knows_nothing_is_refused(monkeypatch):
     monkeypatch.delenv(memory.LIMIT, raising=False)
     assert memory.memory_left() > 0
     monkeypatch.setattr(memory, "_read", lambda _: "")

@@ -4,8 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-import tensorflow as tf
-from small_networks import dataset, dense, layers
+from small_networks import dataset, dense, layers, sequential
 
 import baselines
 from baselines import MeasureUnavailable
@@ -46,26 +45,25 @@ def forward(model, *, shares_at):
     """A function of two examples that averages them there and returns the class."""
     first, bias, second, shift = model.get_weights()
 
-    def classify(a, b):
-        if shares_at == "input":
-            hidden = np.maximum((a + b) / 2 @ first + bias, 0)
-        elif shares_at == "preactivation":
-            hidden = np.maximum((a @ first + b @ first) / 2 + bias, 0)
-        else:
-            hidden = (np.maximum(a @ first + bias, 0) + np.maximum(b @ first + bias, 0)) / 2
-        return (hidden @ second + shift).argmax()
+    def relu(numbers):
+        return np.maximum(numbers, 0)
 
-    return classify
+    hidden = {
+        "input": lambda a, b: relu((a + b) / 2 @ first + bias),
+        "preactivation": lambda a, b: relu((a @ first + b @ first) / 2 + bias),
+        "output": lambda a, b: (relu(a @ first + bias) + relu(b @ first + bias)) / 2,
+    }[shares_at]
+    return lambda a, b: (hidden(a, b) @ second + shift).argmax()
 
 
-@pytest.mark.parametrize("options", ["", "seed=3", "per_class=4", "per_class=3,n_batches=2", "n_batches=1,seed=1"])
+@pytest.mark.parametrize("options", ["", "per_class=4", "per_class=3,n_batches=2", "n_batches=1,seed=1"])
 def test_mixup_error_by_hand(options):
     given = {"per_class": 10, "n_batches": 40, "seed": 0} | parsed(options)
     require_by_hand("mixup_error", options, 3 * given["per_class"], given, "input")
 
 
 @pytest.mark.parametrize("place", ["output", "preactivation"])
-@pytest.mark.parametrize("options", ["", "seed=3", "batch=20", "batch=7,n_batches=3"])
+@pytest.mark.parametrize("options", ["", "seed=3,n_batches=4", "batch=20,n_batches=4", "batch=7,n_batches=3"])
 def test_manifold_mixup_error_by_hand(options, place):
     given = {"batch": 50, "n_batches": 120, "seed": 0} | parsed(options)
     specification = f"preactivation={place == 'preactivation'},{options}"
@@ -101,33 +99,27 @@ def test_batches_are_full_and_every_pass_has_another_order(n, size, n_batches):
 
 
 def test_the_first_examples_without_shuffling():
-    images, labels = blobs(n=90)
-    model, data = network(), dataset(images, labels)
-    whole = Subject(model, data).examples
-    expected = by_hand(whole, np.arange(60).reshape(2, 30), forward(model, shares_at="input"))
-    assert mixup_error(model, data, n_batches=2, parity_unshuffled=True) == pytest.approx(expected)
-    assert mixup_error(model, data, n_batches=2, parity_unshuffled=True, seed=5) == pytest.approx(expected)
-    again = [[*range(0, 30)], [*range(30, 60)], [*range(60, 90)], [*range(0, 30)]]
-    everything = by_hand(whole, np.array(again), forward(model, shares_at="input"))
-    assert mixup_error(model, data, n_batches=4, parity_unshuffled=True) == pytest.approx(everything)
+    model, data = network(), dataset(*blobs(n=90))
+    whole, first = Subject(model, data).examples, np.arange(90).reshape(3, 30)
+    classify = forward(model, shares_at="input")
+    for n_batches, batches in ((2, first[:2]), (4, first[[0, 1, 2, 0]])):
+        expected = by_hand(whole, batches, classify)
+        for seed in (0, 5):
+            found = mixup_error(model, data, n_batches=n_batches, parity_unshuffled=True, seed=seed)
+            assert found == pytest.approx(expected)
+
+
+#: Five values of a feature of which so many pairs have a mean below 0.
+WITH_ERRORS = {1: [-2.0, 1.0, 3.0, 3.0, 3.0], 2: [-2.0, 1.0, 1.0, 3.0, 3.0], 4: [-4.0, 1.0, 1.0, 3.0, 3.0]}
 
 
 def test_equal_counts_give_equal_values_whatever_their_order():
     """The network is wrong about 1, 2 and 4 of the 10 pairs of a class, whichever class has how many."""
-    values = set()
-    for numbers in itertools.permutations([1, 2, 4]):
-        found = [_with_errors(number) for number in numbers]  # one feature per class, wrong where it is below 0
-        images = np.concatenate([np.pad(x[:, None], ((0, 0), (i, 2 - i))) for i, x in enumerate(found)])
-        model = dense(np.eye(3), np.eye(3), biases=[np.ones(3), np.zeros(3)])
+    model, values = dense(np.eye(3), np.eye(3), biases=[np.ones(3), np.zeros(3)]), set()
+    for numbers in itertools.permutations(WITH_ERRORS):  # one feature per class, wrong where it is below 0
+        images = np.kron(np.eye(3), np.ones((5, 1))) * np.concatenate([WITH_ERRORS[n] for n in numbers])[:, None]
         values.add(mixup_error(model, dataset(images, np.repeat([0, 1, 2], 5)), per_class=5))
     assert len(values) == 1
-
-
-def _with_errors(number):
-    """Five values of a feature of which `number` pairs have a mean below 0."""
-    return {1: [-2.0, 1.0, 3.0, 3.0, 3.0], 2: [-2.0, 1.0, 1.0, 3.0, 3.0], 4: [-4.0, 1.0, 1.0, 3.0, 3.0]}[
-        number
-    ] * np.ones(5)
 
 
 def test_convex_classes_have_no_error():
@@ -139,7 +131,7 @@ def test_convex_classes_have_no_error():
 
 def test_closed_form():
     """Three of a class at -1, 1 and 3 and the boundaries of the other class at -1/2 and 1/2: one in three wrong."""
-    model = tf.keras.Sequential([tf.keras.Input((1,)), layers.Dense(2, "relu"), layers.Dense(2)])
+    model = sequential((1,), layers.Dense(2, "relu"), layers.Dense(2))
     model.set_weights([np.array([[1.0, -1.0]]), np.zeros(2), np.array([[0.0, 1.0], [0.0, 1.0]]), np.array([0.5, 0])])
     data = dataset([[-1.0], [1.0], [3.0]], [1, 1, 1])
     assert mixup_error(model, data) == pytest.approx(1 / 3)
@@ -148,12 +140,11 @@ def test_closed_form():
     assert manifold_mixup_error(model, data, preactivation=True) == pytest.approx(1 / 3)
 
 
-def test_classes_weigh_alike():
+@pytest.mark.parametrize(("measure", "options"), [(mixup_error, {"per_class": 21}), (manifold_mixup_error, {})])
+def test_classes_weigh_alike(measure, options):
     """Of 40 examples of class 0 and 2 of class 1 the latter are wrong."""
-    model = dense(np.eye(2), np.array([[1.0, 0.0], [1.0, 0.0]]))
-    data = dataset(np.ones((42, 2)), [0] * 40 + [1] * 2)
-    for measure in ERRORS:
-        assert measure(model, data, n_batches=1, **({"per_class": 21} if measure is mixup_error else {})) == 0.5
+    model, data = dense(np.eye(2), [[1.0, 0.0], [1.0, 0.0]]), dataset(np.ones((42, 2)), [0] * 40 + [1] * 2)
+    assert measure(model, data, n_batches=1, **options) == 0.5
 
 
 @pytest.mark.parametrize(
@@ -162,7 +153,7 @@ def test_classes_weigh_alike():
 def test_layers_apart_are_one_hidden_layer(kinds):
     data = dataset(*blobs())
     made = {"Dense": lambda: layers.Dense(9), "Rescaling": lambda: layers.Rescaling(1.0)}
-    apart = tf.keras.Sequential([tf.keras.Input((4,)), *(made.get(k, getattr(layers, k))() for k in kinds)])
+    apart = sequential((4,), *(made.get(k, getattr(layers, k))() for k in kinds))
     apart.add(layers.Dense(3))
     first, bias, second, shift = (fused := network()).get_weights()
     norm = [[np.ones(9), np.zeros(9), np.zeros(9), np.full(9, 0.999)]] if "BatchNormalization" in kinds else []
@@ -177,7 +168,7 @@ def test_layers_apart_are_one_hidden_layer(kinds):
 def test_a_network_without_a_hidden_layer_is_refused():
     data = dataset(*blobs())
     for before in ([], [layers.ReLU()], [layers.Dense(5)], [layers.Dropout(0.5), layers.Flatten()]):
-        model = tf.keras.Sequential([tf.keras.Input((4,)), *before, layers.Dense(3)])
+        model = sequential((4,), *before, layers.Dense(3))
         with pytest.raises(MeasureUnavailable, match="needs a hidden layer that is not linear"):
             manifold_mixup_error(model, data)
 

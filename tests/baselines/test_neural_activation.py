@@ -1,6 +1,5 @@
 """Cognitive neural activation: entropy of inputs, slope of activity over depth, and the measures made of them."""
 
-import itertools
 import math
 
 import hypothesis.strategies as st
@@ -10,7 +9,7 @@ import tensorflow as tf
 from hypothesis import given, settings
 from scipy.special import softmax
 from scipy.stats import entropy, pearsonr
-from small_networks import dataset, dense, layers, t1
+from small_networks import dataset, dense, layers, random_kernels, sequential, t1
 
 import baselines
 from baselines import MeasureUnavailable
@@ -32,17 +31,12 @@ def images(n=60, shape=(12,), seed=0):
     return (np.floor(draw.random((n, *shape)) * levels) / levels).astype(np.float32)
 
 
-def kernels(seed=1, widths=WIDTHS):
-    draw = np.random.default_rng(seed)
-    return [draw.normal(size=shape) / math.sqrt(shape[0]) for shape in itertools.pairwise(widths)]
-
-
-def labels(n=60):
-    return np.arange(n) % 3
+def kernels():
+    return random_kernels(*WIDTHS)
 
 
 def data(n=60):
-    return dataset(images(n), labels(n))
+    return dataset(images(n), np.arange(n) % 3)
 
 
 def sums_of(kernels, inputs):
@@ -55,18 +49,19 @@ def sums_of(kernels, inputs):
     return np.stack(found, axis=1)
 
 
-# Entropy
-
-
-def test_entropy_in_closed_form():
+def test_entropy_in_closed_form_whatever_the_order_of_pixels():
     found = input_entropies(np.array([[0.5] * 4, [0, 0.2, 0.4, 1], [0, 0, 1, 1]]), 1000, (0, 1))
     assert found == pytest.approx([0, math.log(4), math.log(2)])
     assert input_entropies(np.full((2, 3, 3, 1), 7.0), 1000, (7, 7)) == pytest.approx([0, 0])
+    pixels = images(5)
+    mixed = np.random.default_rng(0).permuted(pixels, axis=1)
+    assert input_entropies(mixed, 1000, (0, 1)) == pytest.approx(input_entropies(pixels, 1000, (0, 1)))
+    assert input_entropies(np.array([[-9.0, 0, 0.999, 30]]), 2, (0, 1)) == pytest.approx([math.log(2)])
 
 
 @pytest.mark.rest
 @given(st.integers(0, 1000), st.integers(1, 300), st.integers(1, 400))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_entropy_of_a_histogram(seed, n, n_bins):
     pixels = np.random.default_rng(seed).normal(size=(n, 20))
     span = pixels.min(), pixels.max()
@@ -75,23 +70,13 @@ def test_entropy_of_a_histogram(seed, n, n_bins):
     assert (found <= math.log(n_bins) + 1e-12).all()
 
 
-def test_the_order_of_pixels_does_not_matter_and_values_outside_count_as_ends():
-    pixels = images(5)
-    mixed = np.random.default_rng(0).permuted(pixels, axis=1)
-    assert input_entropies(mixed, 1000, (0, 1)) == pytest.approx(input_entropies(pixels, 1000, (0, 1)))
-    assert input_entropies(np.array([[-9.0, 0, 0.999, 30]]), 2, (0, 1)) == pytest.approx([math.log(2)])
-
-
-# Slope
-
-
 def test_slope_in_closed_form():
     assert slopes(np.array([[1.0, 2, 4, 8]]), True) == pytest.approx([2.3])
     assert slopes(np.array([[1.0, 2, 4, 8, 99]]), False) == pytest.approx([2.3])
 
 
 @given(st.integers(0, 1000), st.integers(2, 9), st.floats(-5, 5), st.floats(-5, 5))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_slope_is_that_of_least_squares(seed, depth, shift, factor):
     sums = np.random.default_rng(seed).normal(size=(4, depth))
     found = slopes(sums, True)
@@ -106,17 +91,9 @@ def test_activity_of_dense_layers():
 
 
 def convolutional(fused=True):
-    model = tf.keras.Sequential(
-        [
-            tf.keras.Input((6, 6, 2)),
-            layers.Conv2D(4, 3, activation="relu" if fused else None),
-            *([] if fused else [layers.BatchNormalization(), layers.ReLU()]),
-            layers.Conv2D(5, 2),
-            layers.ReLU(),
-            layers.Flatten(),
-            layers.Dense(3, "softmax"),
-        ]
-    )
+    apart = [] if fused else [layers.BatchNormalization(), layers.ReLU()]
+    middle = [layers.Conv2D(4, 3, activation="relu" if fused else None), *apart, layers.Conv2D(5, 2), layers.ReLU()]
+    model = sequential((6, 6, 2), *middle, layers.Flatten(), layers.Dense(3, "softmax"))
     draw = np.random.default_rng(3)
     model.set_weights([np.abs(draw.normal(size=w.shape)) - 0.3 * (w.ndim > 1) for w in model.get_weights()])
     return model
@@ -132,14 +109,11 @@ def test_activity_is_that_before_normalization_and_activation(fused):
     assert found[:, 0] == pytest.approx(np.sum(first, axis=(1, 2, 3)), rel=1e-5)
 
 
-# Correlation
-
-
-def test_cna_against_scipy():
+@pytest.mark.parametrize("include", [False, True])
+def test_cna_against_scipy(include):
     alpha, sums = input_entropies(images(), 1000, (images().min(), images().max())), sums_of(kernels(), images())
-    for counted, found in ((sums[:, :-1], cna(dense(*kernels()), data())),
-                           (sums, cna(dense(*kernels()), data(), include_output_layer=True))):  # fmt: skip
-        assert found == pytest.approx(-pearsonr(alpha, slopes(counted, True))[0], abs=1e-5)
+    expected = -pearsonr(alpha, slopes(sums if include else sums[:, :-1], True))[0]
+    assert cna(dense(*kernels()), data(), include_output_layer=include) == pytest.approx(expected, abs=1e-5)
 
 
 @pytest.mark.parametrize(("gain", "expected"), [(2, -1), (0.5, 1)])
@@ -155,9 +129,6 @@ def test_a_constant_has_no_correlation():
     assert cna(dense(*[0 * k for k in kernels()]), data()) == 0
     assert cna(dense(*kernels()), dataset(np.ones((5, 12)), [0] * 5)) == 0
     assert cna(dense(*kernels()), data(1)) == 0
-
-
-# Area and margin
 
 
 def test_area_of_the_training_curve_and_that_of_augmented_images():
@@ -180,11 +151,8 @@ def test_area_with_parameters():
 
 
 def test_a_network_that_ignores_its_input_has_no_area():
-    biases = [np.arange(width) for width in WIDTHS[1:]]
-    model = dense(*[0 * k for k in kernels()], biases=biases)
-    assert cna_area(model, data()) == 0
-    assert cna_margin(model, data()) == 0
-    assert cna_area_over_margin(model, data()) == 0
+    model = dense(*[0 * k for k in kernels()], biases=[np.arange(width) for width in WIDTHS[1:]])
+    assert [measure(model, data()) for measure in (cna_area, cna_margin, cna_area_over_margin)] == [0, 0, 0]
 
 
 @pytest.mark.parametrize("space", ["probabilities", "logits"])
@@ -204,23 +172,19 @@ def test_margins(space, statistic):
 
 def test_a_network_that_is_always_wrong_has_a_negative_margin():
     biases = [np.zeros(width) for width in WIDTHS[1:-1]] + [[100, 0, 0]]
-    model, wrong = dense(*kernels(), biases=biases), dataset(images(), labels() % 2 + 1)
+    model, wrong = dense(*kernels(), biases=biases), dataset(images(), np.arange(60) % 3 % 2 + 1)
     area = cna_area(model, wrong)
     assert cna_margin(model, wrong) == pytest.approx(-area)
     assert cna_area_over_margin(model, wrong) == pytest.approx(area / 1e-6)
 
 
-# All of them
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_images(name):
-    given = dataset(images(20, (6, 6, 2)), labels(20))
+    given, apart, some = dataset(images(20, (6, 6, 2)), np.arange(20) % 3), convolutional(False), images(2, (6, 6, 2))
     assert np.isfinite(baselines.load(name)(convolutional(), given))
-    softmax_apart = convolutional(fused=False)
-    before = softmax_apart(images(2, (6, 6, 2))).numpy()
-    assert np.isfinite(baselines.load(name)(softmax_apart, given, include_output_layer=True))
-    assert np.array_equal(softmax_apart(images(2, (6, 6, 2))).numpy(), before)
+    before = apart(some).numpy()
+    assert np.isfinite(baselines.load(name)(apart, given, include_output_layer=True))
+    assert np.array_equal(apart(some).numpy(), before)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -233,19 +197,12 @@ def test_too_few_layers(name):
         measure(dense(np.eye(2)), dataset([[1, 1]], [0]), include_output_layer=True)
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"statistic": "min"}, "statistic: expected max or p10, found min"),
-        ({"space": "odds"}, "space: expected probabilities or logits, found odds"),
-    ],
-)
-def test_unknown_choices(given, message):
-    with pytest.raises(ValueError, match=message):
-        cna_margin(dense(*kernels()), data(), **given)
-
-
-# Augmentation
+@pytest.mark.parametrize(("name", "known", "wrong"), [
+    ("statistic", "max or p10", "min"), ("space", "probabilities or logits", "odds"),
+])  # fmt: skip
+def test_unknown_choices(name, known, wrong):
+    with pytest.raises(ValueError, match=f"{name}: expected {known}, found {wrong}"):
+        cna_margin(dense(*kernels()), data(), **{name: wrong})
 
 
 def test_augmented_images_are_shifted_and_mirrored_with_noise(monkeypatch):

@@ -102,14 +102,11 @@ def test_a_single_step_in_closed_form():
     assert found == pytest.approx(nbeta * (drift + curvature * 0.01), abs=4 * nbeta * p * math.sqrt(0.02 / 400))
 
 
-def test_seed_and_order_of_calls():
+def test_chains_repeat_by_seed_and_tell_if_they_run_away():
     model = dense(np.random.default_rng(0).normal(size=(4, 2)))
     short = {"n_draws": 20, "n_burn_in": 5, "batch": 64}
     first = coefficient(model, COINS, **short)
     assert coefficient(model, COINS, **short) == first
     assert coefficient(model, COINS, **short, seed=1) != first
-
-
-def test_a_chain_that_runs_away_is_told():
     with pytest.raises(MeasureUnavailable, match="ran away with steps of 1000"):
         coefficient(dense(np.eye(4), FAIR), COINS, step_size=1e3)

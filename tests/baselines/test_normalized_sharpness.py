@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 from scipy.optimize import minimize
 from small_networks import T1_DATA, dataset, dense, t1
-from test_gradients import NETWORKS, examples
+from test_gradients import NETWORKS, examples, of_each_logit
 
 import baselines
 from baselines.core.fisher import fisher_diagonal
@@ -33,16 +33,13 @@ def test_the_minimum_is_that_of_another_search():
     assert smallest(h, s) == pytest.approx(minimize(value, np.zeros(9), tol=1e-10).fun, rel=1e-5)
 
 
-def test_closed_forms():
+def test_closed_forms_where_channels_without_curvature_or_weights_add_nothing():
     assert smallest(np.array([[3.0]]), np.array([[12.0]])) == pytest.approx(6)
     h, s = drawn(1, 6)
     assert [smallest(h, s), smallest(h.T, s.T)] == pytest.approx([np.sqrt(h * s).sum()] * 2)
     rows, columns = np.array([1.0, 2.0, 5.0]), np.array([3.0, 0.1])
     product = np.outer(rows, columns)
     assert smallest(1 / product, product) == pytest.approx(6)  # the variances that it needs are a product
-
-
-def test_channels_without_curvature_or_weights_add_nothing():
     h, s = drawn(4, 3)
     alone = smallest(h, s)
     idle = np.zeros((4, 1))
@@ -52,11 +49,12 @@ def test_channels_without_curvature_or_weights_add_nothing():
     assert smallest(np.zeros((2, 2)), np.ones((2, 2))) == 0
 
 
-def test_t1_by_hand():
+def test_t1_by_hand_and_a_dead_unit():
     """Of both kernels the product of sums (u + v) (x + y) (36 / (u x) + 25 / (v y)) is to be as small as can be."""
     spread = np.e / (1 + np.e) ** 2
     of_one = np.sqrt(spread) * (np.cbrt(36) + np.cbrt(25)) ** 1.5
     assert sharpness(t1(), dataset(*T1_DATA)) == pytest.approx(2 * of_one, rel=1e-5)
+    assert sharpness(dense([[-1.0]], [[1.0, 2.0]]), dataset(np.ones((4, 1)), [0, 1, 0, 1])) == 0
 
 
 @pytest.mark.rest
@@ -70,11 +68,8 @@ def test_curvatures_belong_to_their_weights(make, stacked, monkeypatch):
     network = subject.network
     expected = [0.0] * len(network.variables)
     for image in subject.sample(6).inputs:
-        with tf.GradientTape(persistent=True) as tape:
-            logits = network.logits(image[None])[0]
-            parts = tf.unstack(logits)
+        logits, rows = of_each_logit(network, image)
         p = tf.nn.softmax(logits).numpy()
-        rows = [[row.numpy() for row in tape.gradient(part, network.variables)] for part in parts]
         for place in range(len(expected)):
             gradients = np.array([row[place] for row in rows])
             mean = np.tensordot(p, gradients, 1)
@@ -100,7 +95,3 @@ def test_scales_of_units_do_not_matter():
         for c in (np.ones(4), units)
     )
     assert other == pytest.approx(one, rel=1e-3)
-
-
-def test_no_curvature_gives_zero():
-    assert sharpness(dense([[-1.0]], [[1.0, 2.0]]), dataset(np.ones((4, 1)), [0, 1, 0, 1])) == 0

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import tensorflow as tf
-from small_networks import T1_KERNELS, dataset, dense, layers, plain, scaled_t1, t1, value
+from small_networks import T1_KERNELS, dataset, dense, gaussian, layers, plain, scaled_t1, sequential, t1, value
 
 from baselines import MeasureUnavailable
 
@@ -41,23 +41,13 @@ VARIANTS = ["log_prod_of_spec", "log_sum_of_spec", "fro_over_spec", "dist_spec_i
 ALL = [*VALUES, *(name + suffix for name in VARIANTS for suffix in ("_fft", "_op"))]
 
 
-def with_random_weights(model, seed=0, spread=0.5):
-    rng = np.random.default_rng(seed)
-    for weights in (model.set_weights, lambda arrays: setattr(model, "initial_weights", arrays)):
-        weights([spread * rng.normal(size=array.shape).astype(np.float32) for array in model.get_weights()])
-    return model
-
-
 @pytest.mark.parametrize("name", ALL)
 def test_t1(name):
     assert value(name, t1()) == pytest.approx(VALUES[plain(name)], rel=1e-6)
 
 
-def test_path_norm_counts_biases():
+def test_path_norm_of_all_paths_and_biases():
     assert value("path_norm", dense(*T1_KERNELS, biases=[(1, 0), (0, 0)])) == pytest.approx(65)
-
-
-def test_path_norm_sums_over_paths():
     rng = np.random.default_rng(0)
     kernels = [rng.normal(size=shape) for shape in [(3, 4), (4, 5), (5, 2)]]
     expected = np.einsum("ab,bc,cd->", *(kernel**2 for kernel in kernels))
@@ -72,14 +62,8 @@ def test_path_norm_of_a_deep_network_does_not_leave_what_floats_can_hold(factor)
 
 
 def test_path_norm_leaves_average_pooling_and_ignores_a_final_softmax():
-    model = with_random_weights(
-        tf.keras.Sequential(
-            [
-                tf.keras.Input((4, 4, 2)), layers.Conv2D(3, 1, activation="relu", use_bias=False),
-                layers.AveragePooling2D(4), layers.Flatten(), layers.Dense(2, "softmax", use_bias=False),
-            ]
-        )
-    )  # fmt: skip
+    first, second = layers.Conv2D(3, 1, activation="relu", use_bias=False), layers.Dense(2, "softmax", use_bias=False)
+    model = gaussian(sequential((4, 4, 2), first, layers.AveragePooling2D(4), layers.Flatten(), second))
     first, second = (array**2 for array in model.get_weights())
     assert value("path_norm", model) == pytest.approx(np.sum(first[0, 0] @ second), rel=1e-6)
 
@@ -102,9 +86,7 @@ def test_path_norm_refuses_products_of_paths(join):
 
 
 def test_path_norm_squares_scale_and_shift_of_a_normalization_in_front_of_an_activation():
-    norm = tf.keras.Sequential(
-        [tf.keras.Input((2,)), layers.BatchNormalization(), layers.ReLU(), layers.Dense(2, use_bias=False)]
-    )
+    norm = sequential((2,), layers.BatchNormalization(), layers.ReLU(), layers.Dense(2, use_bias=False))
     norm.set_weights([*map(np.float32, [(3, 1), (1, -2), (0, 0.5), (1, 1)]), np.eye(2, dtype=np.float32)])
     scale = np.array([3, 1]) / np.sqrt(1.001)
     shift = np.array([1, -2]) - np.array([0, 0.5]) * scale
@@ -118,7 +100,7 @@ OF_PATHS = np.sum(FIRST**2 @ SECOND**2)
 def of_paths(*front, middle=(), factor=1.0):
     """Path norm of two dense layers, with constants in front and in the middle."""
     parts = [layers.Dense(8, use_bias=False), *middle, layers.ReLU(), layers.Dense(3, use_bias=False)]
-    model = tf.keras.Sequential([tf.keras.Input((6,)), *front, *parts])
+    model = sequential((6,), *front, *parts)
     model.set_weights([factor * FIRST, SECOND])
     return value("path_norm", model)
 
@@ -166,9 +148,7 @@ def test_path_norm_adds_what_is_subtracted():
      layers.Normalization(axis=(1, 2), mean=0.0, variance=4.0, name="signed")],
 )  # fmt: skip
 def test_path_norm_refuses_layers_whose_signs_it_cannot_square(layer):
-    model = tf.keras.Sequential(
-        [tf.keras.Input((4, 4, 1)), layers.Conv2D(3, 2), layer, layers.Flatten(), layers.Dense(2)]
-    )
+    model = sequential((4, 4, 1), layers.Conv2D(3, 2), layer, layers.Flatten(), layers.Dense(2))
     with pytest.raises(MeasureUnavailable, match=r"needs paths of weights alone: layer signed .* has signs of its own"):
         value("path_norm", model)
 
@@ -205,13 +185,10 @@ def test_a_dead_network_has_finite_norms(name):
     assert math.isfinite(value(name, model))
 
 
-def test_a_layer_of_zeros_has_no_rank():
+def test_ranks_of_zeros_and_of_products():
     model = dense(np.zeros((2, 2)), np.eye(2))
     assert value("fro_over_spec", model) == pytest.approx(2)
     assert value("effective_rank_sum", model) == pytest.approx(2)
-
-
-def test_the_effective_rank_of_a_product_is_that_of_its_factors():
     rng = np.random.default_rng(0)
     low = rng.normal(size=(60, 1)) @ rng.normal(size=(1, 50))
     assert value("effective_rank_sum", dense(low, np.eye(50)[:, :2])) == pytest.approx(1 + 2, abs=1e-4)
@@ -219,14 +196,14 @@ def test_the_effective_rank_of_a_product_is_that_of_its_factors():
 
 @pytest.mark.parametrize("name", ["l2_norm", "param_norm", "fro_dist", "dist_spec_init_fft", "path_norm"])
 def test_normalization_of_norms(name):
-    data = dataset([[1.0, 1.0]] * 5, [0] * 5)
-    assert value(name, t1(), data, normalization="dziugaite") == pytest.approx(math.sqrt(VALUES[plain(name)] / 5))
+    found = value(name, t1(), dataset([[1.0, 1.0]] * 5, [0] * 5), normalization="dziugaite")
+    assert found == pytest.approx(math.sqrt(VALUES[plain(name)] / 5))
 
 
 @pytest.mark.parametrize("name", ["log_prod_of_fro", "log_sum_of_spec", "log_prod_of_spec_op"])
 def test_normalization_of_logarithms(name):
-    data = dataset([[1.0, 1.0]] * 5, [0] * 5)
-    assert value(name, t1(), data, normalization="dziugaite") == pytest.approx((VALUES[plain(name)] - math.log(5)) / 2)
+    found = value(name, t1(), dataset([[1.0, 1.0]] * 5, [0] * 5), normalization="dziugaite")
+    assert found == pytest.approx((VALUES[plain(name)] - math.log(5)) / 2)
 
 
 def test_a_wrong_parameter_is_refused():
@@ -237,8 +214,8 @@ def test_a_wrong_parameter_is_refused():
 
 
 def test_distance_from_init_counts_every_array():
-    model = tf.keras.Sequential([tf.keras.Input((3,)), layers.Dense(4), layers.BatchNormalization(), layers.Dense(2)])
-    model = with_random_weights(model)
-    pairs = zip(model.get_weights(), model.initial_weights, strict=True)
+    model = sequential((3,), layers.Dense(4), layers.BatchNormalization(), layers.Dense(2))
+    model.initial_weights = gaussian(model, 1).get_weights()
+    pairs = zip(gaussian(model).get_weights(), model.initial_weights, strict=True)
     expected = sum(((final - initial) ** 2).sum(dtype=np.float64) for final, initial in pairs)
     assert value("distance_from_init", model) == pytest.approx(expected, rel=1e-6)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from small_networks import layers
+from small_networks import layers, sequential
 
 from baselines.network import Network, Node, read_nodes
 from baselines.network.operations import Operation, operation
@@ -84,7 +84,7 @@ def test_numbers_of_another_type_become_those_of_the_weights():
 def test_masks_go_through_a_network_as_they_do_in_keras():
     """The mean is that of the places that are not masked."""
     middle = [layers.Masking(), layers.Dense(4, "relu"), layers.GlobalAveragePooling1D()]
-    model = tf.keras.Sequential([tf.keras.Input((5, 3)), *middle, layers.Dense(2)])
+    model = sequential((5, 3), *middle, layers.Dense(2))
     inputs = np.random.default_rng(0).standard_normal((4, 5, 3)).astype(np.float32)
     inputs[:, 3:] = 0
     network = Network(read_nodes(model))

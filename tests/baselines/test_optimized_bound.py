@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from small_networks import dataset, dense
+from small_networks import dataset, dense, random_kernels
 from test_sharpness import ONE_FEATURE
 
 import baselines
@@ -15,8 +15,7 @@ from baselines.sharpness.optimized_bound import CONFIDENCE, complexity
 
 
 def trained():
-    rng = np.random.default_rng(1)
-    kernels, inputs = [rng.normal(size=(4, 8)), rng.normal(size=(8, 3))], rng.normal(size=(300, 4))
+    kernels, inputs = random_kernels(4, 8, 3), np.random.default_rng(1).normal(size=(300, 4))
     return kernels, inputs, (np.maximum(inputs @ kernels[0], 0) @ kernels[1]).argmax(axis=1)
 
 
@@ -51,6 +50,8 @@ def test_noise_on_which_nothing_depends_becomes_that_of_the_prior():
     choices = [log_bound(0.1, (2 * math.log(j) + rest) / 99) for j in (1, 1000)]
     assert choices[0] < bound(model, data, n_steps=600) < choices[1]
     assert bound(model, data, n_steps=0) > choices[1]
+    with pytest.raises(MeasureUnavailable, match="needs two training examples"):
+        bound(with_start(dense([[1.0, 0.0]]), [[0.0, 0.0]]), dataset([[1.0]], [0]))
 
 
 @pytest.mark.rest
@@ -80,8 +81,3 @@ def test_optimized_noise_gives_a_smaller_bound_and_a_way_from_the_start_a_larger
     assert bound(near, data) < 0.9 * bound(near, data, n_steps=0)
     assert bound(near, data) < bound(far, data)
     assert np.array_equal(near.get_weights()[0], np.float32(kernels[0]))
-
-
-def test_one_example_is_too_few():
-    with pytest.raises(MeasureUnavailable, match="needs two training examples"):
-        bound(with_start(dense([[1.0, 0.0]]), [[0.0, 0.0]]), dataset([[1.0]], [0]))

@@ -16,15 +16,16 @@ from baselines.sharpness import scales as perturbation
 from baselines.sharpness.pacbayes import common_variance, isotropic_bound, magnitude_bound
 from baselines.sharpness.search import LARGEST, SMALLEST
 
-NEED_INITIAL = ["pacbayes_init", "pacbayes_mag_init", "pacbayes_mag_init_exact"]
-
-
 SCALES = ["pacbayes_flatness", "pacbayes_mag_flatness"]
 
 #: Kernels of T1, trained and less initial ones; sigma and m for which the values of its bounds are known.
 W = np.array([3.0, 0, 0, 1, 2, 0, 0, 5])
 CHANGE = np.array([2.0, 0, 0, 0, 1, 0, 0, 4])
 SIGMA, M = 0.5, 1000
+
+
+def exact_variance(sigma):
+    return common_variance(W, sigma, 0) + np.mean(CHANGE**2)
 
 
 def scale(name, model, data, **parameters):
@@ -39,7 +40,7 @@ def scale(name, model, data, **parameters):
         (magnitude_bound(common_variance(CHANGE, SIGMA), CHANGE, SIGMA, M), 37.246739),
         (magnitude_bound(common_variance(W, SIGMA), W, SIGMA, M), 34.716634),
         (magnitude_bound(common_variance(W, SIGMA), CHANGE, SIGMA, M), 38.484817),
-        (magnitude_bound(common_variance(W, SIGMA, 0) + np.mean(CHANGE**2), W, SIGMA, M), 33.795005),
+        (magnitude_bound(exact_variance(SIGMA), W, SIGMA, M), 33.795005),
     ],
     ids=["init", "orig", "mag_init", "mag_orig", "mag_orig of Dziugaite et al.", "mag_init_exact"],
 )
@@ -63,15 +64,14 @@ def test_no_magnitude_bound_is_below_that_of_no_change(vector, sigma):
 def test_measures_put_their_scale_into_the_bounds():
     model, data = t1(), dataset(*T1_DATA)
     sigma, relative = (scale(name, model, data) for name in SCALES)
+    of_weights = common_variance(W, relative)
     expected = {
         "pacbayes_init": isotropic_bound(CHANGE, sigma, 1),
         "pacbayes_orig": isotropic_bound(W, sigma, 1),
         "pacbayes_mag_init": magnitude_bound(common_variance(CHANGE, relative), CHANGE, relative, 1),
-        "pacbayes_mag_init_exact": magnitude_bound(
-            common_variance(W, relative, 0) + np.mean(CHANGE**2), W, relative, 1
-        ),
-        "pacbayes_mag_orig": magnitude_bound(common_variance(W, relative), W, relative, 1),
-        "pacbayes_mag_orig:parity_mag_orig=True": magnitude_bound(common_variance(W, relative), CHANGE, relative, 1),
+        "pacbayes_mag_init_exact": magnitude_bound(exact_variance(relative), W, relative, 1),
+        "pacbayes_mag_orig": magnitude_bound(of_weights, W, relative, 1),
+        "pacbayes_mag_orig:parity_mag_orig=True": magnitude_bound(of_weights, CHANGE, relative, 1),
     }
     assert {name: value(name, model, data) for name in expected} == pytest.approx(expected)
 
@@ -88,9 +88,6 @@ def test_biases_get_noise_but_count_in_the_bounds_only_if_asked_for():
     assert value("pacbayes_orig", model, data) == pytest.approx(isotropic_bound(np.array([2.0]), sigma, 1))
     with_bias = value("pacbayes_orig", model, data, include_bias=True)
     assert with_bias == pytest.approx(isotropic_bound(np.array([2.0, 3.0]), sigma, 1))
-
-
-# The search for sigma
 
 
 @pytest.mark.parametrize(("margin", "length"), [(1.0, 1.0), (0.1, 1.0), (0.3, 5.0)])
@@ -145,9 +142,6 @@ def test_sigma_is_the_smallest_where_all_noise_does_harm(name):
     assert value(name, dense(weights), dataset([[1e6]], [0])) == pytest.approx(1e12, rel=0.01)
 
 
-# Invariances
-
-
 @pytest.fixture(scope="module")
 def blobs():
     rng = np.random.default_rng(0)
@@ -178,7 +172,7 @@ def test_sigma_of_dziugaite_et_al_with_the_deviation_put_right(blobs, name):
         assert published**2 == pytest.approx(found, rel=0.04)
 
 
-@pytest.mark.parametrize("name", NEED_INITIAL)
+@pytest.mark.parametrize("name", ["pacbayes_init", "pacbayes_mag_init", "pacbayes_mag_init_exact"])
 def test_missing_initial_weights_are_named_before_any_search(name, monkeypatch):
     monkeypatch.setattr(perturbation, "largest_harmless", None)
     model = t1()

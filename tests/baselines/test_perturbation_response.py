@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from small_networks import T1_DATA, dataset, dense, fitted_and_memorised, layers, t1
+from small_networks import dataset, dense, fitted_and_memorised, layers, sequential, t1, value
 
 import baselines
 from baselines import MEASURES, MeasureUnavailable, sharing
@@ -28,9 +28,6 @@ def network(centres, hidden=9, seed=1):
     first = draw.normal(size=(centres.shape[1], hidden))
     second = np.maximum(centres @ first, 0).T
     return dense(first, second, biases=[np.full(hidden, 0.1), -0.5 * np.square(second).sum(axis=0)])
-
-
-# Partners
 
 
 @pytest.mark.parametrize("kind", ["intra", "inter"])
@@ -79,10 +76,7 @@ def test_what_has_no_partners_is_refused(labels, kind, reason):
 
 def test_two_examples_are_enough():
     data = dataset([[1.0, 0.0], [1.0, 0.2]], [0, 0])
-    for name in ("gi_intra_l0", "gi_intra_l1", "pr_mean_error_intra_l0"):
-        assert baselines.load(name)(t1(), data) == 0
-    with pytest.raises(MeasureUnavailable):
-        baselines.load("gi_intra_l0")(t1(), dataset(*T1_DATA))
+    assert [value(name, t1(), data) for name in ("gi_intra_l0", "gi_intra_l1", "pr_mean_error_intra_l0")] == [0, 0, 0]
 
 
 @pytest.mark.parametrize("n_alphas", [2, 7, 11])
@@ -98,7 +92,18 @@ def test_printed_shares_are_those_of_the_curve(n_alphas):
         assert shares == pytest.approx(np.linspace(0, 1, n_alphas) * factor)
 
 
-# Curves
+def right_by_numpy(model, sample, kind, layer, share, number):
+    """Share of right answers to mixtures of the sample with its partners of a pass."""
+    some, others = partners(sample.labels, kind, stream("partners of mixing", 3, number))
+    first, bias, second, shift = model.get_weights()
+
+    def hidden(inputs):
+        return np.maximum(inputs @ first + bias, 0)
+
+    x, y = sample.inputs[some], sample.inputs[others]
+    behind, at_input = (1 - share) * hidden(x) + share * hidden(y), hidden((1 - share) * x + share * y)
+    answers = ((behind if layer else at_input) @ second + shift).argmax(axis=1)
+    return np.mean(answers == sample.labels[some])
 
 
 @pytest.mark.parametrize(("kind", "layer"), CURVES)
@@ -107,27 +112,15 @@ def test_curve_against_numpy(kind, layer):
     subject = Subject(network(centres), dataset(images, labels))
     shares, accuracies = mixup_curve(subject, kind, layer, 7, 40, 3)
     assert shares == pytest.approx(np.linspace(0, 0.5, 7, endpoint=kind == "intra"))
-
     sample = subject.sample(40, 3, by_class=True)
-    some, others = partners(sample.labels, kind, stream("partners of mixing", 3, 0))
-    first, bias, second, shift = subject.model.get_weights()
-
-    def hidden(inputs):
-        return np.maximum(inputs @ first + bias, 0)
-
-    expected = []
-    for share in shares:
-        x, y = sample.inputs[some], sample.inputs[others]
-        at_input, behind = hidden((1 - share) * x + share * y), (1 - share) * hidden(x) + share * hidden(y)
-        features = behind if layer else at_input
-        expected.append(np.mean((features @ second + shift).argmax(axis=1) == sample.labels[some]))
+    expected = [right_by_numpy(subject.model, sample, kind, layer, share, 0) for share in shares]
     assert len(set(expected)) > 2  # a curve that is worth comparing
     assert accuracies == pytest.approx(expected)
 
 
 def test_layer_1_is_the_first_layers_output_with_its_activation():
     """x = 1 and x = -1 of one class: half and half is 0 at the input, but 1/2 after relu."""
-    model = tf.keras.Sequential([tf.keras.Input((1,)), layers.Dense(2, "relu"), layers.Dense(2)])
+    model = sequential((1,), layers.Dense(2, "relu"), layers.Dense(2))
     model.set_weights([np.array([[1.0, -1.0]]), np.zeros(2), np.array([[0.0, 1.0], [0.0, 1.0]]), np.array([0.25, 0])])
     data = dataset([[1.0], [-1.0]], [1, 1])
     assert baselines.load("gi_intra_l1")(model, data) == 0
@@ -147,7 +140,7 @@ def test_layer_1_is_the_first_layers_output_with_its_activation():
 def test_mixing_layer_1_is_not_mixing_inputs_however_the_layer_is_written(before):
     images, labels, centres = blobs()
     data, fused = dataset(images, labels), network(centres)
-    apart = tf.keras.Sequential([tf.keras.Input((4,)), *before, layers.Dense(3)])
+    apart = sequential((4,), *before, layers.Dense(3))
     apart.set_weights(fused.get_weights())
     for kind in ("intra", "inter"):
         inputs, hidden = (baselines.load(f"pr_mean_error_{kind}_l{layer}")(apart, data) for layer in (0, 1))
@@ -174,18 +167,10 @@ def test_a_small_training_set_is_passed_over_until_there_are_enough_pairs():
     subject = Subject(network(centres), dataset(images, labels))
     shares, accuracies = mixup_curve(subject, "intra", 0, 5, 70, 3)
     sample = subject.sample(70, 3)
-    first, bias, second, shift = subject.model.get_weights()
-    expected = np.zeros(5)
-    seen = []
-    for number in range(3):
-        some, others = partners(sample.labels, "intra", stream("partners of mixing", 3, number))
-        seen.append(others.tolist())
-        x, y = sample.inputs[some], sample.inputs[others]
-        for i, share in enumerate(shares):
-            features = np.maximum(((1 - share) * x + share * y) @ first + bias, 0)
-            expected[i] += np.mean((features @ second + shift).argmax(axis=1) == sample.labels[some]) / 3
-    assert accuracies == pytest.approx(expected)
-    assert len({tuple(one) for one in seen}) == 3
+    passes = [[right_by_numpy(subject.model, sample, "intra", 0, share, n) for share in shares] for n in range(3)]
+    assert accuracies == pytest.approx(np.mean(passes, axis=0))
+    drawn = [partners(sample.labels, "intra", stream("partners of mixing", 3, n))[1].tolist() for n in range(3)]
+    assert drawn[0] != drawn[1] != drawn[2] != drawn[0]
 
 
 @pytest.mark.rest
@@ -195,9 +180,6 @@ def test_pairs_are_gathered_in_parts(monkeypatch):
     expected = [baselines.load(f"gi_intra_l{layer}")(model, data) for layer in (0, 1)]
     monkeypatch.setattr("baselines.perturbation_response.mixing.GATHERED", 7)
     assert [baselines.load(f"gi_intra_l{layer}")(model, data) for layer in (0, 1)] == expected
-
-
-# Measures
 
 
 @pytest.mark.rest
@@ -220,12 +202,12 @@ def test_measures_are_statistics_of_the_curve(kind, layer, options):
 def test_combinations():
     images, labels, centres = blobs()
     model, data = network(centres), dataset(images, labels)
-    pal = {name: baselines.load(f"pal_{name}")(model, data) for name in NAMES}
+    with sharing():
+        names = [*NAMES, "intra_l0_x_l1", "inter_plus_intra_l0"]
+        pal = {name: value(f"pal_{name}", model, data) for name in names}
     assert -84 < pal["inter_l0"] < 0
-    product = baselines.load("pal_intra_l0_x_l1")(model, data)
-    assert product == pytest.approx(-pal["intra_l0"] * pal["intra_l1"])
-    mean = baselines.load("pal_inter_plus_intra_l0")(model, data)
-    assert mean == pytest.approx((pal["inter_l0"] + pal["intra_l0"]) / 2)
+    assert pal["intra_l0_x_l1"] == pytest.approx(-pal["intra_l0"] * pal["intra_l1"])
+    assert pal["inter_plus_intra_l0"] == pytest.approx((pal["inter_l0"] + pal["intra_l0"]) / 2)
 
 
 @pytest.mark.parametrize(
@@ -239,16 +221,10 @@ def test_combinations():
 )
 def test_networks_of_known_curves(kernel, images, labels, gi, pal, error):
     model, data = dense(np.eye(2), kernel), dataset(images, labels)
-    for name in NAMES:
-        assert baselines.load(f"gi_{name}")(model, data) == pytest.approx(gi)
-        assert baselines.load(f"pal_{name}")(model, data) == pytest.approx(pal)
-        assert baselines.load(f"pr_mean_error_{name}")(model, data) == pytest.approx(error)
-
-
-def test_several_curves_of_a_perfect_network():
-    model, data = dense(np.eye(2), np.eye(2)), dataset([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]], [0, 0, 1, 1])
-    assert baselines.load("pal_intra_l0_x_l1")(model, data) == pytest.approx(-(84**2))
-    assert baselines.load("pal_inter_plus_intra_l0")(model, data) == pytest.approx(-84)
+    with sharing():
+        for name in NAMES:
+            found = [value(f"{prefix}_{name}", model, data) for prefix in ("gi", "pal", "pr_mean_error")]
+            assert found == pytest.approx([gi, pal, error])
 
 
 @pytest.mark.parametrize("threshold", [0.27, 0.53])
@@ -258,9 +234,8 @@ def test_inter_of_a_threshold_in_closed_form(threshold):
     data = dataset([[1.0], [-1.0]] * 10, [0, 1] * 10)
     shares = np.linspace(0, 0.5, 11, endpoint=False)
     expected = np.where(1 - 2 * shares > threshold, 1.0, 0.5)
-    assert baselines.load("gi_inter_l0")(model, data) == pytest.approx(gi_score(shares, expected))
-    assert baselines.load("pal_inter_l0")(model, data) == pytest.approx(-pal_score(shares, expected))
-    assert baselines.load("pr_mean_error_inter_l0")(model, data) == pytest.approx(1 - expected.mean())
+    found = [value(f"{prefix}_inter_l0", model, data) for prefix in ("gi", "pal", "pr_mean_error")]
+    assert found == pytest.approx([gi_score(shares, expected), -pal_score(shares, expected), 1 - expected.mean()])
 
 
 def test_a_class_that_is_rare_keeps_its_partners_in_a_small_sample():

@@ -4,9 +4,8 @@ import math
 
 import numpy as np
 import pytest
-import tensorflow as tf
 from scipy.stats import kstest, pareto
-from small_networks import dataset, dense, layers, t1
+from small_networks import dense, layers, sequential, t1
 
 import baselines
 from baselines.norm.heavy_tail import fit_power_law
@@ -54,9 +53,7 @@ def test_equal_weights_in_any_order_are_the_same_matrix():
 def test_layers_of_one_channel_do_not_count_because_every_order_has_their_spectrum():
     """Such as the first convolution of grey images; rounding made some of these distances NaN."""
     kernel = RNG.normal(size=(192, 12)) * np.exp(RNG.normal(size=12))
-    grey = tf.keras.Sequential(
-        [tf.keras.Input((6, 6, 1)), layers.Conv2D(12, 3, use_bias=False), layers.Flatten(), layers.Dense(12)]
-    )
+    grey = sequential((6, 6, 1), layers.Conv2D(12, 3, use_bias=False), layers.Flatten(), layers.Dense(12))
     grey.set_weights([RNG.normal(size=(3, 3, 1, 12)), kernel, np.zeros(12)])
     alone = distance(dense(kernel), None, n_draws=20)
     assert alone < -0.05
@@ -66,18 +63,12 @@ def test_layers_of_one_channel_do_not_count_because_every_order_has_their_spectr
 
 
 def test_weights_of_a_convolution_are_permuted_at_each_place_of_its_window():
-    model = tf.keras.Sequential([tf.keras.Input((6, 6, 8)), layers.Conv2D(12, 3), layers.GlobalAveragePooling2D()])
+    model = sequential((6, 6, 8), layers.Conv2D(12, 3), layers.GlobalAveragePooling2D())
     kernel = np.random.default_rng(0).normal(size=(3, 3, 8, 12))
     kernel[0, 0] *= 30  # larger than other places, in any order of its own weights
     model.layers[0].set_weights([kernel, np.zeros(12)])
     alone = distance(dense(kernel[0, 0]), None, n_draws=20)
     assert distance(model, None, n_draws=20) == pytest.approx(alone, rel=0.15)
-
-
-@pytest.mark.parametrize("measure", [distance, soft_rank])
-def test_small_layers_are_refused(measure):
-    with pytest.raises(baselines.MeasureUnavailable, match="needs a layer with 8 eigenvalues, which"):
-        measure(t1(), None)
 
 
 alpha, weighted_alpha, log_alpha_norm = map(baselines.load, ("alpha", "weighted_alpha", "log_alpha_norm"))
@@ -100,17 +91,11 @@ def test_draws_from_a_pareto_law(exponent):
     assert fit.distance == pytest.approx(statistic, abs=1.1 / len(tail))
 
 
-def layer(eigenvalues, seed=0):
-    """A kernel whose correlation matrix has these eigenvalues."""
-    rng, n = np.random.default_rng(seed), len(eigenvalues)
-    left, right = (np.linalg.qr(rng.normal(size=(n, n)))[0] for _ in range(2))
-    return (left * np.sqrt(eigenvalues)) @ right
-
-
-def test_too_few_eigenvalues_are_refused():
-    for model in (t1(), dense(np.zeros((12, 12)))):
+@pytest.mark.parametrize("measure", [distance, soft_rank, alpha])
+def test_too_few_eigenvalues_are_refused(measure):
+    for model in (t1(), dense(np.zeros((7, 12)))):
         with pytest.raises(baselines.MeasureUnavailable, match="needs a layer with 8 eigenvalues, which"):
-            alpha(model, dataset([[1.0, 1.0]], [0]))
+            measure(model, None)
     assert alpha(t1(), None, min_eigenvalues=2) > 1
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from measure_values import values
-from small_networks import dataset, gaussian, layers
+from small_networks import dataset, gaussian, layers, sequential
 
 import baselines
 from baselines import MEASURES, MeasureUnavailable
@@ -20,9 +20,9 @@ NEED_LARGE_LAYERS = {"alpha", "alpha_req", "weighted_alpha", "log_alpha_norm", "
 def small(outputs=3, *, nested=False):
     head = [layers.Dense(4, "relu"), layers.Dense(4, "relu"), layers.Dense(outputs)]
     if nested:
-        inner = tf.keras.Sequential([tf.keras.Input((5,)), *head[:2]])
+        inner = sequential((5,), *head[:2])
         head = [inner, head[2]]
-    model = tf.keras.Sequential([tf.keras.Input((6, 6, 1)), layers.Flatten(), layers.Dense(5, "relu"), *head])
+    model = sequential((6, 6, 1), layers.Flatten(), layers.Dense(5, "relu"), *head)
     gaussian(model)
     model.initial_weights = [array / 2 for array in model.get_weights()]
     return model
@@ -99,7 +99,7 @@ def test_a_model_without_a_graph_of_layers_is_refused_by_all_but_those_of_arrays
 
 @pytest.mark.parametrize("name", ["fisher_trace", "hessian_trace", "asam_sharpness", "num_params"])
 def test_a_network_without_weight_layers_is_refused(name, data):
-    model = tf.keras.Sequential([tf.keras.Input((6, 6, 1)), layers.Reshape((12, 3)), layers.GlobalMaxPooling1D()])
+    model = sequential((6, 6, 1), layers.Reshape((12, 3)), layers.GlobalMaxPooling1D())
     with pytest.raises(MeasureUnavailable, match="needs a dense layer or a convolution, which this network lacks"):
         baselines.load(name)(model, data)
 
@@ -139,13 +139,11 @@ def test_inputs_that_are_not_finite_are_refused_with_the_example(bad):
     assert set(found.values()) == {said}
 
 
-def test_pixels_out_of_the_range_that_changes_of_colours_take_are_refused(data):
-    changed = data.map(lambda image, label: (image * 255, label))
-    for name in ("augmentation_robustness_penalty", "layer_margin_winner"):
-        with pytest.raises(
-            ValueError, match=r"^dataset: example 0: expected pixels in \[0, 1\], found 2.* at \(\d, \d, 0\)"
-        ):
-            baselines.load(name)(small(), changed)
+@pytest.mark.parametrize("name", ["augmentation_robustness_penalty", "layer_margin_winner"])
+def test_pixels_out_of_the_range_that_changes_of_colours_take_are_refused(name, data):
+    refusal = r"^dataset: example 0: expected pixels in \[0, 1\], found 2.* at \(\d, \d, 0\)"
+    with pytest.raises(ValueError, match=refusal):
+        baselines.load(name)(small(), data.map(lambda image, label: (image * 255, label)))
 
 
 def test_a_value_that_is_no_number_is_refused_with_what_came_out(data):

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-import tensorflow as tf
-from small_networks import dataset, dense, layers
+from scipy.special import log_softmax
+from small_networks import dataset, dense, layers, sequential
 
 import baselines
 from baselines import MeasureUnavailable
@@ -11,16 +11,11 @@ from baselines import MeasureUnavailable
 relative_flatness = baselines.load("relative_flatness")
 
 
-def softmax(logits):
-    powers = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return powers / powers.sum(axis=1, keepdims=True)
-
-
 def loss_of(kernels, images, labels):
-    hidden = images
-    for kernel in kernels[:-1]:
-        hidden = np.maximum(hidden @ kernel, 0)
-    return -np.mean(np.log(softmax(hidden @ kernels[-1]))[np.arange(len(labels)), labels])
+    *hidden, last = kernels
+    for kernel in hidden:
+        images = np.maximum(images @ kernel, 0)
+    return -np.mean(log_softmax(images @ last, axis=1)[np.arange(len(labels)), labels])
 
 
 def by_definition(kernels, number, images, labels, step=1e-5):
@@ -57,21 +52,16 @@ def test_definition(deep, layer):
     assert found == pytest.approx(by_definition(kernels, layer % 3, images, labels), rel=1e-3)
 
 
-def test_one_layer_in_closed_form():
+def test_one_layer_in_closed_form_and_saturated():
     """Two classes with p = 1/2: E |x|^2 |w_0 - w_1|^2 / 4."""
     kernel = np.array([[3.0, 3.0], [1.0, -1.0]])
     data = dataset([[2.0, 0.0], [4.0, 0.0]], [0, 1])
     assert relative_flatness(dense(kernel), data) == pytest.approx((4 + 16) / 2 * 4 / 4)
-
-
-def test_a_saturated_network_is_flat():
     assert relative_flatness(dense([[1e3, -1e3]]), dataset(np.ones((4, 1)), np.zeros(4))) == pytest.approx(0, abs=1e-6)
 
 
 def test_layers_that_it_cannot_treat():
-    model = tf.keras.Sequential(
-        [tf.keras.Input((4, 4, 1)), layers.Conv2D(2, 2, name="odd"), layers.Flatten(), layers.Dense(3)]
-    )
+    model = sequential((4, 4, 1), layers.Conv2D(2, 2, name="odd"), layers.Flatten(), layers.Dense(3))
     data = dataset(np.ones((3, 4, 4, 1)), [0, 1, 2])
     assert relative_flatness(model, data) > 0
     with pytest.raises(MeasureUnavailable, match=r"needs a dense layer .* layer odd \(Conv2D\) is not"):

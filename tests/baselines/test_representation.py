@@ -31,16 +31,16 @@ def value(measure, points, labels, **parameters):
 PAIRS = [[0, -1], [0, 1], [4, -1], [4, 1]]
 
 
-def test_two_pairs_of_points():
+def test_pairs_of_points_in_closed_form():
     assert value(cdnv, PAIRS, [0, 0, 1, 1]) == pytest.approx((1 + 1) / (2 * 16))
     assert value(nc1, PAIRS, [0, 0, 1, 1]) == pytest.approx(0, abs=1e-12)  # no variance in the direction of the means
-
-
-def test_variance_along_the_direction_of_the_means():
-    """Sigma_W is 1, Sigma_B is 4 for means at -2 and 2."""
+    # Sigma_W is 1, Sigma_B is 4 for means at -2 and 2.
     points = [[-3, 0], [-1, 0], [1, 0], [3, 0]]
     assert value(nc1, points, [0, 0, 1, 1]) == pytest.approx(1 / 4 / 2)
     assert value(cdnv, points, [0, 0, 1, 1]) == pytest.approx((1 + 1) / (2 * 16))
+    points = [[1, 0], [-1, 0], [1, 0], [-1, 0]]
+    assert value(cdnv, points, [0, 0, 1, 1]) == pytest.approx(1 / (2 * 1e-12))
+    assert value(nc1, points, [0, 0, 1, 1]) == 0
 
 
 def clusters(seed=0, n=90, size=5):
@@ -95,12 +95,6 @@ def test_classes_with_one_example_do_not_count(measure):
         value(measure, PAIRS, [0, 0, 0, 1])
 
 
-def test_classes_in_the_same_place():
-    points = [[1, 0], [-1, 0], [1, 0], [-1, 0]]
-    assert value(cdnv, points, [0, 0, 1, 1]) == pytest.approx(1 / (2 * 1e-12))
-    assert value(nc1, points, [0, 0, 1, 1]) == 0
-
-
 def test_the_representation_is_what_the_last_weight_layer_takes_in():
     tf.keras.utils.set_random_seed(0)
     first = [tf.keras.Input((4, 4, 2)), layers.Conv2D(3, 2), layers.BatchNormalization(), layers.ReLU()]
@@ -128,10 +122,15 @@ def test_the_slope_of_quantiles_is_their_exponent(fraction):
     assert slope(np.random.default_rng(0).permutation(ratios), fraction) == pytest.approx(3)
 
 
-def test_ratios_of_distances_on_a_line():
+def test_ratios_of_distances_as_in_the_authors_code():
     points = np.array([0.0, 1.0, 3.0, 7.0])
     ratios = [3 / 1, 2 / 1, 3 / 2, 6 / 4]
     assert value(dimension, points[:, None], np.zeros(4)) == pytest.approx(slope(np.array(ratios), 0.9), rel=1e-6)
+    points = np.random.default_rng(1).normal(size=(60, 3))
+    distances = np.sort(np.linalg.norm(points[:, None] - points[None], axis=2), axis=1)
+    x = np.sort(np.log(distances[:, 2] / distances[:, 1]))[:54]
+    y = -np.log(1 - np.arange(1, 55) / 60)
+    assert value(dimension, points, np.zeros(60)) == pytest.approx(float(x @ y / (x @ x)), rel=1e-5)
 
 
 def test_examples_without_a_ratio_of_distances_do_not_count():
@@ -142,14 +141,6 @@ def test_examples_without_a_ratio_of_distances_do_not_count():
     between = 50 + np.array([[9, 8], [9, 10], [20, 21], [20, 19]])  # copies of middle neighbours
     assert value(dimension, np.concatenate([points, others, between]), np.zeros(312)) == pytest.approx(expected)
     assert value(dimension, np.repeat(points[:2], 3, axis=0), np.zeros(6)) == 0
-
-
-def test_the_formula_of_the_authors_code():
-    points = np.random.default_rng(1).normal(size=(60, 3))
-    distances = np.sort(np.linalg.norm(points[:, None] - points[None], axis=2), axis=1)
-    x = np.sort(np.log(distances[:, 2] / distances[:, 1]))[:54]
-    y = -np.log(1 - np.arange(1, 55) / 60)
-    assert value(dimension, points, np.zeros(60)) == pytest.approx(float(x @ y / (x @ x)), rel=1e-5)
 
 
 def test_a_lattice_has_no_intrinsic_dimension():

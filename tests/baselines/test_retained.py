@@ -25,7 +25,7 @@ def kept(retained, keys):
     return there
 
 
-def test_the_least_recently_used_go_first():
+def test_the_least_recently_used_and_the_too_large_are_not_kept():
     retained = Retained(3 * 1024)
     for key in "abc":
         retained.get(key, KILO.copy)
@@ -33,6 +33,11 @@ def test_the_least_recently_used_go_first():
     retained.get("d", KILO.copy)
     assert retained.nbytes == 3 * 1024
     assert kept(retained, "acdb") == ["a", "c", "d"]
+    retained = Retained(1024)
+    retained.get("small", lambda: np.zeros(2))
+    assert retained.get("large", lambda: np.ones(1024)).sum() == 1024
+    assert (retained.nbytes, len(retained)) == (0, 0)
+    assert Subject(None, None).found._limit == subjects.RETAINED_BYTES == 256 * 2**20
 
 
 def test_an_array_of_several_results_counts_once():
@@ -44,13 +49,6 @@ def test_an_array_of_several_results_counts_once():
     assert (retained.nbytes, len(retained)) == (2 * 1024, 6)
     retained.get("most", lambda: np.zeros(256))
     assert (retained.nbytes, kept(retained, [*range(5), "more", "most"])) == (2 * 1024, ["most"])
-
-
-def test_what_is_too_large_is_not_kept():
-    retained = Retained(1024)
-    retained.get("small", lambda: np.zeros(2))
-    assert retained.get("large", lambda: np.ones(1024)).sum() == 1024
-    assert (retained.nbytes, len(retained)) == (0, 0)
 
 
 @dataclass
@@ -93,7 +91,3 @@ def test_values_do_not_depend_on_the_bound_and_the_bound_holds(monkeypatch):
     bounded, largest = values()
     assert bounded == free
     assert largest <= 100_000 < most
-
-
-def test_the_bound_is_that_of_every_subject():
-    assert Subject(None, None).found._limit == subjects.RETAINED_BYTES == 256 * 2**20

@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 import tensorflow as tf
-from small_networks import dataset, dense, layers
+from small_networks import dataset, dense, layers, sequential, value
 
 import baselines
 from baselines.compression import pruning
@@ -27,14 +27,10 @@ def found(subject, number, seed=0, *, label="true"):
 def test_a_call_is_the_same_however_it_is_spelled():
     subject = Subject(None, None)
     subject.calls = []
-    for spelled in (
-        lambda: found(subject, 5),
-        lambda: found(subject, number=5),
-        lambda: found(subject, 5, 0),
-        lambda: found(subject, 5, seed=0, label="true"),
-        lambda: found(subject, label="true", seed=0, number=5),
-    ):
-        assert spelled() == 5
+    for arguments in ([5], [5, 0]):
+        for options in ({}, {"label": "true"}):
+            assert found(subject, *arguments, **options) == 5
+    assert found(subject, label="true", seed=0, number=5) == 5
     assert subject.calls == [(5, 0, "true")]
     found(subject, 5, 1)
     found(subject, 5, label="model")
@@ -44,18 +40,9 @@ def test_a_call_is_the_same_however_it_is_spelled():
 def network():
     """Two convolutions, one with a stride that does not divide the image, one depthwise, and two dense layers."""
     tf.keras.utils.set_random_seed(3)
-    model = tf.keras.Sequential(
-        [
-            tf.keras.Input((7, 7, 3)),
-            layers.Conv2D(4, 3, strides=2, padding="same", use_bias=False),
-            layers.BatchNormalization(),
-            layers.ReLU(),
-            layers.DepthwiseConv2D(3, padding="same", activation="relu"),
-            layers.Flatten(),
-            layers.Dense(40, "relu"),
-            layers.Dense(3),
-        ]
-    )
+    front = [layers.Conv2D(4, 3, 2, "same", use_bias=False), layers.BatchNormalization(), layers.ReLU()]
+    front.append(layers.DepthwiseConv2D(3, padding="same", activation="relu"))
+    model = sequential((7, 7, 3), *front, layers.Flatten(), layers.Dense(40, "relu"), layers.Dense(3))
     model.initial_weights = model.get_weights()
     rng = np.random.default_rng(4)
     for weight in model.weights:
@@ -177,11 +164,8 @@ def test_what_is_not_normalized_needs_no_folding_and_one_search():
     with baselines.sharing():
         subject = subject_of(model, data)
         assert subject.folded is subject.network
-        kit, flatness = (
-            baselines.load(name)(model, data) for name in ("sharpness_starter_kit", "sharpness_mag_flatness")
-        )
-        searches = [key for key in subject.found if key[0].__name__ == "box_scale"]
-    assert len(searches) == 1
+        kit, flatness = (value(name, model, data) for name in ("sharpness_starter_kit", "sharpness_mag_flatness"))
+        assert [key[0].__name__ for key in subject.found].count("box_scale") == 1
     assert kit == pytest.approx(-(flatness**-0.5))
 
 

@@ -4,8 +4,7 @@ import math
 
 import numpy as np
 import pytest
-import tensorflow as tf
-from small_networks import T1_DATA, dataset, dense, layers, t1
+from small_networks import T1_DATA, dataset, dense, layers, sequential, t1
 
 import baselines
 
@@ -16,22 +15,13 @@ DATA = dataset(*T1_DATA)
 
 
 def kinds_of_layers():
-    return tf.keras.Sequential(
-        [
-            tf.keras.Input((6, 6, 2)),
-            layers.Conv2D(3, 3),  # 3 * 3 * 2 * 3
-            layers.BatchNormalization(),
-            layers.DepthwiseConv2D(2),  # 2 * 2 * 3
-            layers.SeparableConv2D(5, 2),  # 2 * 2 * 3 and 3 * 5
-            layers.Conv2DTranspose(2, 2),  # 2 * 2 * 2 * 5
-            layers.PReLU(),
-            layers.Flatten(),
-            layers.Dense(7),  # 3 * 3 * 2 * 7
-        ]
-    )
+    middle = [layers.Conv2D(3, 3), layers.BatchNormalization(), layers.DepthwiseConv2D(2), layers.SeparableConv2D(5, 2)]
+    end = [layers.Conv2DTranspose(2, 2), layers.PReLU(), layers.Flatten(), layers.Dense(7)]
+    return sequential((6, 6, 2), *middle, *end)
 
 
-KERNELS = [54, 12, 12, 15, 40, 126]
+#: Its numbers of weights, biases and units by layer; a separable convolution is two layers.
+KERNELS = [3 * 3 * 2 * 3, 2 * 2 * 3, 2 * 2 * 3, 3 * 5, 2 * 2 * 2 * 5, 3 * 3 * 2 * 7]
 BIASES = [3, 3, 0, 5, 2, 7]
 UNITS = [4 * 4 * 3, 3 * 3 * 3, 2 * 2 * 3, 2 * 2 * 5, 3 * 3 * 2, 7]
 
@@ -56,16 +46,13 @@ def test_the_side_of_the_image():
     assert conv_bound(model, dataset(np.zeros((5, 6, 6, 2)), np.zeros(5)), delta=0.05) == pytest.approx(expected)
 
 
-def test_the_kernels_of_every_kind_of_weight_layer_count():
+def test_every_kind_of_weight_layer_counts_in_sizes_and_bounds():
     model = kinds_of_layers()
     assert depth(model, None) == 6
     assert num_params(model, None) == sum(KERNELS)
     assert num_params(model, None, include_bias=True) == sum(KERNELS + BIASES)
     assert num_params(model, None, include_bn=True) == sum(KERNELS) + 6
     assert vc_dim(model, None) == pytest.approx(6 + 12 * math.log(22 * 6 * 1024) * sum(KERNELS))
-
-
-def test_a_bound_from_parameters_and_units_of_every_layer():
     units = sum(i * count for i, count in enumerate(UNITS, 1))
     parameters = sum((6 - i) * (kernel + bias) for i, (kernel, bias) in enumerate(zip(KERNELS, BIASES, strict=True)))
     expected = 6 + parameters * math.log2(8 * math.e * units * math.log2(4 * math.e * units))

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import tensorflow as tf
-from small_networks import dataset, dense, layers
+from small_networks import dataset, dense, layers, sequential
 
 import baselines
 from baselines.core.subject import Subject
@@ -42,7 +42,7 @@ def test_examples_that_are_points_apart_are_aligned(n_classes):
 def network(n_classes=3):
     tf.keras.utils.set_random_seed(1)
     hidden = [layers.Reshape((5, 1)), layers.Conv1D(3, 2, activation="tanh"), layers.Flatten(), layers.Dense(4, "elu")]
-    return tf.keras.Sequential([tf.keras.Input((5,)), *hidden, layers.Dense(n_classes)])
+    return sequential((5,), *hidden, layers.Dense(n_classes))
 
 
 def jacobian(model):

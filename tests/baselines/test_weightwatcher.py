@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from peer_networks import drawn, network
-from small_networks import dense, layers
+from small_networks import dense, layers, sequential
 
 import baselines
 from baselines.core.subject import Subject
@@ -136,7 +136,7 @@ def test_distances_from_random_ones(name, model):
 
 
 def image(*middle):
-    return tf.keras.Sequential([tf.keras.Input((8, 8, 12)), *middle, layers.GlobalAveragePooling2D()])
+    return sequential((8, 8, 12), *middle, layers.GlobalAveragePooling2D())
 
 
 def of_tokens():
@@ -177,27 +177,22 @@ def test_kinds_of_layers_that_the_program_does_not_know():
     model.set_weights([next(given) if w.ndim > 2 else np.zeros_like(w) for w in model.get_weights()])
     assert_same(model, dense(*kernels))
 
-    flat, long = image(layers.Conv2D(10, (1, 5))), tf.keras.Sequential([tf.keras.Input((8, 12)), layers.Conv1D(10, 5)])
+    flat, long = image(layers.Conv2D(10, (1, 5))), sequential((8, 12), layers.Conv1D(10, 5))
     flat.set_weights([drawn(rng, 1, 5, 12, 10), np.zeros(10)])
     long.set_weights([flat.get_weights()[0][0], np.zeros(10)])
     assert_same(long, flat)
 
 
-def test_inner_models_count_and_recurrent_layers_do_not():
+def test_inner_models_count_and_recurrent_or_huge_layers_do_not():
     rng = np.random.default_rng(0)
     kernels = [drawn(rng, 16, 16) for _ in range(3)]
-    inner = tf.keras.Sequential([tf.keras.Input((16,)), layers.Dense(16), layers.Dense(16)])
-    model = tf.keras.Sequential([tf.keras.Input((3, 16)), layers.LSTM(16), layers.Dense(16), inner])
+    inner = sequential((16,), layers.Dense(16), layers.Dense(16))
+    model = sequential((3, 16), layers.LSTM(16), layers.Dense(16), inner)
     model.set_weights([*model.layers[0].get_weights(), *(array for k in kernels for array in (k, np.zeros(16)))])
     assert_same(model, dense(*kernels))
-
-
-def test_layers_with_too_many_eigenvalues_do_not_count():
-    """The program's defaults: a side of up to 50,000."""
+    # The program's defaults: a side of up to 50,000.
     kernel = drawn(np.random.default_rng(0), 16, 12)
-    model = tf.keras.Sequential(
-        [tf.keras.Input((5,)), layers.Embedding(50_001, 16), layers.Flatten(), layers.Dense(16), layers.Dense(12)]
-    )
+    model = sequential((5,), layers.Embedding(50_001, 16), layers.Flatten(), layers.Dense(16), layers.Dense(12))
     table, first, *biases = (model.get_weights()[number] for number in (0, 1, 2, 4))
     model.set_weights([table, 0 * first, biases[0], kernel, biases[1]])
     assert_same(model, dense(kernel))

@@ -1,8 +1,7 @@
 """A VGG-like network with batch normalization, and the same with the normalization folded by hand."""
 
 import numpy as np
-import tensorflow as tf
-from small_networks import dataset, layers
+from small_networks import dataset, layers, sequential
 
 WIDTHS = (8, 8, 16)
 SHAPE, CLASSES, EXAMPLES = (8, 8, 3), 4, 96
@@ -46,7 +45,7 @@ def network(*, normalized=True):
         parts += [layers.BatchNormalization(epsilon=EPSILON)] if normalized else []
         parts.append(layers.ReLU())
         parts += [layers.MaxPooling2D()] if number == 1 else []
-    model = tf.keras.Sequential([tf.keras.Input(SHAPE), *parts, layers.Flatten(), layers.Dense(CLASSES)])
+    model = sequential(SHAPE, *parts, layers.Flatten(), layers.Dense(CLASSES))
     ends = [arrays(seed) if normalized else folded(arrays(seed)) for seed in (2, 0)]
     model.initial_weights = ends[0]
     model.set_weights(ends[1])

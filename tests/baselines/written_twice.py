@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import tensorflow as tf
-from small_networks import dataset, layers
+from small_networks import dataset, layers, sequential
 
 _DRAW = np.random.default_rng(1)
 
@@ -47,7 +47,7 @@ def answered(model, inputs, wrong=2):
 
 
 def chain(*parts, shape=(8, 8, 1)):
-    return tf.keras.Sequential([tf.keras.Input(shape), *parts])
+    return sequential(shape, *parts)
 
 
 def graph(build, shape=(8, 8, 1)):
@@ -64,8 +64,8 @@ def written(make, same, translate=list, *, inputs=IMAGES):
     return Written(model, data, other, data)
 
 
-def plain(*end, hidden="relu"):
+def plain(*end):
     return chain(
-        layers.Conv2D(5, 3, activation=hidden), layers.Conv2D(6, 3, 2, "same", activation=hidden), layers.Flatten(),
-        layers.Dense(12, hidden), *(end or [layers.Dense(3)]),
+        layers.Conv2D(5, 3, activation="relu"), layers.Conv2D(6, 3, 2, "same", activation="relu"), layers.Flatten(),
+        layers.Dense(12, "relu"), *(end or [layers.Dense(3)]),
     )  # fmt: skip

@@ -58,12 +58,17 @@ def wider(request: pytest.FixtureRequest, board: Board) -> Board:
     return board.with_columns(request.param)
 
 
+def standing(row: Row) -> dict[str, float | None]:
+    """The ends of both intervals of the score."""
+    return {key: getattr(row.standing, key) for key in ("low", "high", "tasks_low", "tasks_high")}
+
+
 def expected(board: Board) -> list[dict[str, object]]:
     """Key -> value of each row, from its results alone."""
     found = []
     for one in board.rows:
         keyed = {f"score:{task}": result.official for task, result in one.tasks.items()}
-        found.append({"score": one.score, "rank": one.rank} | keyed)
+        found.append({"score": one.score, "rank": one.rank, **standing(one)} | keyed)
     return found
 
 
@@ -100,6 +105,8 @@ def test_json(wider: Board) -> None:
         if isinstance(tasks, list):
             tasks = {line["task"]: {"official": line["score"], **line} for line in tasks}
         assert found["score"] == one.score
+        intervals = found.get("standing", found)
+        assert {key: intervals[key] for key in standing(one)} == standing(one)
         assert {task: tasks[task]["official"] for task in TASKS} == {t: one.tasks[t].official for t in TASKS}
         for key in (column.key for column in wider.more):
             assert {task: tasks[task][key] for task in TASKS} == {t: MORE[key].value(one.tasks[t]) for t in TASKS}
@@ -111,6 +118,9 @@ def test_parquet(wider: Board) -> None:
     assert [line["task"] for line in lines] == TASKS * len(wider.rows)
     wanted = [(result.official, result.kendall) for one in wider.rows for result in one.tasks.values()]
     assert [(line["score"], line["kendall"]) for line in lines] == wanted
+    if "low" in lines[0]:
+        ends = [standing(one) for one in wider.rows for _ in TASKS]
+        assert [{key: line[key] for key in end} for line, end in zip(lines, ends, strict=True)] == ends
     assert table.schema.field("score").metadata == {b"unit": b"0 to 100"}
 
 

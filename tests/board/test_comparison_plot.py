@@ -35,23 +35,17 @@ SOME = [row("best:seed=3", "size", 12.5), row("half", "margin", 9.0, complete=Fa
 
 
 def test_the_best_of_every_family_are_named_and_the_others_counted(tmp_path: Path) -> None:
-    """Every measure with a score has a dot."""
     texts, text = drawn([*MANY, *SOME], tmp_path)
     assert [text for text in texts if text.startswith("norm_")] == [f"norm_{n}" for n in range(NAMED)]
     shown = {"norm", "size", "margin", "best:seed=3", "half", "never"}
     assert shown | {f"{9 - NAMED} more", "mean official score (hollow: not of every task)"} <= set(texts)
-    assert len(re.findall(r'<g id="PathCollection_', text)) == 9 + 2
+    assert len(re.findall(r'<g id="PathCollection_', text)) == 9 + 2, "every measure with a score has a dot"
 
 
 def test_one_more_than_fits_is_named_rather_than_counted(tmp_path: Path) -> None:
     texts, _ = drawn(MANY[: NAMED + 1], tmp_path)
     assert f"norm_{NAMED}" in texts
     assert not any("more" in text for text in texts)
-
-
-def test_there_is_a_dot_for_every_measure_with_a_score(tmp_path: Path) -> None:
-    _, text = drawn([*MANY, *SOME], tmp_path)
-    assert len(re.findall(r'<g id="PathCollection_', text)) == 9 + 2
 
 
 def dots(text: str) -> list[tuple[float, float]]:

@@ -210,13 +210,6 @@ def test_latex_fits_a_paper(columns: str, table: Board, tmp_path: Path) -> None:
     assert "Float too large" not in done.stdout
 
 
-def test_latex_sets_a_minus_and_every_special_character(known: dict[str, Reference]) -> None:
-    evaluations = [row for task in TASKS for row in rows("down", [-gap for gap in GAPS], task)]
-    text = latex.render(compare(evaluations, known, {"down": "a_b%c#$^~\\{}"}))
-    assert "& $-$1.000 &" in text
-    assert "a\\_b\\%c\\#\\$\\textasciicircum{}\\textasciitilde{}\\textbackslash{}\\{\\}" in text
-
-
 def test_parquet_has_a_row_per_measure_and_task(table: Board, tmp_path: Path) -> None:
     (tmp_path / "comparison.parquet").write_bytes(parquet_format.render(table))
     found = parquet.read_table(tmp_path / "comparison.parquet").to_pylist()

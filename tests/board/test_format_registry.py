@@ -1,8 +1,5 @@
-"""Formats are files in a package: each can write any board, and the board itself has all content of a page."""
+"""Formats are files in a package: each can write any board, and the board has all content of pages and programs."""
 
-import csv
-import io
-import json
 import re
 import sys
 from pathlib import Path
@@ -16,9 +13,12 @@ from pyarrow import BufferReader, parquet
 
 from harness.board import formats
 from harness.board.board import Board
+from harness.board.collect import Calls
 from harness.board.formats.latex import escaped
 from harness.board.leaderboard import build_board
+from harness.board.remarks import settings_labels
 from harness.cli.main import cli
+from harness.format.reference import Reference
 from harness.outcome import Outcome
 from harness.text import printable
 
@@ -60,32 +60,6 @@ def test_another_file_is_another_format(
     assert "names_only" in formats.names()
     assert formats.find("names_only").SUFFIX == ".txt"
     assert formats.find("names_only").render(boards["comparison"]) == f"good\n{HOSTILE}\nbad\n"
-
-
-@pytest.mark.parametrize("name", formats.names())
-@pytest.mark.parametrize("kind", ["leaderboard", "comparison"])
-def test_every_format_writes_every_board(kind: str, name: str, boards: dict[str, Board]) -> None:
-    content = formats.find(name).render(boards[kind])
-    if isinstance(content, str):
-        assert content.endswith("\n")
-        assert "good" in content
-    else:
-        assert "good" in str(parquet.read_table(BufferReader(content)).to_pylist())
-
-
-@pytest.mark.parametrize("kind", ["leaderboard", "comparison"])
-def test_formats_agree_on_the_numbers(kind: str, boards: dict[str, Board]) -> None:
-    board = boards[kind]
-    lines = list(csv.DictReader(io.StringIO(str(formats.find("csv").render(board)))))
-    table = parquet.read_table(BufferReader(formats.find("parquet").render(board))).to_pylist()
-    objects = json.loads(formats.find("json").render(board))
-    objects = objects["rows"] if kind == "leaderboard" else objects
-    name = "submission" if kind == "leaderboard" else "measure"
-    in_table = {line[name]: line["score"] for line in table if line["task"] == "open"}
-    assert len(table) == len(TASKS) * len(board.rows)
-    for line, found, row in zip(lines, objects, board.rows, strict=True):
-        assert line["score"] == ("" if row.score is None else str(found["score"]))
-        assert line["score:open"] == ("" if in_table[row.submission] is None else str(in_table[row.submission]))
 
 
 def test_the_calls_behind_the_cells_are_in_the_board_but_for_hidden_tasks(boards: dict[str, Board]) -> None:
@@ -141,13 +115,61 @@ def test_no_name_is_an_argument_of_the_line_before_it(text: str, set_as: str) ->
     assert escaped(text) == set_as
 
 
-def test_a_hostile_name_adds_no_column_to_the_latex_table(boards: dict[str, Board]) -> None:
-    for board in boards.values():
-        lines = str(formats.find("latex").render(board)).splitlines()
-        body = lines[lines.index("\\midrule") + 1 : lines.index("\\bottomrule")]
-        assert len(body) == len(board.rows)
-        assert {len(re.findall(r"(?<!\\)&", line)) for line in body} == {len(board.columns) - 1}
-        alignment = re.fullmatch(r"\\begin\{tabular\}\{([rl]+)\}", lines[6])
-        assert alignment is not None
-        kinds = ["r" if column.kind in ("number", "place") else "l" for column in board.columns]
-        assert list(alignment[1]) == kinds
+@pytest.fixture
+def single(tmp_path: Path) -> dict[str, Reference]:
+    return references(tmp_path)
+
+
+@pytest.fixture
+def leaderboard(single: dict[str, Reference]) -> Board:
+    records = [*rows("mine"), *rows("theirs", GAPS, is_baseline=True), *rows("bold", GAPS, sandbox="none")]
+    return build_board(collect(records, single), single)
+
+
+def test_keys_of_the_leaderboard(leaderboard: Board) -> None:
+    content = leaderboard.content
+    assert content.keys() == {"rule", "remarks", "oracle", "hyperparameters", "across_tasks", "rows"}
+    for row in content["rows"]:
+        assert row.keys() == {
+            "rank", "submission", "kind", "calls_ok", "calls_expected", "seconds_per_model", "sandboxed", "version",
+            "requested_at", "configuration", "runtime", "settings", "stale", "chance", "excess", "excess_low",
+            "excess_high", "p_value", "adjusted_p_value",
+            "beyond_hyperparameters", "rounded", "standing", "own_randomness", "score", "team", "description", "paper",
+            "complete", "exceeded", "tasks",
+        }  # fmt: skip
+        assert row["configuration"].keys() >= {"id", "run_seed", "runtime", "isolation"}
+        assert row["tasks"]["toy"].keys() == {
+            "official", "printed", "kendall", "granulated_kendall", "n_models", "official_pairs", "printed_subsets",
+            "granulated_psi", "undefined", "chance", "p_value", "adjusted_p_value",
+        }  # fmt: skip
+
+
+def test_keys_of_a_comparison(single: dict[str, Reference]) -> None:
+    (row,) = compare(rows("vc_dim", MEASURE), single, {"vc_dim": "size"}).content
+    assert row.keys() == {
+        "rank", "measure", "family", "score", "low", "high", "tasks_low", "tasks_high", "chance", "excess",
+        "excess_low", "excess_high", "p_value", "adjusted_p_value", "beyond_hyperparameters", "kendall",
+        "seconds_per_model", "complete", "sandboxed", "tasks",
+    }  # fmt: skip
+    (line,) = row["tasks"]
+    assert line.keys() == {
+        "measure", "family", "beyond_hyperparameters", "task", "score", "chance", "p_value", "printed", "kendall",
+        "granulated_kendall", "seconds_per_model", "models", "failed", "outcomes", "reason",
+    }  # fmt: skip
+
+
+def test_only_sandboxed_submissions_are_not_faint(leaderboard: Board) -> None:
+    assert {row.submission: leaderboard.is_faint(row) for row in leaderboard.rows} == {
+        "mine": False,
+        "theirs": True,
+        "bold": True,
+    }
+
+
+def test_rows_without_a_configuration_have_no_label() -> None:
+    assert settings_labels([Calls("one", True, {}), Calls("other", True, {})]) == ["", ""]
+
+
+def test_another_sandbox_than_that_of_most_rows_is_in_the_label(single: dict[str, Reference]) -> None:
+    shown = collect([*rows("a"), *rows("b"), *rows("c", sandbox="landlock")], single).shown
+    assert settings_labels(shown) == ["", "", "sandbox landlock"]

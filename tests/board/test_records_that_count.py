@@ -101,13 +101,6 @@ def test_rows_of_the_same_name_have_different_labels(known: dict[str, Reference]
     }  # fmt: skip
 
 
-def test_two_seeds_are_two_rows_and_never_one(known: dict[str, Reference]) -> None:
-    """Seed 0 on all models, then seed 1 on half of them."""
-    collected = collect([*rows("margin"), *rows("margin", dict.fromkeys(MODELS[:4], 0.0), run_seed=1)], known)
-    assert sorted(len(calls.rows) for calls in collected.shown) == [4, 8]
-    assert sorted(remarks.settings_labels(collected.shown)) == ["", "seed 1"]
-
-
 def test_different_limits_have_different_labels(known: dict[str, Reference]) -> None:
     limits: list[dict[str, Any]] = [{}, {"time_limit_s": 100.00001}, {"time_limit_s": 100.00002}]
     limits += [{"memory_limit_bytes": 2**30 + 1}, {"memory_limit_bytes": 2**30}]
@@ -210,21 +203,6 @@ def test_submissions_that_lost_the_same_records_share_a_line(known: dict[str, Re
 def test_names_that_could_be_mistaken_are_named(known: dict[str, Reference]) -> None:
     found = collect([*rows("sharp"), *rows("Sha-rp"), *rows("other")], known)
     assert said(found, known) == ["names that could be mistaken for each other: Sha-rp, sharp"]
-
-
-def test_versions_of_two_submissions_have_nothing_to_do_with_each_other(known: dict[str, Reference]) -> None:
-    one, two = rows("one", submission_digest="v1"), rows("two", submission_digest="v2")
-    assert [(calls.submission, len(calls.rows)) for calls in collect([*two, *one], known).shown] == [
-        ("one", 8),
-        ("two", 8),
-    ]
-
-
-def test_a_run_without_a_sandbox_is_a_row_of_its_own_that_does_not_rank(known: dict[str, Reference]) -> None:
-    collected = collect([*rows("margin"), *rows("margin", [0.0] * 8, sandbox="none")], known)
-    assert {calls.sandboxed: list(values(calls).values()) for calls in collected.shown} == {
-        True: MEASURE, False: [0.0] * 8,
-    }  # fmt: skip
 
 
 def test_other_tasks_and_other_models_do_not_count(known: dict[str, Reference]) -> None:

@@ -2,12 +2,17 @@
 
 import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from in_process import Record
+from shared_zygotes import SharedZygotes
 
+from harness.outcome import Outcome
 from harness.records import Evaluation, Records
+from harness.sandbox.kinds.fresh import Fresh
+from tests.board.board_examples import GAPS, MEASURE, failed, rows, write_reference
 
 
 @pytest.fixture(autouse=True)
@@ -38,3 +43,21 @@ def record(folder: Path) -> Record:
         return location
 
     return write
+
+
+@pytest.fixture
+def sandbox(zygotes: SharedZygotes) -> Iterator[None]:
+    """Run calls in real sandboxes that start quickly; skip where there are none."""
+    if (problem := Fresh().problem()) is not None:
+        pytest.skip(f"no sandbox here: {problem}")
+    with zygotes.used():
+        yield
+
+
+@pytest.fixture
+def three_submissions(folder: Path, record: Record) -> Path:
+    """A task without models, and records of a winner, of a weak submission, and of one that failed on a model."""
+    write_reference(folder / "task_data")
+    said = {"message": "ValueError: no layer", "output_tail": "Traceback\nno layer"}
+    half = failed("half", "model_7", Outcome.EXCEPTION, **said)
+    return record([*rows("winner", GAPS), *rows("weak", MEASURE), *rows("half", MEASURE[:7]), half])

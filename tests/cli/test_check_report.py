@@ -121,19 +121,16 @@ def test_a_submission_that_cannot_be_run_needs_no_trial() -> None:
     assert to_github(broken).endswith("::expected a file complexity.py")
 
 
-@pytest.mark.parametrize(
-    ("given", "file", "named"),
-    [("mine.py", "mine.py", "mine.py"), ("mine", "mine/complexity.py", "mine/complexity.py"),
-     ("mine.zip", "mine.zip", "mine.zip: complexity.py")],
-)  # fmt: skip
-def test_a_flaw_names_the_file_that_has_it(pgdl: Pgdl, folder: Path, given: str, file: str, named: str) -> None:
+@pytest.mark.parametrize("form", ["mine.py", "mine", "mine.zip"])
+def test_a_flaw_names_the_file_that_has_it(pgdl: Pgdl, folder: Path, form: str) -> None:
     source = "def complexity(model, dataset:\n    return 1\n"
+    named = {"mine.py": "mine.py", "mine": "mine/complexity.py", "mine.zip": "mine.zip: complexity.py"}[form]
     (folder / "mine").mkdir()
-    (folder / file).write_text(source)
-    if given == "mine.zip":
-        with zipfile.ZipFile(folder / file, "w") as archive:
-            archive.writestr("complexity.py", source)
-    ended = pgdl("check", given)
+    (folder / "mine/complexity.py").write_text(source)
+    (folder / "mine.py").write_text(source)
+    with zipfile.ZipFile(folder / "mine.zip", "w") as archive:
+        archive.writestr("complexity.py", source)
+    ended = pgdl("check", form)
     assert ended.code == 1
     assert ended.lines[0] == f"INVALID_SUBMISSION: {folder / named}: line 1: '(' was never closed"
 
@@ -216,25 +213,19 @@ def test_each_failure_is_told_once_and_controls_no_terminal(capsys: pytest.Captu
     assert all(line.isprintable() for line in below)
 
 
-def test_a_traceback_is_nothing_that_the_measure_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    _, below = shown(capsys, *[replace(FAILED, output_tail=f"{TRACEBACK}\n  File ...\nValueError\n")] * 3)
-    assert [line for line in below if "other" in line] == []
-
-
-def test_all_that_was_printed_is_there_on_request(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_calls_printed_but_no_traceback_is_there_on_request(capsys: pytest.CaptureFixture[str]) -> None:
     _, below = shown(capsys, GOOD, BAD, whole=True)
     assert [line for line in below if "earlier" in line or "other" in line] == []
     assert below.count("  | line 0") == 2
+    _, below = shown(capsys, *[replace(FAILED, output_tail=f"{TRACEBACK}\n  File ...\nValueError\n")] * 3)
+    assert [line for line in below if "other" in line] == []
 
 
 def test_of_a_call_that_printed_more_than_is_kept_no_lines_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
     tail = "12345678\n" * (LONGEST_OUTPUT_TAIL // 9) + "1234567"
     _, below = shown(capsys, CallResult(Outcome.OK, 1.0, output_tail=tail))
     assert below[1] == "toy/model_0: printed at least 16,000 characters"
-
-
-def test_a_silent_call_leaves_the_table_alone(capsys: pytest.CaptureFixture[str]) -> None:
-    assert shown(capsys, CallResult(Outcome.OK, 1.0))[1] == []
+    assert shown(capsys, CallResult(Outcome.OK, 1.0))[1] == [], "a silent call leaves the table alone"
 
 
 def test_the_spinner_waits_for_no_slow_import(monkeypatch: pytest.MonkeyPatch) -> None:

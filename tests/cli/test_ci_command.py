@@ -1,6 +1,7 @@
 """`pgdl ci` without a call: records that count, withheld content, and mistakes in one line."""
 
 import json
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -8,6 +9,7 @@ from typing import Any
 
 import click
 import pytest
+from in_process import Ended, Pgdl
 
 from harness.api.ci_calls import find_failures, records_of
 from harness.ci.report import MAX_ITEMS, MAX_TEXT, ChangeReport, Line, Moved
@@ -32,37 +34,48 @@ def repo(folder: Path) -> Repo:
     return made
 
 
-def board(folder: Path) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads((folder / "out" / "leaderboard.json").read_text())
+def written(folder: Path, name: str) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads((folder / "out" / name).read_text())
     return content
 
 
-def test_only_records_of_the_revision_count_under_a_name(repo, folder, pgdl, record):
+def board(folder: Path) -> dict[str, Any]:
+    return written(folder, "leaderboard.json")
+
+
+@pytest.fixture
+def job(pgdl: Pgdl) -> Callable[..., Ended]:
+    """Run `pgdl ci --base BASE --head HEAD --output out ARGUMENTS`."""
+
+    def run(*arguments: object, base: str = "main", head: str = "main", code: int = 0) -> Ended:
+        ended = pgdl("ci", "--base", base, "--head", head, "--output", "out", *arguments)
+        assert ended.code == code, ended.err
+        return ended
+
+    return run
+
+
+def test_only_records_of_the_revision_count_under_a_name(repo, folder, job, record):
     record([*rows("mine", submission_digest="another"), *rows("theirs"), *rows("vc_dim", is_baseline=True)])
-    ended = pgdl("ci", "--base", "main", "--head", "main", "--output", "out")
-    assert ended.code == 0, ended.err
+    job()
     assert [row["submission"] for row in board(folder)["rows"]] == ["vc_dim"]
     assert "no record of the present version of mine; pgdl ci without --base makes them" in board(folder)["remarks"]
 
 
-def test_records_of_the_present_version_count(repo, folder, pgdl, record):
+def test_records_of_the_present_version_count(repo, folder, job, record):
     record([*rows("mine", submission_digest=MINE.digest), *rows("mine", submission_digest="older", seed=1)])
-    ended = pgdl("ci", "--base", "main", "--head", "main", "--output", "out")
-    assert ended.code == 0, ended.err
+    job()
     (row,) = [row for row in board(folder)["rows"] if row["submission"] == "mine"]
     assert row["version"] == MINE.digest
     assert (folder / "out" / "site" / "index.html").is_file()
     assert "No submission is touched." in (folder / "out" / "comment.md").read_text()
 
 
-def test_without_a_directory_the_command_names_the_option(repo, pgdl, record):
+def test_what_a_job_prints_without_a_directory_or_quietly(repo, pgdl, record, folder):
     record(rows("mine", submission_digest=MINE.digest))
     ended = pgdl("ci", "--base", "main", "--head", "main")
     assert (ended.code, ended.out) == (0, "")
     assert ended.err.endswith("For the leaderboard, the site and the comment, add --output DIR.\n")
-
-
-def test_a_quiet_job_prints_warnings_and_errors_only(repo, folder, pgdl, record):
     record(rows("mine", submission_digest=MINE.digest))
     line = ["ci", "--base", "main", "--head", "main", "--output", "out", "--add-records", "results.db", "--results"]
     loud, quiet = pgdl(*line, "loud.db").err, pgdl(*line, "quiet.db", "--quiet")
@@ -70,18 +83,17 @@ def test_a_quiet_job_prints_warnings_and_errors_only(repo, folder, pgdl, record)
     assert quiet == (0, "", "")
 
 
-def test_other_settings_have_no_rows(repo, folder, pgdl, record):
+def test_other_settings_have_no_rows(repo, folder, job, record):
     """Whatever was asked for last, and with whatever clock: a job judges its own seed and limits."""
     made = [*rows("mine", submission_digest=MINE.digest, run_seed=2), *rows("mine", submission_digest=MINE.digest)]
     asked = [request(made[0]), request(made[8], requested_at=datetime(2099, 1, 1, tzinfo=UTC))]
     with Records(str(record([*made, *rows("vc_dim", is_baseline=True)]))) as records:
         records.ask(asked)
-    ended = pgdl("ci", "--base", "main", "--head", "main", "--seed", "2", "--output", "out")
-    assert ended.code == 0, ended.err
+    job("--seed", "2")
     assert [(row["submission"], row["configuration"]["run_seed"]) for row in board(folder)["rows"]] == [("mine", 2)]
 
 
-def test_of_rows_that_a_job_does_not_tell_apart_the_last_one_asked_for_is_reported(repo, folder, pgdl, record):
+def test_of_rows_that_a_job_does_not_tell_apart_the_last_one_asked_for_is_reported(repo, folder, job, record):
     """Without --memory a job takes any limit of memory; which was the last, the order of writing says, and no clock."""
     repo.commit({"README.md": ""}, repo.git("rev-parse", "main"), branch="removed")
     low = rows("mine", submission_digest=MINE.digest, memory_limit_bytes=2 * 1024**3)
@@ -89,38 +101,36 @@ def test_of_rows_that_a_job_does_not_tell_apart_the_last_one_asked_for_is_report
     asked = [request(low[0], requested_at=datetime(2099, 1, 1, tzinfo=UTC)), request(high[0])]
     with Records(str(record([*low, *high]))) as records:
         records.ask(asked)
-    assert pgdl("ci", "--base", "main", "--head", "removed", "--output", "out").code == 0
-    (line,) = json.loads((folder / "out" / "report.json").read_text())["lines"]
+    job(head="removed")
+    (line,) = written(folder, "report.json")["lines"]
     assert (line["change"], round(line["score_before"])) == ("removed", 100)
 
 
-def test_where_records_of_others_are_missing_there_is_no_rank(repo, folder, pgdl, record):
+def test_where_records_of_others_are_missing_there_is_no_rank(repo, folder, job, record):
     """As after the first run of a job, or when a cache was evicted."""
     mine = {"submissions/mine.py": CODE}
     other = repo.commit(mine | {"submissions/other.py": CODE}, "main")
     repo.commit(mine, other, branch="gone")
     half = rows("mine", {"model_0": 1.0}, submission_digest=MINE.digest)
     record([*half, *rows("other", submission_digest=MINE.digest)])
-    ended = pgdl("ci", "--base", other, "--head", "gone", "--output", "out")
-    assert ended.code == 1
+    ended = job(base=other, head="gone", code=1)
     assert "pgdl: no rank: records of mine are missing" in ended.err
-    report = json.loads((folder / "out" / "report.json").read_text())
+    report = written(folder, "report.json")
     assert (report["missing"], [line["rank_before"] for line in report["lines"]]) == (["mine"], [None])
     comment = (folder / "out" / "comment.md").read_text()
     assert "### No ranks: records of these submissions are missing\n\n- `mine`" in comment
     assert "All rules are kept" not in comment
 
 
-def test_a_renamed_submission_keeps_its_rank_and_equals_another_one(repo, folder, pgdl, record, monkeypatch):
+def test_a_renamed_submission_keeps_its_rank_and_equals_another_one(repo, folder, job, record, monkeypatch):
     """One line for both names; the job makes no call here, since the records are there."""
     base = repo.commit({"submissions/mine.py": CODE, "submissions/copy.py": CODE}, "main")
     repo.commit({"submissions/his.py": CODE, "submissions/copy.py": CODE}, base, branch="renamed")
     names = ("mine", "his", "copy")
     record([one for name in names for one in rows(name, submission_digest=MINE.digest)])
     monkeypatch.setattr("harness.api.ci._call", lambda *_: ())
-    ended = pgdl("ci", "--base", base, "--head", "renamed", "--output", "out")
-    assert ended.code == 0, ended.err
-    report = json.loads((folder / "out" / "report.json").read_text())
+    job(base=base, head="renamed")
+    report = written(folder, "report.json")
     (line,) = report["lines"]
     assert (line["name"], line["change"], line["renamed_from"]) == ("his", "renamed", "mine")
     assert (line["score_before"], line["rank_before"]) == (line["score"], line["rank"]) != (None, None)
@@ -128,12 +138,12 @@ def test_a_renamed_submission_keeps_its_rank_and_equals_another_one(repo, folder
     assert "`his` | `renamed` from `mine` |" in (folder / "out" / "comment.md").read_text()
 
 
-def test_a_submission_whose_run_was_interrupted_at_once_has_a_row_at_the_base(repo, folder, pgdl, record):
+def test_a_submission_whose_run_was_interrupted_at_once_has_a_row_at_the_base(repo, folder, job, record):
     repo.commit({"README.md": ""}, repo.git("rev-parse", "main"), branch="removed")
     with Records(str(record(rows("vc_dim", is_baseline=True)))) as records:
         records.ask([request(rows("mine", submission_digest=MINE.digest)[0])])
-    assert pgdl("ci", "--base", "main", "--head", "removed", "--output", "out").code == 0
-    (line,) = json.loads((folder / "out" / "report.json").read_text())["lines"]
+    job(head="removed")
+    (line,) = written(folder, "report.json")["lines"]
     assert (line["change"], line["rank_before"], line["score_before"]) == ("removed", 2, None)
 
 
@@ -175,7 +185,7 @@ def test_a_failure_on_a_task_without_reference_data_breaks_the_rules(repo, folde
     record([*ok, *elsewhere])
     ended = pgdl("ci", "--head", "main", "--require-check", "--output", "out")
     assert ended.code == 1
-    report = json.loads((folder / "out" / "report.json").read_text())
+    report = written(folder, "report.json")
     assert report["broken"] == [
         "mine: the machine failed on 1 models; run the job again", "mine: 2 of 10 calls have no value",
     ]  # fmt: skip

@@ -10,6 +10,7 @@ import pytest
 from in_process import Pgdl, Record
 
 import harness
+from harness.cli import new
 from harness.cli.main import COMMANDS, ONE_THREAD
 from tests.board.board_examples import rows, write_reference
 
@@ -35,20 +36,6 @@ class Hidden:
 
 sys.meta_path.insert(0, Hidden)
 """
-
-BROKEN = """
-import sys
-from harness.cli import new
-from harness.cli.main import main
-
-def fail(**_):
-    raise {error}
-
-new.command.callback = fail
-sys.argv = ["pgdl", "new", "x"]
-main()
-"""
-
 
 #: Prints where the standard streams of a command lead, and of a process that it starts, whatever number is free first.
 STREAMS = """
@@ -151,15 +138,8 @@ def test_wrong_usage_ends_with_2(arguments: list[str], message: str, pgdl: Pgdl)
 
 
 def test_what_the_user_can_mend_is_one_line_and_ends_with_2(pgdl: Pgdl, folder: Path) -> None:
-    code, out, err = pgdl("score", "--tasks", folder / "missing")
-    assert (code, out) == (2, "")
-    assert err.startswith(f"pgdl: {folder / 'missing'}: not a directory: ")
-    assert len(err.splitlines()) == 1
-
-
-def end(error: str) -> subprocess.CompletedProcess[str]:
-    """Run a command that raises `error`."""
-    return subprocess.run([sys.executable, "-c", BROKEN.format(error=error)], capture_output=True, text=True, cwd=ROOT)
+    missing = folder / "missing"
+    assert pgdl("score", "--tasks", missing).refusal().startswith(f"pgdl: {missing}: not a directory: ")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
@@ -171,6 +151,9 @@ def test_a_closed_stream_leads_nowhere(tmp_path: Path) -> None:
     assert (done.returncode, ours, theirs[0], theirs[-1]) == (0, [os.devnull] * 3, os.devnull, os.devnull)
 
 
-def test_an_interrupt_ends_with_130() -> None:
-    done = end("KeyboardInterrupt")
-    assert (done.returncode, done.stderr) == (130, "pgdl: interrupted\n")
+def test_an_interrupt_ends_with_130(pgdl: Pgdl, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(**_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(new.command, "callback", interrupt)
+    assert pgdl("new", "x") == (130, "", "pgdl: interrupted\n")

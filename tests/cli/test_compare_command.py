@@ -3,24 +3,22 @@
 import csv
 import json
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from in_process import Pgdl, Record
 from pyarrow import parquet
-from shared_zygotes import SharedZygotes
 
 import baselines
 from harness.api.alike import ordered_alike
 from harness.api.chosen_measures import choose_measures
 from harness.errors import UserError
 from harness.records import Records
-from harness.sandbox.kinds.fresh import Fresh
 from tests.board.board_examples import GAPS, MEASURE, OFFICIAL, rows, write_reference
 from tests.throwaway import make_task
 
-MEASURES = "num_params,distance_from_init,vc_dim:image_side=8"
+NAMES = ["num_params", "distance_from_init", "vc_dim:image_side=8"]
+MEASURES = ",".join(NAMES)
 SUFFIXES = ("csv", "json", "md", "parquet", "png", "svg", "tex")
 
 
@@ -32,15 +30,6 @@ def competition(folder: Path, known_shapes: None) -> Path:
     return folder / "task_data"
 
 
-@pytest.fixture
-def sandbox(zygotes: SharedZygotes) -> Iterator[None]:
-    problem = Fresh().problem()
-    if problem is not None:
-        pytest.skip(f"no sandbox here: {problem}")
-    with zygotes.used():
-        yield
-
-
 @pytest.mark.usefixtures("competition", "sandbox")
 def test_a_table_over_tasks_is_printed_and_written(pgdl: Pgdl, folder: Path) -> None:
     ended = pgdl("compare", "--measures", MEASURES, "--output", "deep/norms")
@@ -49,7 +38,7 @@ def test_a_table_over_tasks_is_printed_and_written(pgdl: Pgdl, folder: Path) -> 
     heading = next(number for number, line in enumerate(lines) if line[:2] == ["rank", "measure"])
     assert {"score", "interval", "tiny", "uninitialised", "Kendall", "failed"} <= set(lines[heading])
     found = {line[1]: line for line in lines[heading + 1 : heading + 4]}
-    assert set(found) == set(_names())
+    assert set(found) == set(NAMES)
     assert lines[heading + 3][1] == "distance_from_init"  # a score on each task goes before
     assert "-" in found["distance_from_init"]
     why = "distance_from_init: uninitialised: left out: needs initial weights, and no model has weights_init.hdf5"
@@ -65,22 +54,18 @@ def test_a_table_over_tasks_is_printed_and_written(pgdl: Pgdl, folder: Path) -> 
     _compare_with_run_and_score(pgdl, written)
 
 
-def _names() -> list[str]:
-    return ["num_params", "distance_from_init", "vc_dim:image_side=8"]
-
-
 def _compare_with_run_and_score(pgdl: Pgdl, written: dict[str, dict[str, str]]) -> None:
     """Records and scores are the same as after `pgdl run` with the same settings."""
     again = pgdl("compare", "--measures", MEASURES)
     assert again.out.startswith("40 of 40 calls are recorded already")
     _compare_with_the_best(pgdl)
-    ended = pgdl("run", *_names())
+    ended = pgdl("run", *NAMES)
     assert ended.out.startswith("40 of 48 calls are recorded already")
     assert (ended.out + ended.err).count("uninitialised: no model has weights_init.hdf5") == 1
     assert "needs the initial weights" not in ended.out + ended.err  # not once for each model
     with Records("results.db") as records:
         rows = list(records.newest_of())
-    assert (len(rows), {row.submission for row in rows}) == (48, set(_names()))
+    assert (len(rows), {row.submission for row in rows}) == (48, set(NAMES))
     assert "failed" in pgdl("score", "distance_from_init").out
     score = pgdl("score", "num_params", "--format", "json").out
     assert f'"official": {float(written["num_params"]["score:tiny"]) / 100!r}'[:20] in score
@@ -156,7 +141,7 @@ def test_a_measure_that_can_work_nowhere_has_a_row_or_is_refused_by_name(
 
 @pytest.mark.usefixtures("sandbox", "known_shapes")
 def test_a_hidden_task_is_rounded_and_tells_no_reason(pgdl: Pgdl, folder: Path) -> None:
-    make_task(folder / "task_data", hidden=True, initial_weights=False)
+    make_task(folder / "task_data", hidden=True, initial_weights=False, n_models=2)
     ended = pgdl("compare", "--measures", "distance_from_init")
     assert ended.code == 1
     assert "MeasureUnavailable" not in ended.out

@@ -1,5 +1,6 @@
 """`pgdl demo`: a small task and examples, laid out where nothing is yet."""
 
+import contextlib
 import json
 import resource
 import subprocess
@@ -12,6 +13,14 @@ from in_process import Pgdl
 from harness.format.reference import read_reference
 from harness.submission import find_submission
 from harness.task.layout import TaskDirectory
+
+
+@pytest.fixture
+def there(pgdl: Pgdl, folder: Path) -> Path:
+    """The directory that `pgdl demo there` has written."""
+    assert pgdl("demo", "there").code == 0
+    return folder / "there"
+
 
 WHOLE = Path(__file__).parents[2] / "task_data" / "reference_data" / "digits_nin" / "model_configs.json"
 
@@ -27,9 +36,8 @@ def test_it_says_what_is_there_and_what_to_do_next(pgdl: Pgdl, folder: Path) -> 
     assert sorted(path.name for path in (folder / "pgdl-demo").iterdir()) == ["README.md", "submissions", "task_data"]
 
 
-def test_the_task_is_whole_and_has_an_official_score(pgdl: Pgdl, folder: Path) -> None:
-    pgdl("demo", "there")
-    (files,) = TaskDirectory(folder / "there" / "task_data").runnable()
+def test_the_task_is_whole_and_has_gaps_of_the_demo_task_that_it_is_a_part_of(pgdl: Pgdl, there: Path) -> None:
+    (files,) = TaskDirectory(there / "task_data").runnable()
     assert files.reference is not None
     reference = read_reference(files.reference)
     assert reference.models == tuple(path.name for path in files.models)
@@ -39,53 +47,42 @@ def test_the_task_is_whole_and_has_an_official_score(pgdl: Pgdl, folder: Path) -
     valid, note = pgdl("task", "validate", "there/task_data").lines
     assert valid == "digits_nin_small: 16 models, 4 hyperparameters, 320 training samples, outputs are logits: valid"
     assert note.startswith("digits_nin_small: note: 16 networks can show a difference of ")
-
-
-def test_its_gaps_are_those_of_the_demo_task_that_it_is_a_part_of(pgdl: Pgdl, folder: Path) -> None:
-    pgdl("demo", "there")
-    (files,) = TaskDirectory(folder / "there" / "task_data").runnable()
     whole = json.loads(WHOLE.read_text())
-    assert files.reference is not None
     for model, entry in json.loads(files.reference.read_text()).items():
         assert entry["metrics"] == whole[model]["metrics"]
         assert whole[model]["hparams"]["n_convolutions"]["current_value"] == 3
 
 
-def test_every_example_can_be_run_under_its_name(pgdl: Pgdl, folder: Path) -> None:
-    pgdl("demo", "there")
-    examples = [path for path in (folder / "there" / "submissions").iterdir() if path.is_dir()]
+def test_every_example_can_be_run_under_its_name(there: Path) -> None:
+    examples = [path for path in (there / "submissions").iterdir() if path.is_dir()]
     assert len(examples) == 6
     for example in examples:
         submission = find_submission(str(example))
         assert (submission.name, submission.problem) == (example.name, None)
 
 
-def test_an_empty_directory_is_as_good_as_none(pgdl: Pgdl, folder: Path) -> None:
-    assert pgdl("demo", ".").code == 0
-    assert (folder / "task_data").is_dir()
-
-
-def test_one_does_not_change_into_where_one_is(pgdl: Pgdl) -> None:
-    assert "  cd " not in pgdl("demo", ".").out
-
-
-def test_a_directory_with_a_blank_can_be_pasted(pgdl: Pgdl) -> None:
+def test_an_empty_directory_is_as_good_as_none_and_is_quoted(pgdl: Pgdl, folder: Path) -> None:
+    """One does not change into where one is."""
     assert "  cd 'my demo'\n" in pgdl("demo", "my demo").out
+    (folder / "empty").mkdir()
+    with contextlib.chdir(folder / "empty"):
+        ended = pgdl("demo", ".")
+    assert (ended.code, "  cd " in ended.out) == (0, False)
+    assert (folder / "empty" / "task_data").is_dir()
 
 
 @pytest.mark.parametrize(
-    ("argument", "message"),
+    ("argument", "problem"),
     [
-        ("full", "full: already exists and is not empty; choose another directory: `pgdl demo DIR`"),
-        ("full/file", "full/file: not a directory; choose another directory: `pgdl demo DIR`"),
-        ("full/file/below", "full/file/below: not a directory; choose another directory: `pgdl demo DIR`"),
+        ("full", "already exists and is not empty"), ("full/file", "not a directory"),
+        ("full/file/below", "not a directory"),
     ],
-)
-def test_nothing_is_overwritten(argument: str, message: str, pgdl: Pgdl, folder: Path) -> None:
+)  # fmt: skip
+def test_nothing_is_overwritten(argument: str, problem: str, pgdl: Pgdl, folder: Path) -> None:
     (folder / "full").mkdir()
     (folder / "full" / "file").write_text("mine")
-    ended = pgdl("demo", argument)
-    assert (ended.code, ended.out, ended.err) == (2, "", f"pgdl: {message}\n")
+    refusal = pgdl("demo", argument).refusal()
+    assert refusal == f"pgdl: {argument}: {problem}; choose another directory: `pgdl demo DIR`\n"
     assert [path.name for path in folder.rglob("*")] == ["full", "file"]
     assert (folder / "full" / "file").read_text() == "mine"
 
@@ -102,14 +99,10 @@ def test_a_full_disk_is_one_line(folder: Path) -> None:
     assert list(folder.iterdir()) == [], "the same command works once there is space"
 
 
-@pytest.mark.parametrize("command", [["check", "mine.py"], ["run", "mine.py"], ["board"], ["task", "validate"]])
-def test_who_has_no_tasks_is_told_of_the_demo(command: list[str], pgdl: Pgdl, folder: Path) -> None:
+@pytest.mark.parametrize("command", ["check mine.py", "run mine.py", "board", "task validate"])
+def test_who_has_no_tasks_is_told_of_the_demo(command: str, pgdl: Pgdl, folder: Path) -> None:
     (folder / "mine.py").write_text("def complexity(model, dataset):\n    return 1.0\n")
-    ended = pgdl(*command)
-    assert (ended.code, len(ended.err.splitlines())) == (2, 1)
-    assert ended.err.startswith("pgdl: task_data: not a directory")
-    assert ended.err.endswith("with --tasks DIR, or create a task to try with `pgdl demo`\n")
-
-
-def test_who_names_another_directory_is_not(pgdl: Pgdl) -> None:
-    assert "pgdl demo" not in pgdl("task", "validate", "nowhere").err
+    refusal = pgdl(*command.split()).refusal()
+    assert refusal.startswith("pgdl: task_data: not a directory")
+    assert refusal.endswith("with --tasks DIR, or create a task to try with `pgdl demo`\n")
+    assert "pgdl demo" not in pgdl("task", "validate", "nowhere").err, "who names another directory is not"

@@ -27,16 +27,11 @@ def test_run_and_check_name_the_same_flaw_and_nothing_is_recorded(
     assert [file.name for file in folder.iterdir() if file.suffix == ".db"] == []
 
 
-def test_metadata_that_cannot_be_are_refused_too(pgdl: Pgdl, folder: Path) -> None:
+def test_metadata_and_each_of_several_submissions_are_looked_at(pgdl: Pgdl, folder: Path) -> None:
     (folder / "mine").mkdir()
     (folder / "mine/complexity.py").write_text("def complexity(model, dataset):\n    return 1.0\n")
     (folder / "mine/metadata").write_text("runtime: tensorflw\n")
-    ended = pgdl("run", "mine")
-    assert (ended.code, ended.out) == (2, "")
-    assert ended.err.startswith(f"pgdl: {folder / 'mine'}: metadata: runtime: expected ")
-
-
-def test_of_several_flawed_submissions_each_has_a_line(pgdl: Pgdl, folder: Path) -> None:
+    assert pgdl("run", "mine").refusal().startswith(f"pgdl: {folder / 'mine'}: metadata: runtime: expected ")
     for name in ("a.py", "b.py"):
         (folder / name).write_text("def complexity(:\n")
     ended = pgdl("run", "a.py", "b.py")

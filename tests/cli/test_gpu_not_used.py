@@ -1,12 +1,10 @@
 """A framework without CUDA does not use the GPU that its calls are given; the user is told, once, with the remedy."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from in_process import Pgdl
-from shared_zygotes import SharedZygotes
 
 from harness.extras import install_for_gpu
 from harness.gpus import Gpu
@@ -20,33 +18,26 @@ WARNING = (
 
 
 @pytest.fixture
-def gpu(monkeypatch: pytest.MonkeyPatch, folder: Path, zygotes: SharedZygotes) -> Iterator[None]:
+def gpu(monkeypatch: pytest.MonkeyPatch, folder: Path, sandbox: None) -> None:
     """A machine whose GPU no framework here can use, a task and a submission."""
     pretended = Gpu(0, "GPU-00000000-0000", "NVIDIA H200", "0000:3b:00.0")
     for room in ("execution.machine", "gpus", "sandbox.facts"):
         monkeypatch.setattr(f"harness.{room}.find_gpus", lambda: [pretended])
-    make_task(folder)
+    make_task(folder, n_models=2)
     (folder / "mine").mkdir()
     (folder / "mine" / "complexity.py").write_text("def complexity(model, dataset):\n    return model.count_params()\n")
     (folder / "mine" / "metadata").write_text("name: mine\nruntime: torch\n")
-    with zygotes.used():
-        yield
 
 
 @pytest.mark.usefixtures("gpu", "known_shapes")
-def test_a_run_warns_once_and_its_records_say_it(pgdl: Pgdl, folder: Path) -> None:
-    ended = pgdl("run", "mine", "--tasks", folder)
+@pytest.mark.parametrize("command", [("run",), ("check", "--models", 2)], ids=["run", "check"])
+def test_calls_warn_once_and_records_say_it(command: tuple[object, ...], pgdl: Pgdl, folder: Path) -> None:
+    ended = pgdl(*command, "mine", "--tasks", folder)
     assert ended.code == 0, ended
     assert ended.err.splitlines().count(WARNING) == 1
-    rows = json.loads(pgdl("results", "--format", "json").out.splitlines()[0])
-    assert (rows["environment"]["gpu"], rows["environment"]["device"]) == ("NVIDIA H200", "cpu")
-
-
-@pytest.mark.usefixtures("gpu", "known_shapes")
-def test_a_check_warns_once(pgdl: Pgdl, folder: Path) -> None:
-    ended = pgdl("check", "mine", "--tasks", folder, "--models", 2)
-    assert ended.code == 0, ended
-    assert ended.err.splitlines().count(WARNING) == 1
+    if command == ("run",):
+        environment = json.loads(pgdl("results", "--format", "json").lines[0])["environment"]
+        assert (environment["gpu"], environment["device"]) == ("NVIDIA H200", "cpu")
 
 
 @pytest.mark.rest

@@ -50,33 +50,30 @@ def leaks(text: str) -> list[str]:
     return [canary for canary in CANARIES if canary in text]
 
 
-def said(pgdl: Pgdl, *arguments: str) -> str:
-    ended = pgdl(*arguments)
+def said(pgdl: Pgdl, command: str) -> str:
+    ended = pgdl(*command.split())
     return str(ended.out + ended.err)
 
 
 @pytest.mark.parametrize("damage", [None, drop_a_model, spoil])
 @pytest.mark.usefixtures("known_shapes")
 def test_commands_on_tasks(damage: Callable[[Path], None] | None, secret: Path, pgdl: Pgdl, folder: Path) -> None:
-    assert leaks(said(pgdl, "task", "show", "--withhold", "never", "--task", "secret"))[:2] == [
-        "dropout_canary",
-        "4713",
-    ]
+    shown = said(pgdl, "task show --withhold never --task secret")
+    assert leaks(shown)[:2] == ["dropout_canary", "4713"]
     if damage is not None:
         damage(secret)
     (folder / "mine.py").write_text("def complexity(model, dataset):\n    return 1.0\n")
     for form in ("table", "json"):
         for command in ("list", "show", "validate"):
-            assert leaks(said(pgdl, "task", command, "--format", form).replace("open", "")) in ([], ["model_3"])
-            only = [] if command == "list" else ["--task", "secret"]
-            assert leaks(said(pgdl, "task", command, "--format", form, *only)) == []
+            line = f"task {command} --format {form}"
+            assert leaks(said(pgdl, line).replace("open", "")) in ([], ["model_3"])
+            assert leaks(said(pgdl, line if command == "list" else f"{line} --task secret")) == []
     if damage is not None:
         for command in ("run", "check"):
-            text = said(pgdl, command, "mine.py", "--task", "secret")
+            text = said(pgdl, f"{command} mine.py --task secret")
             assert leaks(text) == []
             assert "problems are withheld" in text
-        text = said(pgdl, "task", "validate", "--task", "secret", "--withhold", "never")
-        assert "model_3" in text
+        assert "model_3" in said(pgdl, "task validate --task secret --withhold never")
 
 
 @pytest.mark.parametrize("damage", [None, drop_a_model, spoil])
@@ -86,9 +83,9 @@ def test_scores(damage: Callable[[Path], None] | None, secret: Path, pgdl: Pgdl,
         shutil.rmtree(part)  # of the models, which these records are not of
     if damage is not None:
         damage(secret)
-    texts = [said(pgdl, "board", "--format", form) for form in ("table", "csv", "json", "markdown", "latex")]
-    texts += [said(pgdl, "score", "--format", form) for form in ("table", "json")]
-    texts += [said(pgdl, "report", "mine"), said(pgdl, "board", "--html", "site", "--output", "files")]
+    texts = [said(pgdl, f"board --format {form}") for form in ("table", "csv", "json", "markdown", "latex")]
+    texts += [said(pgdl, f"score --format {form}") for form in ("table", "json")]
+    texts += [said(pgdl, "report mine"), said(pgdl, "board --html site --output files")]
     written = [file for where in ("site", "files") for file in (folder / where).rglob("*") if file.is_file()]
     assert bool(written) == (damage is not spoil)
     for file in written:

@@ -10,7 +10,7 @@ from in_process import Pgdl, Record
 from harness.api import execution
 from harness.api.progress import SILENT
 from harness.errors import UserError
-from harness.outcome import Outcome
+from harness.outcome import WITHHELD, Outcome
 from harness.task.layout import TaskDirectory
 from pgdl import Execution
 from tests.board.board_examples import MEASURE, MODELS, failed, rows, write_reference
@@ -29,7 +29,7 @@ def hidden(folder: Path, record: Record) -> Path:
 
 
 @pytest.mark.usefixtures("hidden")
-def test_the_score_is_rounded_and_says_so(pgdl: Pgdl) -> None:
+def test_scores_of_records_and_predictions_are_rounded_and_say_so(pgdl: Pgdl, hidden: Path, folder: Path) -> None:
     ended = pgdl("score", "mine")
     lines = ended.out.splitlines()
     assert lines[0] == "mine: score 29.5"
@@ -37,18 +37,6 @@ def test_the_score_is_rounded_and_says_so(pgdl: Pgdl) -> None:
     assert "hidden: toy. Scores there" in " ".join(ended.out.split())
     found = json.loads(pgdl("score", "mine", "--format", "json").out)
     assert (found["score"], found["rounded"], found["tasks"]["toy"]["official"]) == (29.5, ["toy"], 29.5)
-
-
-@pytest.mark.usefixtures("hidden")
-@pytest.mark.parametrize(
-    "command", [["score"], ["board"], ["board", "--format", "json"], ["score", "--format", "json"]]
-)
-def test_no_model_is_named(pgdl: Pgdl, command: list[str]) -> None:
-    assert "model_" not in pgdl(*command).out
-    assert "CRASH" not in pgdl(*command).out
-
-
-def test_predictions_are_rounded_too(pgdl: Pgdl, hidden: Path, folder: Path) -> None:
     (folder / "mine").mkdir()
     (folder / "mine" / "toy.predict").write_text(json.dumps(dict(zip(MODELS, MEASURE, strict=True))))
     ended = pgdl("score", "--predictions", "mine", "--reference", hidden)
@@ -56,10 +44,19 @@ def test_predictions_are_rounded_too(pgdl: Pgdl, hidden: Path, folder: Path) -> 
 
 
 @pytest.mark.usefixtures("hidden")
-def test_the_organiser_can_see_all_digits(pgdl: Pgdl) -> None:
+@pytest.mark.parametrize("command", ["score", "board", "board --format json", "score --format json"])
+def test_no_model_is_named(pgdl: Pgdl, command: str) -> None:
+    said = pgdl(*command.split()).out
+    assert "model_" not in said
+    assert "CRASH" not in said
+
+
+def test_the_organiser_can_see_all_digits_with_a_warning_that_names_no_open_task(pgdl: Pgdl, hidden: Path) -> None:
     assert pgdl("score", "mine", "--withhold", "never").out.startswith("mine: score 29.5418\n")
     assert "29.54" in pgdl("board", "--withhold", "never").out
     assert "29.54" not in pgdl("board").out
+    write_reference(hidden, "other")
+    assert "in full" not in pgdl("board", "--withhold", "never", "--task", "other").err
 
 
 @pytest.mark.usefixtures("hidden")
@@ -76,9 +73,18 @@ def test_a_warning_names_the_hidden_tasks_that_are_shown_in_full(
     assert "in full" not in pgdl(*command.split(), "--withhold", "auto").err
 
 
-def test_no_warning_names_open_tasks(pgdl: Pgdl, hidden: Path) -> None:
-    write_reference(hidden, "other")
-    assert "in full" not in pgdl("board", "--withhold", "never", "--task", "other").err
+@pytest.mark.parametrize("command", ["score", "board", "report mine", "compare --recorded --measures depth"])
+def test_a_note_names_the_tasks_that_have_lost_their_mark(
+    pgdl: Pgdl, folder: Path, record: Record, command: str
+) -> None:
+    """A copy of a task without its mark shows all digits; only the records know that it was hidden."""
+    write_reference(folder / "task_data")
+    hidden = [*rows("mine", message=WITHHELD), *rows("depth", is_baseline=True, message=WITHHELD)]
+    record([*hidden, failed("broken", "model_0", Outcome.PROTOCOL, message=WITHHELD)])
+    note = "shown in full, though hidden when the calls were made: toy; `pgdl task hide TASK` hides"
+    assert note in " ".join(pgdl(*command.split()).out.split())
+    assert note not in " ".join(pgdl(*command.split(), "--withhold", "never").out.split())
+    assert note not in " ".join(pgdl(*command.split(), "--withhold", "always").out.split())
 
 
 def test_scores_of_tasks_that_are_not_marked_can_be_rounded_as_well(pgdl: Pgdl, folder: Path, record: Record) -> None:

@@ -10,16 +10,16 @@ from typing import Any
 import click
 import numpy as np
 import pytest
-from in_process import Pgdl, Record
+from in_process import Pgdl
 
 from harness.cli import as_json
-from harness.cli.main import cli
 from harness.cli.summary import summary_object
 from harness.outcome import Outcome
 from pgdl import RunResult, Tally
-from tests.board.board_examples import GAPS, MEASURE, failed, rows, write_reference
+from tests.board.board_examples import write_reference
 from tests.ci.repositories import MEASURE as CODE
 from tests.ci.repositories import Repo
+from tests.cli.every_command import every_command
 
 ROOT = Path(__file__).parents[2]
 
@@ -30,36 +30,18 @@ NO_RESULT = {
 }  # fmt: skip
 
 
-def commands(group: click.Group, start: str = "") -> dict[str, click.Command]:
-    found: dict[str, click.Command] = {}
-    context = click.Context(group)
-    for name in group.list_commands(context):
-        one = group.get_command(context, name)
-        assert one is not None
-        found |= commands(one, f"{start}{name} ") if isinstance(one, click.Group) else {f"{start}{name}": one}
-    return found
-
-
-@pytest.fixture
-def results(folder: Path, record: Record) -> Path:
-    write_reference(folder / "task_data")
-    half = failed("half", "model_7", Outcome.EXCEPTION, message="ValueError: no layer")
-    return record([*rows("winner", GAPS), *rows("weak", MEASURE), *rows("half", MEASURE[:7]), half])
-
-
 def test_every_command_with_a_result_has_it_and_the_page_tells_its_keys() -> None:
     page = (ROOT / "docs/json.md").read_text()
-    found = commands(cli)
+    found = {" ".join(words): command for words, command in every_command()}
     assert found.keys() >= NO_RESULT
-    for name, command in found.items():
-        if name not in NO_RESULT:
-            (form,) = [one for one in command.params if one.name == "form"]
-            assert isinstance(form.type, click.Choice)
-            assert "json" in form.type.choices, name
-            assert f"`{name}`" in page, name
+    for name in found.keys() - NO_RESULT:
+        (form,) = [one for one in found[name].params if one.name == "form"]
+        assert isinstance(form.type, click.Choice)
+        assert "json" in form.type.choices, name
+        assert f"`{name}`" in page, name
 
 
-@pytest.mark.usefixtures("results")
+@pytest.mark.usefixtures("three_submissions")
 def test_a_report(pgdl: Pgdl) -> None:
     ended = pgdl("report", "weak", "half", "--format", "json")
     assert (ended.code, ended.err) == (0, "")
@@ -72,7 +54,7 @@ def test_a_report(pgdl: Pgdl) -> None:
     assert half["tasks"]["toy"]["deciding"] is None
 
 
-@pytest.mark.usefixtures("results")
+@pytest.mark.usefixtures("three_submissions")
 def test_a_verification(pgdl: Pgdl, folder: Path) -> None:
     assert pgdl("board", "--html", "site").code == 0
     ended = pgdl("verify", "site", "--format", "json")
@@ -86,7 +68,7 @@ def test_a_verification(pgdl: Pgdl, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("github", [True, False])
-def test_a_change(pgdl: Pgdl, folder: Path, results: Path, github: bool) -> None:
+def test_a_change(pgdl: Pgdl, folder: Path, three_submissions: Path, github: bool) -> None:
     Repo(folder).commit({"submissions/mine.py": CODE.format("1.0")}, branch="main")
     more = ["--annotations", "github"] if github else []
     ended = pgdl("ci", "--base", "main", "--head", "main", "--output", "out", "--format", "json", *more)
@@ -139,8 +121,7 @@ def test_progress_goes_to_standard_error(capsys: pytest.CaptureFixture[str]) -> 
     assert capsys.readouterr() == ("table\n", "progress\n")
 
 
-@pytest.mark.usefixtures("results")
-def test_a_mistake_is_one_line_and_no_json(pgdl: Pgdl) -> None:
-    for arguments in (("report", "nobody"), ("verify", "nothing"), ("ci", "--head", "nowhere")):
-        ended = pgdl(*arguments, "--format", "json")
-        assert (ended.code, ended.out, len(ended.err.splitlines())) == (2, "", 1)
+@pytest.mark.usefixtures("three_submissions")
+@pytest.mark.parametrize("arguments", ["report nobody", "verify nothing", "ci --head nowhere"])
+def test_a_mistake_is_one_line_and_no_json(arguments: str, pgdl: Pgdl) -> None:
+    pgdl(*arguments.split(), "--format", "json").refusal()

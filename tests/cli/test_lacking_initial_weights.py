@@ -1,16 +1,13 @@
 """That models lack their initial weights is said once for a task, and only where it matters."""
 
-from collections.abc import Iterator
+import re
 from pathlib import Path
-from typing import Any
 
 import pytest
-from in_process import Pgdl
-from shared_zygotes import SharedZygotes
+from in_process import Ended, Pgdl
 
 from harness.api.needs import find_left_out
 from harness.format.architecture import ModelShapes
-from harness.sandbox.kinds.fresh import Fresh
 from harness.submission import find_baseline
 from harness.task.model import Model
 from tests.execution.planned_things import ARCHITECTURE, NOWHERE, make_task
@@ -25,21 +22,14 @@ DOES_WITHOUT = "def complexity(model, dataset):\n    return float(model.count_pa
 
 
 @pytest.fixture(autouse=True)
-def competition(folder: Path, known_shapes: None, zygotes: SharedZygotes) -> Iterator[None]:
-    problem = Fresh().problem()
-    if problem is not None:
-        pytest.skip(f"no sandbox here: {problem}")
+def competition(folder: Path, known_shapes: None, sandbox: None) -> None:
     write_task(folder / "task_data", initial_weights=False, n_models=3)
     (folder / "takes_arrays.py").write_text(TAKES_ARRAYS)
     (folder / "does_without.py").write_text(DOES_WITHOUT)
-    with zygotes.used():
-        yield
 
 
-def said(ended: Any) -> list[str]:
-    return [
-        line for line in (ended.out + ended.err).splitlines() if "weights_init" in line or "initial weights" in line
-    ]
+def said(ended: Ended) -> list[str]:
+    return [line for line in (ended.out + ended.err).splitlines() if re.search("weights_init|initial weights", line)]
 
 
 def test_a_run_says_it_once_for_all_measures_that_need_them(pgdl: Pgdl) -> None:
@@ -57,9 +47,11 @@ def test_a_run_says_it_of_a_file_once_its_calls_have_failed(pgdl: Pgdl) -> None:
     assert "'NoneType' object is not iterable" in ended.out
 
 
-def test_a_check_says_it_of_every_file(pgdl: Pgdl) -> None:
+def test_runs_and_checks_of_files_and_of_hidden_tasks(pgdl: Pgdl, folder: Path) -> None:
     assert said(pgdl("check", "does_without.py")) == [f"pgdl: tiny: {NOTE}"]
     assert said(pgdl("check", "num_params")) == []
+    write_task(folder / "task_data", hidden=True, initial_weights=False, n_models=3)
+    assert said(pgdl("run", "distance_from_init", "takes_arrays.py")) == []
 
 
 def test_readers_of_scores_are_told_where_calls_failed_for_it(pgdl: Pgdl) -> None:
@@ -69,11 +61,6 @@ def test_readers_of_scores_are_told_where_calls_failed_for_it(pgdl: Pgdl) -> Non
     assert said(pgdl("board")) == [f"tiny: {NOTE}"]
     assert said(pgdl("score", "takes_arrays")) == [f"tiny: {NOTE}"]
     assert said(pgdl("score", "does_without")) == []
-
-
-def test_a_hidden_task_does_not_tell(pgdl: Pgdl, folder: Path) -> None:
-    write_task(folder / "task_data", hidden=True, initial_weights=False, n_models=3)
-    assert said(pgdl("run", "distance_from_init", "takes_arrays.py")) == []
 
 
 def test_what_needs_classes_is_left_out_of_models_with_one_output() -> None:

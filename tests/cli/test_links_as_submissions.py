@@ -62,14 +62,14 @@ def test_no_other_submission_of_the_command_is_run(drop: Path, pgdl: Pgdl) -> No
     assert not (drop.parent / "results.db").exists()
 
 
-def test_links_among_the_directories_are_followed(drop: Path) -> None:
-    submission = find_submission(str(drop / "eve" / ".." / "alice"))
-    assert (submission.name, submission.source) == ("alice", str(drop.parent / "alice"))
-
-
-def test_a_complexity_py_has_the_name_of_its_directory_as_it_was_given(drop: Path) -> None:
-    submission = find_submission(str(drop / "eve" / "complexity.py"))
-    assert (submission.name, submission.source) == ("eve", str(drop.parent / "alice" / "complexity.py"))
+@pytest.mark.parametrize(
+    ("form", "name", "source"),
+    [("eve/../alice", "alice", "alice"), ("eve/complexity.py", "eve", "alice/complexity.py")],
+    ids=["a directory", "a complexity.py has the name of its directory as it was given"],
+)
+def test_links_among_the_directories_are_followed(drop: Path, form: str, name: str, source: str) -> None:
+    submission = find_submission(str(drop / form))
+    assert (submission.name, submission.source) == (name, str(drop.parent / source))
 
 
 @pytest.mark.parametrize(

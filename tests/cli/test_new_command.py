@@ -9,7 +9,7 @@ from in_process import Pgdl
 from harness.submission import find_submission
 
 
-def test_the_template_is_a_submission(pgdl: Pgdl, folder: Path) -> None:
+def test_the_template_is_a_submission_and_says_what_a_measure_is_given(pgdl: Pgdl, folder: Path) -> None:
     ended = pgdl("new", "my_measure")
     assert (ended.code, ended.err) == (0, "")
     assert ended.out.splitlines() == [
@@ -19,10 +19,6 @@ def test_the_template_is_a_submission(pgdl: Pgdl, folder: Path) -> None:
     submission = find_submission(str(folder / "my_measure"))
     assert (submission.name, submission.problem, submission.metadata.runtime) == ("my_measure", None, "tensorflow")
     assert set(submission.files) == {"complexity.py", "metadata"}
-
-
-def test_the_template_says_what_a_measure_is_given(pgdl: Pgdl, folder: Path) -> None:
-    pgdl("new", "my_measure")
     module = ast.parse((folder / "my_measure" / "complexity.py").read_text())
     (function,) = (node for node in module.body if isinstance(node, ast.FunctionDef))
     assert (function.name, [argument.arg for argument in function.args.args]) == ("complexity", ["model", "dataset"])
@@ -32,14 +28,11 @@ def test_the_template_says_what_a_measure_is_given(pgdl: Pgdl, folder: Path) -> 
     assert (ast.get_docstring(module) or "").startswith("my_measure: ")
 
 
-def test_paths_with_spaces_are_quoted(pgdl: Pgdl, folder: Path) -> None:
-    ended = pgdl("new", "my measure")
-    assert ended.lines[-1] == "Next: edit 'my measure/complexity.py', then pgdl check 'my measure'"
-
-
-def test_folders_on_the_way_are_made(pgdl: Pgdl, folder: Path) -> None:
+def test_folders_on_the_way_are_made_and_paths_are_quoted(pgdl: Pgdl, folder: Path) -> None:
     assert pgdl("new", "a/b/my_measure").code == 0
     assert find_submission(str(folder / "a" / "b" / "my_measure")).name == "my_measure"
+    ended = pgdl("new", "my measure")
+    assert ended.lines[-1] == "Next: edit 'my measure/complexity.py', then pgdl check 'my measure'"
 
 
 @pytest.mark.parametrize("name", ["a: b", "# one", "back\\N", '"""', ""])
@@ -53,15 +46,10 @@ def test_names_that_would_break_the_template_are_refused(name: str, pgdl: Pgdl, 
 def test_nothing_is_overwritten(kind: str, pgdl: Pgdl, folder: Path) -> None:
     there = folder / "mine"
     there.touch() if kind == "file" else there.mkdir()
-    ended = pgdl("new", "mine")
-    assert (ended.code, ended.err) == (2, "pgdl: mine: already exists; choose another name\n")
+    assert pgdl("new", "mine").refusal() == "pgdl: mine: already exists; choose another name\n"
     assert there.is_file() or list(there.iterdir()) == []
-
-
-def test_a_place_where_nothing_can_be_written_is_the_users_to_mend(pgdl: Pgdl, folder: Path) -> None:
     (folder / "file").touch()
-    ended = pgdl("new", "file/mine")
-    assert (ended.code, len(ended.err.splitlines())) == (2, 1)
+    pgdl("new", "file/mine").refusal()
 
 
 HARNESS = f"lab/pgdl-harness@{'0' * 40}"

@@ -1,18 +1,17 @@
 """A password in an address is in no output and no file of any command, whichever parameter it is given to."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
 import pytest
 from in_process import Pgdl
 
-from harness.cli.main import cli
 from harness.cli.options import parse_address
 from harness.records import Records
 from tests.board.board_examples import rows
 from tests.canary import SECRET, require_hidden
 from tests.ci.repositories import Repo
+from tests.cli.every_command import every_command
 from tests.records.evaluation_rows import request
 from tests.throwaway import make_task
 
@@ -50,37 +49,28 @@ def test_commands_that_read_records(pgdl: Pgdl, folder: Path) -> None:
     assert [file for file in written if SECRET.encode() in file.read_bytes()] == []
 
 
-@pytest.mark.parametrize(
-    "location",
-    [
-        f"postgresql+psycopg://me:{SECRET}@127.0.0.1:1/none", f"postgresql+nothing://me:{SECRET}@host/name",
-        f"postgresql://me:{SECRET}@host:port/name", f"://me:{SECRET}@", f"sqlite:///missing/x.db?password={SECRET}",
-        f"sqlite:////proc/none/x?uri=true&password={SECRET}", f"sqlite:///results.db?password={SECRET}",
-        f"postgresql:/me:{SECRET}@host/name", f"postgresql+psycopg:me:{SECRET}@host/name", f"me:{SECRET}@host/name",
-        f"file:results.db?password={SECRET}",
-    ],
-)  # fmt: skip
+LOCATIONS = [
+    f"postgresql+psycopg://me:{SECRET}@127.0.0.1:1/none", f"sqlite:///results.db?password={SECRET}",
+    f"postgresql:/me:{SECRET}@host/name", f"postgresql+nothing://me:{SECRET}@host/name",
+    f"postgresql://me:{SECRET}@host:port/name", f"://me:{SECRET}@", f"sqlite:///missing/x.db?password={SECRET}",
+    f"sqlite:////proc/none/x?uri=true&password={SECRET}", f"postgresql+psycopg:me:{SECRET}@host/name",
+    f"me:{SECRET}@host/name", f"file:results.db?password={SECRET}",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("location", LOCATIONS)
 @pytest.mark.usefixtures("stale")
 def test_errors(location: str, pgdl: Pgdl) -> None:
-    ended = pgdl("board", "--results", location)
-    assert (ended.code, len(ended.err.splitlines())) == (2, 1)
-    assert SECRET not in ended.out + ended.err
+    assert SECRET not in pgdl("board", "--results", location).refusal()
 
 
-@pytest.mark.parametrize(
-    "location",
-    [
-        f"postgresql+psycopg://me:{SECRET}@127.0.0.1:1/none", f"sqlite:///results.db?password={SECRET}",
-        f"postgresql:/me:{SECRET}@host/name",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("location", LOCATIONS[:3])
 @pytest.mark.usefixtures("stale")
 def test_where_a_file_is_expected(location: str, pgdl: Pgdl, folder: Path) -> None:
     Repo(folder).commit({"submissions/README.md": ""}, branch="main")
-    ended = pgdl("ci", "--head", "main", "--add-records", location)
-    assert (ended.code, len(ended.err.splitlines())) == (2, 1)
-    assert ended.err.startswith(("pgdl: postgresql", "pgdl: sqlite", "pgdl: --add-records: not an address"))
-    assert SECRET not in ended.out + ended.err
+    said = pgdl("ci", "--head", "main", "--add-records", location).refusal()
+    assert said.startswith(("pgdl: postgresql", "pgdl: sqlite", "pgdl: --add-records: not an address"))
+    assert SECRET not in said
 
 
 #: Inspects the machine for seconds, whatever else is wrong; the address of a cluster is looked at first.
@@ -89,18 +79,7 @@ SLOW = {"doctor": ["--executor", "ray"]}
 ADDRESSES = [f"postgresql+psycopg://me:S3C@{SECRET}@127.0.0.1:1/x", f"postgresql+psycopg://me:{SECRET}@127.0.0.1:1/x"]
 
 
-def commands(group: click.Group = cli, words: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], click.Command]]:
-    """Every command with the words that call it."""
-    context = click.Context(group)
-    for name in group.list_commands(context):
-        command = group.get_command(context, name)
-        if isinstance(command, click.Group):
-            yield from commands(command, (*words, name))
-        elif command is not None:
-            yield (*words, name), command
-
-
-EVERY = dict(commands())
+EVERY = dict(every_command())
 
 
 def takes_text(parameter: click.Parameter) -> bool:
@@ -136,17 +115,7 @@ def test_of_no_parameter_is_a_password_repeated(
 
 def test_every_parameter_for_an_address_is_parsed_as_one() -> None:
     """A parameter for an address says URL in its help."""
-    taking = {
-        (words, parameter.name)
-        for words, command in EVERY.items()
-        for parameter in command.params
-        if "URL" in str(parameter.metavar)
-    }
-    parsed = {
-        (words, parameter.name)
-        for words, command in EVERY.items()
-        for parameter in command.params
-        if parameter.callback is parse_address
-    }
-    assert taking <= parsed
+    parameters = [(words, parameter) for words, command in EVERY.items() for parameter in command.params]
+    parsed = {(words, one.name) for words, one in parameters if one.callback is parse_address}
+    assert {(words, one.name) for words, one in parameters if "URL" in str(one.metavar)} <= parsed
     assert {name for _, name in parsed} == {"results", "added", "what", "catalogue", "page", "source"}

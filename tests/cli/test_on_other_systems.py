@@ -87,7 +87,7 @@ def test_ones_own_code_runs_without_a_sandbox(elsewhere: Elsewhere, folder: Path
     make_task(folder / "tasks", layout="full", n_models=2)
     write_submission(folder, "mine", "return 2.5")
     write_submission(folder, "large", "import time; held = bytearray(b'x') * 2**30; time.sleep(60)")
-    limits = "--time-limit", "5", "--memory", "1G"
+    limits = "--time-limit", "30", "--memory", "1G"
     done = elsewhere("run", "mine.py", "large.py", "depth", "--unsafe-no-sandbox", "--tasks", "tasks", *limits)
     assert "Traceback" not in done.stderr
     rows = results("results.db")

@@ -1,6 +1,5 @@
 """The vocabulary of options: an option has the same meaning in every command and in the environment."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,9 +11,17 @@ from hypothesis import given
 from in_process import Pgdl, Record
 
 from harness.cli import options
-from harness.cli.main import cli
 from harness.registry import Parameter
 from tests.board.board_examples import rows, write_reference
+from tests.cli.every_command import every_command
+
+#: Command, name and option of every option of every command.
+OPTIONS = [
+    (" ".join(words), option.opts[0], option)
+    for words, command in every_command()
+    for option in command.params
+    if isinstance(option, click.Option)
+]
 
 VOCABULARY = {
     "--tasks", "--task", "--results", "--time-limit", "--time-budget", "--memory", "--workers", "--runtime",
@@ -22,44 +29,21 @@ VOCABULARY = {
 }  # fmt: skip
 
 
-def all_options(group: click.Group = cli, path: str = "pgdl") -> Iterator[tuple[str, str, click.Option]]:
-    """Command, name and option of every option of every command."""
-    context = click.Context(group)
-    for name in group.list_commands(context):
-        command = group.get_command(context, name)
-        assert command is not None
-        if isinstance(command, click.Group):
-            yield from all_options(command, f"{path} {name}")
-        for parameter in command.params:
-            if isinstance(parameter, click.Option):
-                yield f"{path} {name}", parameter.opts[0], parameter
-
-
-def memory(text: str) -> int | None:
-    return options.parse_size(text)
-
-
-def test_all_words_of_the_vocabulary_are_in_use() -> None:
-    assert {name for _, name, _ in all_options()} >= VOCABULARY
-
-
-def test_every_word_of_the_vocabulary_is_an_environment_variable_too() -> None:
-    for command, name, option in all_options():
+def test_every_word_of_the_vocabulary_is_in_use_and_an_environment_variable() -> None:
+    assert {name for _, name, _ in OPTIONS} >= VOCABULARY
+    for command, name, option in OPTIONS:
         if name in VOCABULARY:
             variable = "PGDL_" + name.removeprefix("--").upper().replace("-", "_")
             assert (option.envvar, option.show_envvar) == (variable, True), f"{command} {name}"
 
 
-def test_a_word_means_the_same_in_every_command() -> None:
+def test_every_option_has_help_and_means_the_same_in_every_command() -> None:
+    assert [(command, name) for command, name, option in OPTIONS if not option.help] == []
     seen: dict[str, tuple[Any, ...]] = {}
-    for command, name, option in all_options():
+    for command, name, option in OPTIONS:
         text = None if name in ("--output", "--html") else option.help  # differs by command
         meaning = (text, option.envvar, option.default, option.metavar, option.multiple)
         assert seen.setdefault(name, meaning) == meaning, f"{command} {name}"
-
-
-def test_every_option_has_help() -> None:
-    assert [(command, name) for command, name, option in all_options() if not option.help] == []
 
 
 @pytest.mark.parametrize(
@@ -70,20 +54,20 @@ def test_every_option_has_help() -> None:
     ],
 )  # fmt: skip
 def test_sizes(text: str, size: int) -> None:
-    assert memory(text) == size
+    assert options.parse_size(text) == size
 
 
 @given(st.integers(1, 10**6), st.sampled_from([("K", 10), ("M", 20), ("G", 30), ("T", 40)]))
 def test_units_are_powers_of_1024(number: int, unit: tuple[str, int]) -> None:
     letter, exponent = unit
-    assert memory(f"{number}{letter}") == number * 2**exponent
+    assert options.parse_size(f"{number}{letter}") == number * 2**exponent
 
 
 @pytest.mark.parametrize("text", ["", "G", "-1G", "4 giga", "4G 2", "1e9", "0x10", "inf", "nan", "4,5G", "0", "0G"])
 def test_what_is_no_size(text: str) -> None:
     """Nothing at all is no size either: it would silently mean the default."""
     with pytest.raises(ValueError, match="expected a size such as 512M or 4G, found "):
-        memory(text)
+        options.parse_size(text)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from in_process import Pgdl
 from rich.console import Console
-from shared_zygotes import SharedZygotes
 
 import pgdl as api
 from harness.api.tally import machines_line
@@ -27,10 +26,21 @@ from harness.corpus.recipe import read_recipe
 from harness.errors import UserError
 from harness.execution.plan import plan_calls
 from harness.execution.run import CallSummary, Plan
-from harness.sandbox.kinds.fresh import Fresh
 from tests.execution.planned_things import NOWHERE_TO_RUN, SETTINGS, make_submission
 from tests.execution.planned_things import make_task as planned_task
 from tests.throwaway import make_task
+
+
+class Shown(Console):
+    """A console that is no terminal; it keeps the lines that are printed."""
+
+    def __init__(self, width: int = 120) -> None:
+        super().__init__(file=io.StringIO(), width=width)
+
+    @property
+    def lines(self) -> list[str]:
+        return self.file.getvalue().splitlines()  # type: ignore[attr-defined,no-any-return]
+
 
 HIDE, SHOW = "\x1b[?25l", "\x1b[?25h"  #: the cursor
 
@@ -68,18 +78,13 @@ def test_a_terminal_shows_a_step_until_the_next_and_leaves_nothing() -> None:
     assert text.getvalue().count(HIDE) == text.getvalue().count(SHOW)
 
 
-def test_a_mistake_ends_the_step(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mistakes_and_notes_end_the_step(monkeypatch: pytest.MonkeyPatch) -> None:
     console, text = terminal()
     monkeypatch.setattr("harness.cli.terminal.wide_console", lambda **_: console)
     with suppress(UserError), Terminal(Console(file=io.StringIO())) as progress:
         progress.step("reading 1 task")
         raise UserError("no such task")
     assert text.getvalue().count(HIDE) == text.getvalue().count(SHOW) == 1
-
-
-def test_a_note_takes_the_place_of_the_step(monkeypatch: pytest.MonkeyPatch) -> None:
-    console, text = terminal()
-    monkeypatch.setattr("harness.cli.terminal.wide_console", lambda **_: console)
     monkeypatch.setattr("harness.cli.terminal.say", lambda line, **_: text.write(line))
     with Terminal(Console(file=io.StringIO())) as progress:
         progress.step("reading 1 task")
@@ -107,17 +112,12 @@ def test_a_quiet_command_tells_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     CurrentStep(Console(quiet=True, file=io.StringIO())).begin("reading 2 tasks")
 
 
-@pytest.mark.usefixtures("known_shapes")
-def test_a_notebook_gets_every_step_and_a_run_with_nothing_to_do_prepares_nothing(
-    pgdl: Pgdl, folder: Path, zygotes: SharedZygotes
-) -> None:
-    if (problem := Fresh().problem()) is not None:
-        pytest.skip(f"no sandbox here: {problem}")
+@pytest.mark.usefixtures("known_shapes", "sandbox")
+def test_a_notebook_gets_every_step_and_a_run_with_nothing_to_do_prepares_nothing(pgdl: Pgdl, folder: Path) -> None:
     make_task(folder / "task_data", n_models=2)
     steps = ["reading the submissions", "trying the sandbox", "reading 1 task", "PREPARED", "planning the calls"]
     first, second = Events(), Events()
-    with zygotes.used():
-        api.run("num_params", progress=first)
+    api.run("num_params", progress=first)
     assert first.seen == [*steps, "STARTED", "preparing the sandbox, which imports tensorflow", "making 2 calls"]
     api.run("num_params", progress=second)
     assert second.seen == [*steps, "STARTED"]
@@ -131,11 +131,11 @@ def test_a_line_a_minute_says_how_much_is_done_and_left(monkeypatch: pytest.Monk
     seconds = iter([0, 30, 70, 100, 140])  # at the start, and at each call
     monkeypatch.setattr(run_progress.time, "monotonic", lambda: next(seconds))
     calls = plan_calls([make_submission()], [planned_task(12)], SETTINGS, NOWHERE_TO_RUN)
-    console = Console(file=io.StringIO(), width=120)
+    console = Shown()
     progress = RunProgress(calls, console)
     for call in calls[:4]:
         progress.seen(CallSummary(call, "OK", 1.0))
-    assert console.file.getvalue().splitlines() == [  # type: ignore[attr-defined]
+    assert console.lines == [
         "2 of 12 calls done, about 6 min left",
         "4 of 12 calls done, about 5 min left",
     ]
@@ -143,12 +143,12 @@ def test_a_line_a_minute_says_how_much_is_done_and_left(monkeypatch: pytest.Monk
 
 def test_the_same_failure_is_printed_once_and_counted() -> None:
     calls = plan_calls([make_submission("mine")], [planned_task(10)], SETTINGS, NOWHERE_TO_RUN)
-    console = Console(file=io.StringIO(), width=120)
+    console = Shown()
     progress = RunProgress(calls, console)
     messages = ["no", "no", "odd", "no", *(f"number {n}" for n in range(6))]
     for call, message in zip(calls, messages, strict=True):
         progress.seen(CallSummary(call, "EXCEPTION", 1.0, message=message))
-    lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    lines = console.lines
     assert [line.partition("EXCEPTION: ")[2] for line in lines[:5]] == ["no", "odd", "number 0", "number 1", "number 2"]
     assert lines[5:] == [
         "mine: further failures are counted below",
@@ -162,11 +162,11 @@ def test_the_line_says_what_each_machine_of_a_cluster_has_done(monkeypatch: pyte
     seconds = iter([0, 0, 0, 70])
     monkeypatch.setattr(run_progress.time, "monotonic", lambda: next(seconds))
     calls = plan_calls([make_submission()], [planned_task(12)], SETTINGS, NOWHERE_TO_RUN)
-    console = Console(file=io.StringIO(), width=120)
+    console = Shown()
     progress = RunProgress(calls, console)
     for call, machine in zip(calls, ("b", "a", "b"), strict=False):
         progress.seen(CallSummary(call, "OK", 1.0, machine=machine))
-    assert console.file.getvalue() == "3 of 12 calls done, about 4 min left (a 1, b 2)\n"  # type: ignore[attr-defined]
+    assert console.lines == ["3 of 12 calls done, about 4 min left (a 1, b 2)"]
 
 
 @pytest.mark.parametrize(
@@ -177,30 +177,26 @@ def test_few_machines_are_named_and_many_counted(calls_each: list[int], line: st
     assert machines_line(counts) == line
 
 
-def shown(monkeypatch: pytest.MonkeyPatch, *, total: int) -> str:
+def shown(monkeypatch: pytest.MonkeyPatch, *, total: int) -> list[str]:
     """The output of 120 seconds with a million bytes per second."""
-    clock = iter(range(1000))
+    clock, console = iter(range(1000)), Shown()
     monkeypatch.setattr(transfer.time, "monotonic", lambda: float(next(clock)))
-    console = Console(file=io.StringIO(), width=120)
     with Transfer(console) as watcher:
         watcher.begin("fetching", total)
         for _ in range(120):
             watcher.seen(1_000_000)
         watcher.note("a note")
-    return console.file.getvalue()  # type: ignore[attr-defined]
+    return console.lines
 
 
 def test_a_line_a_minute_without_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert shown(monkeypatch, total=300_000_000).splitlines() == [
+    assert shown(monkeypatch, total=300_000_000) == [
         "fetching: 300.0 MB",
         "fetching: 60.0 MB of 300.0 MB, 1.0 MB/s, about 4 min left",
         "fetching: 120.0 MB of 300.0 MB, 1.0 MB/s, about 3 min left",
         "a note",
     ]
-
-
-def test_a_size_that_is_not_known_has_no_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "fetching: 60.0 MB, 1.0 MB/s" in shown(monkeypatch, total=0).splitlines()
+    assert "fetching: 60.0 MB, 1.0 MB/s" in shown(monkeypatch, total=0)
 
 
 def test_a_bar_on_a_terminal() -> None:
@@ -216,14 +212,14 @@ def test_a_bar_on_a_terminal() -> None:
 def test_a_build_tells_a_line_a_minute_without_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter(range(0, 10_000, 20))
     monkeypatch.setattr(build_progress.time, "monotonic", lambda: float(next(clock)))
-    console = Console(file=io.StringIO(), width=160)
+    console = Shown(160)
     recipe = read_recipe(find_recipe("digits_vgg"))
     metrics = {"train_acc": 1.0, "test_acc": 0.9}
     with BuildProgress(recipe, 32, console) as progress:
         for epoch in range(1, 6):
             progress(Event("look", 0, {"epoch": epoch, "cross_entropy": 1 / epoch, "accuracy": 0.5}))
         progress(Event("done", 0, {"metrics": metrics, "reached": True, "epochs": 5, "seconds": 100.0}))
-    lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    lines = console.lines
     assert lines[0] == "0 of 32 models done; model_0: epoch 3, cross-entropy 0.3333, accuracy 0.5000"
     assert [line.partition(" ")[0] for line in lines[1:]] == ["model_0"]
 
@@ -238,11 +234,11 @@ def test_a_build_tells_a_line_a_minute_without_a_terminal(monkeypatch: pytest.Mo
     ],
 )
 def test_whoever_may_go_on_is_told_what_is_recorded(error: type[BaseException], recorded: int, told: list[str]) -> None:
-    console = Console(file=io.StringIO(), width=120)
+    console = Shown()
     terminal = Terminal(console)
     terminal.started(Plan((), ()), "results.db")
     try:
         raise error
     except error:
         terminal.finished(recorded, 8)
-    assert console.file.getvalue().splitlines() == told  # type: ignore[attr-defined]
+    assert console.lines == told

@@ -7,12 +7,10 @@ from pathlib import Path
 
 import pytest
 from in_process import Pgdl
-from shared_zygotes import SharedZygotes
 
 import baselines
 import harness
 from harness.board.published import published_names, read_published, with_published
-from harness.sandbox.kinds.fresh import Fresh
 from tests.board.board_examples import compare, references
 from tests.throwaway import make_task
 
@@ -25,15 +23,11 @@ def papers() -> list[dict]:
     return tomllib.loads(file.read_text())["tables"]
 
 
-def test_published_scores_are_in_a_column_with_their_sources(
-    pgdl: Pgdl, folder: Path, known_shapes: None, zygotes: SharedZygotes
-) -> None:
-    if (problem := Fresh().problem()) is not None:
-        pytest.skip(f"no sandbox here: {problem}")
+@pytest.mark.usefixtures("known_shapes", "sandbox")
+def test_published_scores_are_in_a_column_with_their_sources(pgdl: Pgdl, folder: Path) -> None:
     make_task(folder / "task_data", name="task1_v4", layout="full", n_models=2)
     make_task(folder / "task_data", name="mine", layout="full", n_models=2)
-    with zygotes.used():
-        ended = pgdl("compare", "--measures", MEASURES, "--published", "pgdl2020", "--output", "out")
+    ended = pgdl("compare", "--measures", MEASURES, "--published", "pgdl2020", "--output", "out")
     assert ended.code == 0, ended.err
     assert "published task1_v4" in ended.out
     assert f"{SHOWN} Schiff" in ended.out
@@ -63,7 +57,7 @@ def test_tasks_and_corpora_without_published_scores_are_one_line(pgdl: Pgdl, fol
     assert not Path("results.db").exists()
 
 
-def test_the_tables_are_what_their_sources_print() -> None:
+def test_published_tables_are_what_their_sources_print() -> None:
     """Rows are complete, measures exist in the library, and the means that a source prints fit its values."""
     for table in papers():
         for row in table["rows"]:
@@ -71,10 +65,7 @@ def test_the_tables_are_what_their_sources_print() -> None:
             assert row.get("measure", "random") in baselines.MEASURES
             if "mean" in row:
                 assert statistics.fmean(row["values"]) == pytest.approx(row["mean"], abs=0.0075)
-
-
-def test_the_winners_mean_over_the_last_phase_is_their_score() -> None:
-    """22.92, the score of the first place: the columns are the tasks that they are said to be."""
+    # 22.92, the score of the first place: the columns are the tasks that they are said to be.
     (winners, *_) = [row for row in read_published("pgdl2020") if row.measure == "dbi_mixup"]
     last = [winners.values[task] for task in ("task6", "task7", "task8", "task9")]
     assert statistics.fmean(last) == pytest.approx(22.92)

@@ -59,15 +59,12 @@ def test_a_call_that_was_made_again_has_its_last_outcome(pgdl: Pgdl, record: Rec
     assert len(pgdl("results", "--outcome", "TIMEOUT").out.splitlines()) == 1 + 1
 
 
-def test_csv_has_every_column_and_no_formula(pgdl: Pgdl) -> None:
+def test_csv_and_json_have_every_column_and_csv_no_formula(pgdl: Pgdl) -> None:
     found = list(csv.DictReader(io.StringIO(pgdl("results", "--submission", "mine", "--format", "csv").out)))
     assert list(found[0]) == COLUMNS
     assert (found[0]["value"], found[0]["output_tail"], found[0]["environment"]) == ("3.0", "hello\n", "{}")
     assert (found[8]["value"], found[8]["output_tail"]) == ("", "'=cmd()\nbye\n")
     assert found[0]["started_at"] == "2026-01-01T12:00:00+00:00"
-
-
-def test_json_is_an_object_per_line(pgdl: Pgdl) -> None:
     found = [json.loads(line) for line in pgdl("results", "--format", "json").out.splitlines()]
     assert list(found[0]) == COLUMNS
     assert (found[8]["value"], found[8]["output_tail"]) == (None, "=cmd()\nbye\n")

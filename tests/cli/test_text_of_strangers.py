@@ -41,10 +41,8 @@ def strange(folder: Path) -> Path:
 
 
 def _rename(content: dict[str, dict[str, dict[str, object]]]) -> None:
-    for entry in content.values():
-        for part in entry.values():
-            for name in [name for name in part if name == "width"]:
-                part[HOSTILE] = part.pop(name)
+    for part in (part for entry in content.values() for part in entry.values() if "width" in part):
+        part[HOSTILE] = part.pop("width")
 
 
 COMMANDS = [
@@ -104,16 +102,12 @@ def test_in_markdown(pgdl: Pgdl) -> None:
 
 
 @pytest.mark.usefixtures("strange")
-def test_content_for_programs_is_exact(pgdl: Pgdl) -> None:
+def test_content_for_programs_is_exact_but_cannot_control_a_terminal(
+    pgdl: Pgdl, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert NAME in pgdl("results", "--format", "csv").out.replace('""', '"')
     lines = pgdl("results", "--format", "json").out.splitlines()
     assert NAME in {json.loads(line)["submission"] for line in lines}
-
-
-@pytest.mark.usefixtures("strange")
-def test_content_for_programs_cannot_control_a_terminal(
-    pgdl: Pgdl, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
     for command in (["results", "--format", "csv"], ["board", "--format", "csv"], ["board", "--format", "json"]):
         assert CONTROLS.search(pgdl(*command).out) is None

@@ -1,5 +1,6 @@
 """Exit codes, and one line for errors that a user can mend: typing errors, full disks, read-only places."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -52,16 +53,13 @@ def test_typing_errors_get_a_suggestion(arguments: list[str], hint: str, pgdl: P
 )
 def test_senseless_numbers_are_refused(option: str, value: str, problem: str, pgdl: Pgdl, folder: Path) -> None:
     make_task(folder / "task_data")
-    ended = pgdl("run", "random", option, value)
-    assert (ended.code, ended.out) == (2, "")
-    assert problem in ended.err
+    assert problem in pgdl("run", "random", option, value).refusal()
 
 
 @pytest.mark.parametrize("argument", ["x" * 300, "vc_dim:image_side=" + "1" * 300, "a/" + "y" * 300])
 def test_an_argument_that_no_file_can_have(argument: str, pgdl: Pgdl, folder: Path) -> None:
     (folder / "a").mkdir()
-    ended = pgdl("run", argument)
-    assert (ended.code, len(ended.err.splitlines())) == (2, 1)
+    pgdl("run", argument).refusal()
 
 
 @pytest.mark.parametrize("command", [("board", "--tasks"), ("task", "show"), ("task", "build", "--output", "o")])
@@ -72,17 +70,15 @@ def test_a_path_that_is_too_long(command: tuple[str, ...], pgdl: Pgdl, folder: P
 @pytest.mark.parametrize("place", ["file", "/proc/no"])
 def test_places_where_no_task_can_be_built(place: str, pgdl: Pgdl, folder: Path) -> None:
     (folder / "file").touch()
-    assert (
-        "cannot be written"
-        in pgdl("task", "build", ROOT / "task_data" / "recipes" / "digits_vgg.toml", "--output", place).refusal()
-    )
+    recipe = ROOT / "task_data" / "recipes" / "digits_vgg.toml"
+    assert "cannot be written" in pgdl("task", "build", recipe, "--output", place).refusal()
 
 
 @pytest.mark.usefixtures("known_shapes")
 def test_a_page_that_cannot_be_written(pgdl: Pgdl, folder: Path) -> None:
     make_task(folder)
-    ended = pgdl("task", "show", ".", "--html", "/proc/page.html")
-    assert (ended.code, ended.err) == (2, "pgdl: /proc/page.html: cannot be written: No such file or directory\n")
+    refusal = pgdl("task", "show", ".", "--html", "/proc/page.html").refusal()
+    assert refusal == "pgdl: /proc/page.html: cannot be written: No such file or directory\n"
 
 
 def test_a_bug_keeps_its_traceback_and_has_a_code_of_its_own(pgdl: Pgdl, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,18 +111,49 @@ def test_a_full_standard_output(folder: Path, record: Record) -> None:
     assert "standard output: No space left on device" in done.stderr
 
 
-def test_a_reader_that_has_seen_enough(folder: Path, record: Record) -> None:
+@pytest.mark.parametrize("form", ["json", "table"])
+def test_a_reader_that_has_seen_enough(form: str, folder: Path, record: Record) -> None:
     record([row for number in range(200) for row in rows(f"submission_{number}", output_tail="x" * 100)])
-    with subprocess.Popen(
-        [sys.executable, "-m", "pgdl", "results", "--format", "json"], stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": str(ROOT)},
-    ) as process:  # fmt: skip
-        assert process.stdout is not None
-        assert process.stderr is not None
-        process.stdout.readline()
-        process.stdout.close()
-        assert process.stderr.read() == ""
-    assert process.returncode == 141
+    read, write = os.pipe()
+    os.close(read)
+    with open(write) as nobody_reads:  # noqa: PTH123 - a descriptor
+        done = subprocess.run(
+            [sys.executable, "-m", "pgdl", "results", "--format", form], stdout=nobody_reads, stderr=subprocess.PIPE,
+            text=True, env=os.environ | {"PYTHONPATH": str(ROOT)},
+        )  # fmt: skip
+    assert (done.returncode, done.stderr) == (141, "")
+
+
+def test_a_locale_that_lacks_characters(folder: Path) -> None:
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run([sys.executable, "-m", "pgdl", "help", "systems"], capture_output=True, env=environment)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b" ? TensorFlow uses no GPU there." in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("error", "remedy"),
+    [
+        (OSError(errno.EMFILE, "Too many files"), "ulimit -n"),
+        (RuntimeError("can't start new thread"), "ulimit -u"),
+    ],
+)
+def test_limits_of_the_system_are_named(
+    error: Exception, remedy: str, folder: Path, pgdl: Pgdl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr("harness.cli.main.LazyGroup.get_command", fail)
+    assert remedy in pgdl("results").refusal()
+
+
+def test_an_interpreter_without_docstrings() -> None:
+    done = subprocess.run(
+        [sys.executable, "-OO", "-c", "import pgdl"], capture_output=True, text=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT / "harness" / "public")},
+    )  # fmt: skip
+    assert done.stderr.splitlines()[-1].startswith("ImportError: pgdl takes its help and its formulas from docstrings")
 
 
 @pytest.mark.parametrize("name", ["baselines", "harness", "scoring"])

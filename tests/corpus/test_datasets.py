@@ -1,7 +1,5 @@
 """Images on their way from a source to the trainer."""
 
-import hashlib
-
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
@@ -30,22 +28,17 @@ def load(tmp_path, **settings):
     return load_data(DataRecipe(source="npz", path="data.npz", **settings), tmp_path)
 
 
-def test_digits_are_those_that_the_demo_tasks_were_trained_on(tmp_path):
+def test_digits_are_divided_as_for_the_demo_tasks_or_by_default(tmp_path):
     source = load_digits()
-    images = (source.images / 16.0).astype(np.float32)[..., np.newaxis]
-    labels = source.target.astype(np.int32)
-    expected = train_test_split(
-        images, labels, train_size=320, stratify=labels, random_state=stream_seed("subset", 0, "n_train")
-    )
+    images, labels = (source.images / 16.0).astype(np.float32)[..., np.newaxis], source.target.astype(np.int32)
+    seed = stream_seed("subset", 0, "n_train")
+    expected = train_test_split(images, labels, train_size=320, stratify=labels, random_state=seed)
     data = load_data(DataRecipe(source="digits", n_train=320, n_test=1477, seed=0), tmp_path)
     found = (data.train_inputs, data.test_inputs, data.train_labels, data.test_labels)
     for theirs, ours in zip(expected, found, strict=True):
         np.testing.assert_array_equal(ours, theirs)
         assert ours.dtype == theirs.dtype
     assert (data.n_classes, data.notes) == (10, [])
-
-
-def test_digits_are_divided_even_if_the_recipe_does_not_say_how(tmp_path):
     data = load_data(DataRecipe(source="digits"), tmp_path)
     assert (len(data.train_labels), len(data.test_labels)) == (1348, 449)
 
@@ -100,13 +93,15 @@ def test_a_subset_that_is_impossible_is_refused(tmp_path, key, number):
 
 def test_test_images_that_are_training_images_are_dropped(tmp_path):
     arrays = save(tmp_path / "data.npz")
-    both = np.concatenate([arrays["x_train"][:2], arrays["x_test"][2:]])
-    save(tmp_path / "data.npz", x_test=both)
+    save(tmp_path / "data.npz", x_test=np.concatenate([arrays["x_train"][:2], arrays["x_test"][2:]]))
     data = load(tmp_path)
     assert data.notes == ["2 test images that are also training images were dropped"]
     np.testing.assert_array_equal(data.test_labels, arrays["y_test"][2:])
-    trained = {hashlib.sha256(image.tobytes()).digest() for image in data.train_inputs}
-    assert not trained & {hashlib.sha256(image.tobytes()).digest() for image in data.test_inputs}
+    train, test = ({image.tobytes() for image in part} for part in (data.train_inputs, data.test_inputs))
+    assert not train & test
+    save(tmp_path / "data.npz", x_test=arrays["x_train"], y_test=arrays["y_train"])
+    with pytest.raises(UserError, match="test images: expected at least one that is not a training image, found none"):
+        load(tmp_path)
 
 
 def test_images_that_only_resizing_makes_the_same_are_dropped_too(tmp_path):
@@ -118,22 +113,12 @@ def test_images_that_only_resizing_makes_the_same_are_dropped_too(tmp_path):
     assert load(tmp_path, resize=1).notes == ["1 test images that are also training images were dropped"]
 
 
-def test_a_test_set_of_training_images_alone_is_refused(tmp_path):
-    arrays = save(tmp_path / "data.npz")
-    save(tmp_path / "data.npz", x_test=arrays["x_train"], y_test=arrays["y_train"])
-    with pytest.raises(UserError, match="test images: expected at least one that is not a training image, found none"):
-        load(tmp_path)
-
-
-def test_shrinking_averages_over_areas(tmp_path):
+def test_shrinking_averages_and_growing_keeps_constant_images(tmp_path):
     stripes = np.tile(np.array([0, 255], np.uint8), (30, 32, 16))
     save(tmp_path / "data.npz", shape=(32, 32), x_train=stripes)
     data = load(tmp_path, resize=4)
     assert data.train_inputs.shape == (30, 4, 4, 1)
     np.testing.assert_allclose(data.train_inputs, 0.5, atol=0.02)
-
-
-def test_growing_keeps_constant_images_constant(tmp_path):
     save(tmp_path / "data.npz", x_train=np.full((30, 6, 6), 51, np.uint8))
     data = load(tmp_path, resize=9)
     assert data.test_inputs.shape == (15, 9, 9, 1)
@@ -160,17 +145,13 @@ def test_the_test_set_alone_is_perturbed(tmp_path):
     assert not np.array_equal(first.test_inputs, plain.test_inputs)
 
 
-def test_label_noise_replaces_exactly_a_share_by_other_classes():
+def test_label_noise_replaces_exactly_a_share_by_other_classes_and_more_keeps_what_less_has_replaced():
     labels = (np.arange(1000) % 10).astype(np.int32)
     noisy = with_label_noise(labels, 10, 0.3, seed=5)
     assert np.count_nonzero(noisy != labels) == 300
     assert noisy.dtype == np.int32
     assert set(np.unique(noisy)) == set(range(10))
     np.testing.assert_array_equal(with_label_noise(labels, 10, 0.0, seed=5), labels)
-
-
-def test_more_label_noise_keeps_what_less_has_replaced():
-    labels = (np.arange(1000) % 10).astype(np.int32)
     little, much = (with_label_noise(labels, 10, share, seed=5) for share in (0.1, 0.4))
     changed = little != labels
     np.testing.assert_array_equal(much[changed], little[changed])

@@ -18,6 +18,10 @@ from harness.extras import install
 RANDOM = np.random.default_rng(0)
 
 
+def load(source, directory, **settings):
+    return load_data(DataRecipe(source=source, **settings), directory)
+
+
 def png(shape=(5, 5, 3)) -> bytes:
     import tensorflow as tf
 
@@ -69,13 +73,13 @@ class TestNpz:
         good = {"x_train": np.zeros((4, 2, 2)), "y_train": train, "x_test": np.ones((2, 2, 2)), "y_test": test}
         np.savez(tmp_path / "data.npz", **(good | change))
         with pytest.raises(UserError) as refused:
-            load_data(DataRecipe(source="npz", path="data.npz"), tmp_path)
+            load("npz", tmp_path, path="data.npz")
         assert str(refused.value) == f"{tmp_path}/data.npz: {message}"
 
     def test_missing_arrays(self, tmp_path):
         np.savez(tmp_path / "data.npz", images=np.zeros((4, 2, 2)))
         with pytest.raises(UserError, match="expected x_train, y_train, x_test and y_test, found images"):
-            load_data(DataRecipe(source="npz", path="data.npz"), tmp_path)
+            load("npz", tmp_path, path="data.npz")
 
     @pytest.mark.parametrize("content", [None, b"", b"PK\x03\x04 damaged", b"text"])
     def test_a_file_that_cannot_be_read(self, tmp_path, content):
@@ -83,16 +87,16 @@ class TestNpz:
             (tmp_path / "data.npz").write_bytes(content)
         problem = "cannot be read: found No such file" if content is None else "damaged: expected a whole zip archive"
         with pytest.raises(UserError, match=rf"data\.npz: {problem}"):
-            load_data(DataRecipe(source="npz", path="data.npz"), tmp_path)
+            load("npz", tmp_path, path="data.npz")
 
     def test_a_bomb_and_what_is_no_array_are_refused(self, tmp_path):
         np.savez_compressed(tmp_path / "data.npz", x_train=np.zeros((2**14, 64, 64), np.uint8))
         with pytest.raises(UserError, match="expected at most 100 times the archive's size"):
-            load_data(DataRecipe(source="npz", path="data.npz"), tmp_path)
+            load("npz", tmp_path, path="data.npz")
         with zipfile.ZipFile(tmp_path / "data.npz", "w") as archive:
             archive.writestr("y_train", b"no array")
         with pytest.raises(UserError, match=r"member y_train: expected arrays written by numpy\.savez"):
-            load_data(DataRecipe(source="npz", path="data.npz"), tmp_path)
+            load("npz", tmp_path, path="data.npz")
 
 
 class TestDirectory:
@@ -103,7 +107,7 @@ class TestDirectory:
         write_images(tmp_path / "images")
         (tmp_path / "images/train/dog/._0.png").write_bytes(b"left over")
         (tmp_path / "images/train/.AppleDouble").mkdir()
-        data = load_data(DataRecipe(source=source, path="images"), tmp_path)
+        data = load(source, tmp_path, path="images")
         assert data.train_inputs.shape == (8, 5, 5, 3)
         assert data.n_classes == 2
         dog = tf.io.decode_image((tmp_path / "images/test/dog/0.png").read_bytes()).numpy() / np.float32(255)
@@ -112,7 +116,7 @@ class TestDirectory:
 
     def test_the_order_mixes_the_classes(self, tmp_path):
         write_images(tmp_path, n_train=20, n_test=1)
-        labels = load_data(DataRecipe(source="directory", path="."), tmp_path).train_labels
+        labels = load("directory", tmp_path, path=".").train_labels
         assert 0 < labels[:20].sum() < 20
 
     def test_images_of_several_sizes_need_a_size(self, tmp_path):
@@ -121,23 +125,20 @@ class TestDirectory:
         with pytest.raises(
             UserError, match=r"expected the same for all, found .*; set data\.resize and data\.channels"
         ):
-            load_data(DataRecipe(source="directory", path="."), tmp_path)
-        data = load_data(DataRecipe(source="directory", path=".", resize=4, channels=3), tmp_path)
+            load("directory", tmp_path, path=".")
+        data = load("directory", tmp_path, path=".", resize=4, channels=3)
         assert data.train_inputs.shape == (9, 4, 4, 3)
 
-    def test_a_file_that_is_no_image(self, tmp_path):
+    def test_what_is_missing_or_no_image(self, tmp_path):
+        with pytest.raises(UserError, match="train: no such directory"):
+            load("directory", tmp_path, path=".")
         write_images(tmp_path)
         (tmp_path / "test/dog/bad.png").write_text("nothing")
         with pytest.raises(UserError, match=r"test/dog/bad\.png: not an image: expected PNG, JPEG or BMP"):
-            load_data(DataRecipe(source="directory", path="."), tmp_path)
-
-    def test_what_is_missing(self, tmp_path):
-        with pytest.raises(UserError, match="train: no such directory"):
-            load_data(DataRecipe(source="directory", path="."), tmp_path)
-        write_images(tmp_path)
+            load("directory", tmp_path, path=".")
         (tmp_path / "test/fox").mkdir()
         with pytest.raises(UserError, match="test: class fox: expected a class of train"):
-            load_data(DataRecipe(source="directory", path="."), tmp_path)
+            load("directory", tmp_path, path=".")
 
 
 class TestKeras:
@@ -156,7 +157,7 @@ class TestKeras:
         folder = home / "datasets" / "fashion-mnist"
         folder.mkdir(parents=True)
         images, labels = write_fashion_mnist(folder)
-        data = load_data(DataRecipe(source="fashion_mnist", n_train=10), home)
+        data = load("fashion_mnist", home, n_train=10)
         assert data.train_inputs.shape == (10, 28, 28, 1)
         np.testing.assert_array_equal(data.test_inputs[..., 0], images.astype(np.float32) / np.float32(255))
         np.testing.assert_array_equal(data.test_labels, labels)
@@ -165,7 +166,7 @@ class TestKeras:
     @pytest.mark.parametrize("name", list(sources.KERAS))
     def test_no_download(self, home, name):
         with pytest.raises(UserError) as refused:
-            load_data(DataRecipe(source=name), home)
+            load(name, home)
         message = str(refused.value)
         _, url, kept = sources.KERAS[name]
         assert message.startswith(f"cannot load {name}: found URL fetch failure on https://")
@@ -177,7 +178,7 @@ class TestKeras:
         asked = []
         monkeypatch.setattr("keras.src.utils.file_utils.urlretrieve", lambda *args: asked.append(args[:2]) or 1 / 0)
         with pytest.raises(UserError):
-            load_data(DataRecipe(source=name), home)
+            load(name, home)
         _, url, kept = sources.KERAS[name]
         assert asked == [(url, str(home / "datasets" / kept))]
 
@@ -197,7 +198,7 @@ class TestInstalled:
         return write_fashion_mnist(directory)
 
     def test_images_and_labels(self, directory, test_part):
-        data = load_data(DataRecipe(source="fashion_mnist"), directory)
+        data = load("fashion_mnist", directory)
         assert data.train_inputs.shape == (20, 28, 28, 1)
         np.testing.assert_array_equal(data.test_inputs[..., 0], test_part[0].astype(np.float32) / np.float32(255))
         np.testing.assert_array_equal(data.test_labels, test_part[1])
@@ -219,21 +220,21 @@ class TestInstalled:
         path = directory / f"{file}-ubyte.gz"
         path.write_bytes(content)
         with pytest.raises(UserError) as refused:
-            load_data(DataRecipe(source="fashion_mnist"), directory)
+            load("fashion_mnist", directory)
         assert str(refused.value).startswith(f"{path}: ")
         assert found in str(refused.value)
 
     def test_a_file_is_missing(self, directory, test_part):
         (directory / "train-labels-idx1-ubyte.gz").unlink()
         with pytest.raises(UserError, match=r"train-labels-idx1-ubyte\.gz: cannot be read"):
-            load_data(DataRecipe(source="fashion_mnist"), directory)
+            load("fashion_mnist", directory)
 
     def test_nothing_is_installed(self, directory, tmp_path, monkeypatch):
         import keras.src.backend.config as config
 
         monkeypatch.setattr(config, "_KERAS_DIR", str(tmp_path))
         with pytest.raises(UserError, match="; install Debian's package the-package, or download https://"):
-            load_data(DataRecipe(source="fashion_mnist"), directory)
+            load("fashion_mnist", directory)
 
 
 class TestTensorFlowDatasets:
@@ -242,34 +243,32 @@ class TestTensorFlowDatasets:
     def test_without_the_library(self, tmp_path, monkeypatch):
         monkeypatch.setitem(sys.modules, "tensorflow_datasets", None)
         with pytest.raises(UserError) as refused:
-            load_data(DataRecipe(source="svhn"), tmp_path)
-        remedy = install("datasets")
-        assert str(refused.value) == f"dataset svhn: expected TensorFlow Datasets, found none; {remedy}"
+            load("svhn", tmp_path)
+        assert str(refused.value) == f"dataset svhn: expected TensorFlow Datasets, found none; {install('datasets')}"
 
     def test_images_are_decoded_and_resized(self, tmp_path, monkeypatch):
-        def load(name, split, decoders):
+        def read(name, split, decoders):
             assert (name, split, list(decoders)) == ("oxford_iiit_pet", ["train", "test"], ["image"])
             return [[{"image": png((8, 6 + i, 3)), "label": i, "file_name": b""} for i in range(n)] for n in (3, 2)]
 
-        library = types.SimpleNamespace(load=load, as_numpy=lambda part: part)
+        library = types.SimpleNamespace(load=read, as_numpy=lambda part: part)
         library.decode = types.SimpleNamespace(SkipDecoding=object)
         monkeypatch.setitem(sys.modules, "tensorflow_datasets", library)
-        recipe = DataRecipe(source="oxford_iiit_pet", resize=4, channels=4)
-        data = load_data(recipe, tmp_path)
+        data = load("oxford_iiit_pet", tmp_path, resize=4, channels=4)
         assert data.train_inputs.shape == (3, 4, 4, 4)
         assert data.test_inputs[..., 3].min() == 1
         assert (data.test_labels.tolist(), data.n_classes) == ([0, 1], 37)
 
     def test_no_download(self, tmp_path, monkeypatch):
-        def load(*_args, **_options):
+        def read(*_args, **_options):
             raise ConnectionError("no network\nand more")
 
-        library = types.SimpleNamespace(load=load, decode=types.SimpleNamespace(SkipDecoding=object))
+        library = types.SimpleNamespace(load=read, decode=types.SimpleNamespace(SkipDecoding=object))
         monkeypatch.setitem(sys.modules, "tensorflow_datasets", library)
         with pytest.raises(
             UserError, match=r"^cannot load svhn: found no network; run python .*svhn_cropped to the same"
         ):
-            load_data(DataRecipe(source="svhn"), tmp_path)
+            load("svhn", tmp_path)
 
 
 def test_nothing_heavy_is_imported_with_the_modules():

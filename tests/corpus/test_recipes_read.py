@@ -18,21 +18,9 @@ RECIPES = sorted((ROOT / "task_data" / "recipes").glob("*.toml"))
 
 #: Models per task: of the competition (Jiang et al. 2020, 1.3.1) and of the invariance study (Schiff et al. 2021, 4.2).
 CELLS = {
-    "invariance_digits": 24,
-    "1": 96,
-    "2": 54,
-    "4": 64,
-    "5": 64,
-    "6": 96,
-    "7": 48,
-    "8": 32,
-    "9": 32,
-    "vgg": 144,
-    "resnet": 54,
-    "digits": 32,
-    "half": 8,
-    "fashion": 64,
-}
+    "invariance_digits": 24, "1": 96, "2": 54, "4": 64, "5": 64, "6": 96, "7": 48, "8": 32, "9": 32, "vgg": 144,
+    "resnet": 54, "digits": 32, "half": 8, "fashion": 64,
+}  # fmt: skip
 
 GOOD = """
 name = "tiny"
@@ -61,13 +49,11 @@ def write(directory: Path, text: str) -> Path:
 
 
 def test_cells_are_numbered_with_the_last_axis_running_fastest(tmp_path):
-    recipe = read_recipe(write(tmp_path, GOOD))
-    assert [cell.hyperparameters for cell in recipe.cells] == [
-        {"n_blocks": blocks, "dropout": dropout} for blocks in (1, 2) for dropout in (0.0, 0.5)
-    ]
-    assert [cell.number for cell in recipe.cells] == [0, 1, 2, 3]
-    assert recipe.cells[3].architecture == {"n_dense": 1, "n_blocks": 2}
-    assert (recipe.cells[3].training.dropout, recipe.cells[3].training.batch_size) == (0.5, 10)
+    cells = read_recipe(write(tmp_path, GOOD)).cells
+    expected = [{"n_blocks": blocks, "dropout": dropout} for blocks in (1, 2) for dropout in (0.0, 0.5)]
+    assert [(cell.number, cell.hyperparameters) for cell in cells] == list(enumerate(expected))
+    assert cells[3].architecture == {"n_dense": 1, "n_blocks": 2}
+    assert (cells[3].training.dropout, cells[3].training.batch_size) == (0.5, 10)
 
 
 @pytest.mark.parametrize(
@@ -151,14 +137,12 @@ def test_every_family_is_explained(family):
         assert f"`{name}` ({json.dumps(value)})" in section
 
 
-def test_every_recipe_of_the_repository_has_a_name():
+def test_every_recipe_of_the_repository_has_a_name_and_is_listed():
     assert recipes() == {path.stem: path for path in RECIPES}
     assert find_recipe("digits_vgg") == recipes()["digits_vgg"]
-
-
-@pytest.mark.parametrize("name", recipes())
-def test_the_file_is_called_as_the_task_that_it_makes(name):
-    assert read_recipe(find_recipe(name)).name == name
+    listed = CliRunner().invoke(cli, ["task", "recipes"]).output.splitlines()
+    assert [line.split()[0] for line in listed[1:]] == list(recipes())
+    assert listed[1].split()[:3] == ["digits_fcn_bn", "32", "digits"]
 
 
 def test_a_file_goes_before_a_name(tmp_path, monkeypatch):
@@ -182,9 +166,3 @@ def test_what_is_neither_a_file_nor_a_name(argument, remedy, tmp_path, monkeypat
     with pytest.raises(UserError) as refused:
         find_recipe(argument)
     assert str(refused.value) == f"{argument}: no such recipe: expected a file, or a name, found neither; {remedy}"
-
-
-def test_they_are_listed():
-    listed = CliRunner().invoke(cli, ["task", "recipes"]).output.splitlines()
-    assert [line.split()[0] for line in listed[1:]] == list(recipes())
-    assert listed[1].split()[:3] == ["digits_fcn_bn", "32", "digits"]

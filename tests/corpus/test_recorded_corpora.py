@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from in_process import Pgdl
+from test_demo_tasks import TASK_DATA, require_a_model_in_every_cell
 
 from harness.corpus.recipe import read_recipe
 from harness.format.reference import read_reference
@@ -17,7 +18,6 @@ from harness.task.summary import gap_error
 
 pytestmark = pytest.mark.rest
 
-TASK_DATA = Path(__file__).parents[2] / "task_data"
 RECORDED = TASK_DATA / "recorded"
 PAGE = TASK_DATA.parent / "docs" / "fashion-mnist.md"
 CORPORA = sorted(path.name for path in (RECORDED / "reference_data").iterdir())
@@ -34,12 +34,7 @@ def test_the_gaps_are_those_of_the_shipped_recipe(corpus: str) -> None:
     assert (directory / "recipe.toml").read_text() == recipe.text
     assert (directory / "recipe.sha256").read_text() == recipe.digest
     reference = read_reference(directory / "model_configs.json")
-    records = json.loads((directory / "training.json").read_text())
-    assert [record["cell"] for record in records] == [cell.number for cell in recipe.cells]
-    for record in records:
-        model = f"model_{record['cell']}"
-        assert reference.train_accuracy[model] == record["metrics"]["train_acc"]
-        assert reference.test_accuracy[model] == record["metrics"]["test_acc"]
+    require_a_model_in_every_cell(recipe, reference, json.loads((directory / "training.json").read_text()))
 
 
 def test_the_networks_fit_and_their_gaps_are_spread(corpus: str) -> None:

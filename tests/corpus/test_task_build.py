@@ -91,31 +91,23 @@ def test_it_says_what_it_made(built):
     assert not (out / "building").exists()
 
 
-def test_the_task_is_valid(built, build):
+def test_the_task_is_valid_meets_its_criterion_and_knows_its_networks(built, build):
     done = build("task", "validate", built[0])
     assert "tiny: 4 models, 2 hyperparameters, 60 training samples, outputs are logits: valid" in done.stdout
-
-
-def test_nothing_of_the_training_is_left_in_the_models(built):
-    config = (built[0] / "input_data" / "tiny" / "model_1" / "config.json").read_text()
-    assert "ropout" not in config
-    assert sorted(path.name for path in (built[0] / "input_data" / "tiny" / "model_1").iterdir()) == [
-        "config.json", "weights.hdf5", "weights_init.hdf5",
-    ]  # fmt: skip
-
-
-def test_the_reference_data_know_the_networks(built):
+    records = json.loads((built[0] / "reference_data" / "tiny" / "training.json").read_text())
+    assert [record["cell"] for record in records] == [0, 1, 2, 3]
+    assert all(record["reached"] and record["cross_entropy"] <= 0.3 for record in records)
+    assert all(0.85 < accuracies["train_acc"] <= 1 for accuracies in metrics(built[0]).values())
     (task,) = TaskDirectory(built[0]).runnable()
     found, known = read_contents(task), read_known(task.reference.parent)
     assert (known.models, known.data) == (found.models, found.data)
     assert len(known.models) == 4
 
 
-def test_the_criterion_was_met(built):
-    records = json.loads((built[0] / "reference_data" / "tiny" / "training.json").read_text())
-    assert [record["cell"] for record in records] == [0, 1, 2, 3]
-    assert all(record["reached"] and record["cross_entropy"] <= 0.3 for record in records)
-    assert all(0.85 < accuracies["train_acc"] <= 1 for accuracies in metrics(built[0]).values())
+def test_nothing_of_the_training_is_left_in_the_models(built):
+    model = built[0] / "input_data" / "tiny" / "model_1"
+    assert "ropout" not in (model / "config.json").read_text()
+    assert {path.name for path in model.iterdir()} == {"config.json", "weights.hdf5", "weights_init.hdf5"}
 
 
 def test_a_finished_task_is_left_alone(built, build, recipe):

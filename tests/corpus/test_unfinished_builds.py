@@ -119,9 +119,6 @@ def test_it_is_no_task_for_others(tmp_path: Path, pgdl: Pgdl) -> None:
     told = f"only tasks that pgdl task build has not finished: half; continue with: {continues(tmp_path)}\n"
     for command in ("task validate", "task list", "run num_params --tasks", "score num_params --tasks"):
         assert told in pgdl(*command.split(), tmp_path).refusal()
-
-
-def test_by_name_beside_a_finished_task_it_is_no_task_either(tmp_path: Path, pgdl: Pgdl) -> None:
     make_task(tmp_path, layout="full")
     begin(tmp_path)
     assert (
@@ -139,17 +136,11 @@ def test_no_page_of_it(tmp_path: Path, pgdl: Pgdl) -> None:
     assert pgdl("task", "show", tmp_path, "--html", tmp_path / "page.html").code == 0, "the page of the other task"
 
 
-def test_a_recipe_of_the_package_is_continued_by_its_name(tmp_path: Path, pgdl: Pgdl) -> None:
+def test_the_command_that_continues_as_far_as_the_recipe_is_known(tmp_path: Path, pgdl: Pgdl) -> None:
     Build(read_recipe(find_recipe("digits_vgg")), tmp_path).begin()
     assert f"; pgdl task build digits_vgg --output {tmp_path} continues" in pgdl("task", "show", tmp_path).out
-
-
-def test_a_build_of_an_earlier_version_does_not_know_the_place_of_its_recipe(tmp_path: Path, pgdl: Pgdl) -> None:
     (begin(tmp_path) / "recipe.argument").unlink()
     assert f"; pgdl task build RECIPE --output {tmp_path} continues" in pgdl("task", "show", tmp_path).out
-
-
-def test_a_build_without_its_recipe(tmp_path: Path, pgdl: Pgdl) -> None:
     (begin(tmp_path) / "recipe.toml").unlink()
     refused = pgdl("task", "show", tmp_path).refusal()
     assert "recipe.toml: missing" in refused
@@ -183,11 +174,11 @@ def test_a_build_of_another_recipe_with_a_finished_model_is_kept(tmp_path: Path,
 
 
 def test_a_second_build_at_the_same_time_is_refused(tmp_path: Path, pgdl: Pgdl) -> None:
-    directory, out = begin(tmp_path), tmp_path
-    with Build(read_recipe(directory / "recipe.toml"), out).locked():
-        second = pgdl("task", "build", directory / "recipe.toml", "--output", out)
-    assert (second.code, second.err.count("\n")) == (2, 1)
-    assert f"{directory}: another pgdl task build is at work here; wait until it has ended" in second.err
+    directory = begin(tmp_path)
+    recipe = directory / "recipe.toml"
+    with Build(read_recipe(recipe), tmp_path).locked():
+        refusal = pgdl("task", "build", recipe, "--output", tmp_path).refusal()
+    assert f"{directory}: another pgdl task build is at work here; wait until it has ended" in refusal
     assert not directory.with_name("half.lock").exists()
 
 

@@ -1,13 +1,36 @@
-"""A participant's way: a template, a check, a run, a score, a place on the board; and bad input on the way."""
+"""A participant's way: a demo or template, a check, a run, a score, a place on the board; and bad input on the way."""
 
 import json
 import subprocess
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from real_runs import PGDL, records, write_submission
 from throwaway import GAPS
 
 pytestmark = pytest.mark.usefixtures("sandbox")
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+#: Stands for `pgdl` in the shell into which the commands are pasted: tells the directory and the words of each.
+TELL = 'pgdl() { printf "%s\\0" "$PWD" "$@"; echo; }'
+
+
+def test_the_printed_commands_lead_to_a_leaderboard(tmp_path: Path, pgdl: Run) -> None:
+    made = pgdl("demo", cwd=tmp_path)
+    commands = [line.strip() for line in made.stdout.splitlines() if line.startswith("  ")]
+    assert [command.split()[:2] for command in commands][1:] == [["pgdl", "check"], ["pgdl", "run"], ["pgdl", "board"]]
+    pasted = subprocess.run(
+        ["sh", "-ec", "\n".join([TELL, *commands])], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    for line in pasted.stdout.splitlines():
+        directory, *words = line.removesuffix("\0").split("\0")
+        ended = pgdl(*words, cwd=Path(directory))
+        assert (ended.returncode, ended.stderr) == (0, "")
+    board = [line.split() for line in f"\n{ended.stdout}".partition("\nrank ")[2].splitlines()]
+    assert [row[1] for row in board[1:4]] == ["layer_margin_q1_l0", "input_gradient", "random"], "chance is last"
+    assert [row[-1] for row in board[1:4]] == ["16/16"] * 3
 
 
 def test_the_template_passes_check(tmp_path, competition, pgdl):
@@ -91,52 +114,3 @@ def test_without_bubblewrap_the_run_refuses_and_says_what_mends_it(tmp_path, com
     assert "apt-get install" in done.stderr
     assert not (tmp_path / "r.db").exists()
     assert done.stderr.count("\n") == 1
-
-
-@pytest.mark.rest
-@pytest.mark.parametrize("keras", [2, 3])
-def test_a_measure_file_of_2020_runs_unmodified(tmp_path, one_model, pgdl, keras):
-    """Features that the competition's own measure files rely on, in both versions of Keras."""
-    folder = tmp_path / "old"
-    folder.mkdir()
-    (folder / "metadata").write_text(f"description: as in 2020\nkeras: {keras}\n")
-    (folder / "complexity.py").write_text(OLD)
-    database = tmp_path / "results.db"
-    done = pgdl("run", folder, "--tasks", one_model, "--results", database)
-    assert done.returncode == 0, done.stdout
-    (row,) = records(database)
-    assert (row["runtime"], row["outcome"]) == ({2: "keras2", 3: "tensorflow"}[keras], "OK")
-    assert json.loads(row["environment"])["keras"].split(".")[0] == str(keras)
-
-
-OLD = """
-import numpy as np
-import tensorflow as tf
-
-
-def complexity(model, dataset):
-    @tf.function
-    def predict(x):
-        with tf.GradientTape(persistent=True) as tape:
-            logits = model(x, tape=tape)
-        return [tape.batch_jacobian(logits, layer._last_seen_input) for layer in model.layers]
-
-    total = 0.0
-    for x, y in dataset.batch(8, drop_remainder=True):
-        assert x.dtype == tf.float32 and y.dtype == tf.int32
-        total += sum(float(tf.reduce_mean(tf.square(j))) for j in predict(x))
-    groups = [iter(dataset.filter(lambda x, y, k=k: tf.equal(y, k)).batch(4)) for k in range(3)]
-    assert all(int(next(group)[1][0]) == k for k, group in enumerate(groups))
-    shuffled = iter(dataset.shuffle(1000).repeat(-1).batch(4))
-    shuffled.next()
-    original = model.get_weights()
-    model.set_weights([w + 1 for w in original])
-    assert np.allclose(model.get_weights()[0], original[0] + 1)
-    distance = sum(float(((a - b) ** 2).sum()) for a, b in zip(original, model.initial_weights))
-    optimizer = tf.keras.optimizers.SGD(learning_rate=1e-3)
-    x, y = next(iter(dataset.batch(8)))
-    with tf.GradientTape() as tape:
-        loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)(y, model(x))
-    optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
-    return total + distance
-"""

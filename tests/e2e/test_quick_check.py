@@ -65,17 +65,6 @@ def test_a_measure_that_takes_long_whatever_it_reads_gets_no_verdict(
     assert "training examples" not in whole.stdout
 
 
-def test_a_measure_for_which_the_first_part_is_too_small_is_tried_on_a_larger_one(
-    tmp_path: Path, many_examples: Path, pgdl: Any
-) -> None:
-    body = (
-        f"import time\nnumber = sum(1 for _ in dataset)\nassert number > 100\ntime.sleep({EACH_S} * number)\nreturn 1.0"
-    )
-    done = check(pgdl, many_examples, write_submission(tmp_path, "demanding", body))
-    assert done.returncode == 0, done.stdout
-    assert done.stdout.count("on 512 of 1,500 examples") == 2
-
-
 def test_a_measure_for_which_every_part_is_too_small_gets_no_verdict(
     tmp_path: Path, many_examples: Path, pgdl: Any
 ) -> None:

@@ -15,7 +15,6 @@ from stage_cluster import OnStage, Threads, cluster
 
 import harness
 from harness.errors import UserError
-from harness.execution import machine
 from harness.execution.cluster import executor as module
 from harness.execution.cluster import fleet
 from harness.execution.cluster.machine import Machine
@@ -32,12 +31,12 @@ from harness.task.task import read_tasks
 from harness.testing import STAGE, ExecutorContract, Parts
 from tests.throwaway import make_task
 
+pytestmark = pytest.mark.usefixtures("four_cores", "hasty")
 
-@pytest.fixture(autouse=True)
-def four_cores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PGDL_CACHE", str(tmp_path))
-    monkeypatch.setattr(machine, "available_cores", lambda: 4)
-    monkeypatch.setattr(machine, "find_gpus", list)
+
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Machines are looked after all the time."""
     for name in ("AGAIN_S", "LOOK_S"):
         monkeypatch.setattr(fleet, name, 0.05)
 
@@ -192,11 +191,12 @@ def test_the_seconds_of_a_lost_machine_are_spent(stage: Stage) -> None:
     stage.until_begun(orders[0])
     time.sleep(0.5)
     stage.engine.processes[stage.place_of(orders[0])].crash(starts_again=True)
+    stage.until_lost(orders[0], 1)
+    assert stage.executor._queue.current(orders[1]).allowance.spent_s >= 0.5
     stage.until(3)
     assert {one.machine["machine"] for one in stage.done.values()} in ({"one"}, {"two"})
     exceeded = [one.result for one in stage.done.values() if one.result.message.startswith("exceeded")]
     assert len(exceeded) == 1
-    assert exceeded[0].call_wall_s < 2.6
 
 
 def test_a_machine_with_another_version_gets_no_calls(monkeypatch: pytest.MonkeyPatch) -> None:

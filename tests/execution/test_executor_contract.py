@@ -3,25 +3,18 @@
 import multiprocessing
 from collections.abc import Collection, Sequence
 from multiprocessing.connection import Connection
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from harness.errors import Warn
-from harness.execution import machine
 from harness.execution.executor import Executor
 from harness.execution.executors.local import Local
 from harness.execution.order import FinishedCall, Inputs, Order
 from harness.sandbox import Limits, SandboxChoice
 from harness.testing import STAGE, ExecutorContract
 
-
-@pytest.fixture(autouse=True)
-def four_cores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PGDL_CACHE", str(tmp_path))
-    monkeypatch.setattr(machine, "available_cores", lambda: 4)
-    monkeypatch.setattr(machine, "find_gpus", list)
+pytestmark = pytest.mark.usefixtures("four_cores")
 
 
 class TestLocal(ExecutorContract):

@@ -17,7 +17,7 @@ from harness.execution import machine
 from harness.execution.budget import TimeBudget
 from harness.execution.dispatch import make
 from harness.execution.executors.local import Local
-from harness.execution.machine import Cores, Lanes
+from harness.execution.machine import Cores
 from harness.execution.order import FinishedCall
 from harness.execution.plan import PlannedCall, plan_calls
 from harness.execution.run import CallSummary
@@ -26,10 +26,11 @@ from harness.outcome import Outcome
 from harness.records import Records
 from harness.sandbox import Kind, Limits, SandboxChoice, Staging
 from harness.sandbox.process import WorkerProcess
-from harness.task.data import TrainingData
 from harness.task.model import Model
 from harness.testing import Actors
 from pgdl import Progress
+
+pytestmark = pytest.mark.usefixtures("four_cores", "unstaged")
 
 QUICK = replace(SETTINGS, limits=Limits(startup_s=60.0, output_bytes=2**20))
 
@@ -46,16 +47,6 @@ class Given(SandboxChoice):
 
 def local_with(kind: Kind, workers: int) -> Local:
     return Local(Given(kind), None, workers, print)
-
-
-@pytest.fixture(autouse=True)
-def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing of models and data is needed; a machine of four cores."""
-    monkeypatch.setenv("PGDL_CACHE", str(tmp_path))
-    for kind in (Model, TrainingData):
-        monkeypatch.setattr(kind, "write_canonical", lambda self, directory: None)
-    monkeypatch.setattr(machine, "available_cores", lambda: 4)
-    monkeypatch.setattr(machine, "find_gpus", list)
 
 
 @pytest.fixture
@@ -170,6 +161,7 @@ def test_a_budget_that_earlier_runs_used_up_starts_nothing(local: Local, kind: A
 
 
 def test_leaving_the_context_ends_what_runs(kind: Actors) -> None:
+    before = set(threading.enumerate())
     with (
         local_with(kind, workers=2) as local,
         closing(make(local, [*plan(local, "returns 1"), *plan(local, "waits")])) as done,
@@ -177,7 +169,7 @@ def test_leaving_the_context_ends_what_runs(kind: Actors) -> None:
         next(done)
     assert kind.started
     assert all(actor.is_gone() for actor in kind.started)
-    assert not [thread for thread in threading.enumerate() if thread.name.startswith("sandbox-")]
+    assert not [thread for thread in {*threading.enumerate()} - before if thread.name.startswith("sandbox-")]
 
 
 def test_an_error_of_the_harness_reaches_whoever_waits(local: Local, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -257,16 +249,6 @@ def test_cores_are_waited_for() -> None:
         order.append("done")
     thread.join()
     assert order == ["fits beside", "done", "work"]
-
-
-@pytest.mark.parametrize(
-    ("workers", "threads", "cores", "sandboxes"),
-    [(1, 1, 1, 2), (1, 1, 2, 2), (2, 1, 2, 3), (2, 1, 3, 3), (2, 2, 8, 4), (4, 1, 2, 5)],
-)
-def test_sandboxes_are_started_ahead_on_spare_cores_and_while_another_ends(
-    workers: int, threads: int, cores: int, sandboxes: int
-) -> None:
-    assert Lanes(workers, threads, cores, ()).sandboxes == sandboxes
 
 
 def write_mebibyte(directory: Path) -> None:

@@ -24,38 +24,43 @@ def lanes(workers: int | None = None, *, cores: int, gpus: int = 0, memory: int 
         return plan_lanes(workers, limit * GIB)
 
 
-def test_one_call_per_core() -> None:
-    found = lanes(cores=2)
-    assert (found.workers, found.threads, found.sandboxes, found.gpus) == (2, 1, 3, ())
+@pytest.mark.parametrize(
+    ("workers", "machine", "n_workers", "threads", "sandboxes"),
+    [
+        (None, {"cores": 2}, 2, 1, 3),
+        (1, {"cores": 2}, 1, 1, 2),
+        (4, {"cores": 16}, 4, 3, 8),
+        (4, {"cores": 2}, 4, 1, 5),
+        (None, {"cores": 8, "memory": 16, "limit": 4}, 3, 2, 5),
+        (None, {"cores": 8, "memory": 16, "limit": 64}, 1, 7, 2),
+        (None, {"cores": 16, "gpus": 2}, 2, 7, 4),
+        (None, {"cores": 2, "gpus": 4}, 4, 1, 5),
+        (1, {"cores": 16, "gpus": 2}, 1, 15, 2),
+    ],
+    ids=[
+        "a call per core, and one starts while another ends", "spare cores start the next sandbox",
+        "one core is left to the harness", "more calls than cores", "a tenth of memory is left to the machine",
+        "a call may need all memory", "a call per GPU", "more GPUs than cores", "fewer calls than GPUs",
+    ],
+)  # fmt: skip
+def test_calls_side_by_side(
+    workers: int | None, machine: dict[str, int], n_workers: int, threads: int, sandboxes: int
+) -> None:
+    found = lanes(workers, **machine)
+    assert (found.workers, found.threads, found.sandboxes) == (n_workers, threads, sandboxes)
+    assert [gpu.minor for gpu in found.gpus] == [*range(machine.get("gpus", 0))]
 
 
-def test_fewer_calls_share_the_cores_and_leave_one_to_the_harness() -> None:
-    found = lanes(4, cores=16)
-    assert (found.workers, found.threads) == (4, 3)
-    assert found.workers * found.threads < 16
-
-
-def test_the_next_sandbox_is_started_on_cores_that_no_call_needs() -> None:
-    assert lanes(1, cores=2).sandboxes == 2
-    assert lanes(4, cores=16).sandboxes == 8
-    assert lanes(2, cores=2).sandboxes == 3, "one starts while another ends"
-
-
-def test_memory_bounds_the_calls_at_once() -> None:
-    assert lanes(cores=8, memory=16, limit=4).workers == 3, "a tenth is left to the machine"
-    assert lanes(cores=8, memory=16, limit=64).workers == 1
-
-
-def test_one_call_per_gpu_whatever_the_cores() -> None:
-    found = lanes(cores=16, gpus=2)
-    assert (found.workers, found.threads, [gpu.minor for gpu in found.gpus]) == (2, 7, [0, 1])
-    assert lanes(cores=2, gpus=4).workers == 4
-    assert lanes(1, cores=16, gpus=2).workers == 1
-
-
-def test_more_calls_than_gpus_are_refused() -> None:
-    with pytest.raises(UserError, match="--workers: one call per GPU: expected at most 2, found 3"):
-        lanes(3, cores=16, gpus=2)
+@pytest.mark.parametrize(
+    ("workers", "machine", "problem"),
+    [
+        (3, {"cores": 16, "gpus": 2}, "--workers: one call per GPU: expected at most 2, found 3"),
+        (9, {"cores": 2}, "--workers: expected a number from 1 to 8, or auto, found 9"),
+    ],
+)
+def test_too_many_calls_are_refused(workers: int, machine: dict[str, int], problem: str) -> None:
+    with pytest.raises(UserError, match=problem):
+        lanes(workers, **machine)
 
 
 @given(st.integers(1, 256), st.integers(1, 300), st.integers(0, 8))
@@ -65,11 +70,6 @@ def test_calls_under_the_clock_never_share_a_core(cores: int, workers: int, gpus
     assert found.threads >= 1
     assert found.workers * found.threads <= max(cores, workers)
     assert workers < found.sandboxes <= 2 * workers
-
-
-def test_many_more_calls_than_cores_are_refused() -> None:
-    with pytest.raises(UserError, match="--workers: expected a number from 1 to 8, or auto, found 9"):
-        lanes(9, cores=2)
 
 
 def test_the_memory_of_a_call_has_to_fit_the_machine() -> None:

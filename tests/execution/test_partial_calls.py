@@ -26,20 +26,18 @@ def partial(*parts: tuple[int, float], stopped_s: float = 0.0, last: Outcome = O
     return CallsOnParts(tuple(CallOnPart(n, one) for (n, _), one in zip(parts, done, strict=True)), 50_000, stopped_s)
 
 
-def test_a_whole_call_goes_on_growing_as_from_the_last_part_but_one() -> None:
-    least, most = partial((128, 2.0), (512, 3.0), (2048, 7.0), stopped_s=25.0).seconds
-    assert least == 25.0
-    assert most == pytest.approx(7.0 + (50_000 - 2048) * 4.0 / 1536)
-
-
-def test_a_call_that_grows_no_more_takes_no_longer_than_what_was_seen() -> None:
-    assert partial((128, 2.0), (512, 7.0), (2048, 6.9)).seconds == (6.9, 6.9)
-    assert partial((128, 2.0), (512, 7.0), (2048, 6.9), stopped_s=25.0).seconds == (25.0, 25.0)
-
-
-def test_one_part_alone_is_taken_to_grow_with_its_examples() -> None:
-    least, most = partial((128, 4.0)).seconds
-    assert (least, most) == (4.0, pytest.approx(4.0 * 50_000 / 128))
+@pytest.mark.parametrize(
+    ("parts", "stopped_s", "least", "most"),
+    [
+        ([(128, 2.0), (512, 3.0), (2048, 7.0)], 25.0, 25.0, 7.0 + (50_000 - 2048) * 4.0 / 1536),
+        ([(128, 2.0), (512, 7.0), (2048, 6.9)], 0.0, 6.9, 6.9),
+        ([(128, 2.0), (512, 7.0), (2048, 6.9)], 25.0, 25.0, 25.0),
+        ([(128, 4.0)], 0.0, 4.0, 4.0 * 50_000 / 128),
+    ],
+    ids=["growing as from the last part but one", "growing no more", "stopped later", "one part grows with examples"],
+)
+def test_seconds_of_a_whole_call(parts: list[tuple[int, float]], stopped_s: float, least: float, most: float) -> None:
+    assert partial(*parts, stopped_s=stopped_s).seconds == pytest.approx((least, most))
 
 
 def test_a_part_that_took_too_long_tells_nothing_but_the_one_before() -> None:

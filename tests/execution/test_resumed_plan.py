@@ -42,12 +42,6 @@ def models(calls: list[PlannedCall]) -> list[str]:
     return sorted(call.model.id for call in calls)
 
 
-def test_at_first_everything_is_missing(records: Records) -> None:
-    first = plan(records, make_submission(), make_task(3))
-    assert models(first.missing) == ["model_0", "model_1", "model_2"]
-    assert first.recorded == ()
-
-
 def test_what_is_recorded_is_not_done_again(records: Records) -> None:
     first = plan(records, make_submission(), make_task(3))
     record(records, first.calls[0])

@@ -1,5 +1,6 @@
 """Fixtures for tests of downloads."""
 
+import os
 import shutil
 import ssl
 import subprocess
@@ -24,11 +25,12 @@ def server(tmp_path: Path) -> Iterator[Served]:
 
 @pytest.fixture(autouse=True)
 def _settings(monkeypatch: pytest.MonkeyPatch, shared_cache: Path) -> None:
-    """Ask again at once, give up early, and keep nothing of the user's."""
+    """Ask again at once, give up early, keep nothing of the user's, and wait for no disk."""
     monkeypatch.setenv("PGDL_CACHE", str(shared_cache))
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.setattr(session, "PAUSES_S", (0, 0, 0))
     monkeypatch.setattr(remote, "TAIL", 2000)
+    monkeypatch.setattr(os, "fsync", lambda _: None)
 
 
 @pytest.fixture
@@ -71,17 +73,23 @@ def refusal(fetch: Fetch) -> Refusal:
     return run
 
 
-@pytest.fixture
-def encrypted(tmp_path: Path) -> Iterator[Served]:
-    """A server with encryption; its certificate lies in cert.pem."""
+@pytest.fixture(scope="session")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The certificate of the server with encryption, with its key."""
     if shutil.which("openssl") is None:
         pytest.skip("openssl makes the certificate")
-    key, certificate = tmp_path / "key.pem", tmp_path / "cert.pem"
+    file = tmp_path_factory.mktemp("certificate") / "cert.pem"
     names = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
     command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", *names]
-    subprocess.run([*command, "-keyout", key, "-out", certificate], check=True, capture_output=True)
+    subprocess.run([*command, "-keyout", file, "-out", file], check=True, capture_output=True)
+    return file
+
+
+@pytest.fixture
+def encrypted(certificate: Path, tmp_path: Path) -> Iterator[Served]:
+    """A server with encryption."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificate, key)
+    context.load_cert_chain(certificate)
     (tmp_path / "safe").mkdir()
     with serve(tmp_path / "safe", context) as served:
         yield served

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -55,6 +56,42 @@ def test_a_busy_server_is_asked_again(fetch: Fetch, server: Served, file: Path) 
         f"pgdl: {server.url}/data.zip: cannot be fetched: the server answers 503 Service Unavailable; "
         "the same command continues\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("serve", "said"),
+    [
+        (
+            lambda server: (server.directory / "data.zip").unlink(),
+            "cannot be fetched: expected 206 Partial Content, found 404 Not Found; the archive has moved: --catalogue "
+            "names a catalogue with the new address",
+        ),
+        (
+            lambda server: server.statuses.append(403),
+            "found 403 Forbidden; the server refuses access: check the address, and who may read the file",
+        ),
+        (
+            lambda server: setattr(server, "redirect_to", server.url),
+            "leads in circles: found 30 redirects; check the address",
+        ),
+        (
+            lambda server: (server.directory / "data.zip").write_bytes(b"none"),
+            "damaged: expected the directory of a zip archive, found 4 bytes, too few",
+        ),
+    ],
+    ids=["not found", "forbidden", "circles", "a few bytes"],
+)
+def test_what_asking_again_does_not_mend_is_one_line(
+    fetch: Fetch, server: Served, file: Path, serve: Callable[[Served], object], said: str
+) -> None:
+    serve(server)
+    (line,) = fetch().err.splitlines()
+    assert line.startswith(f"pgdl: {server.url}/data.zip: ")
+    assert said in line
+
+
+def interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
 
 
 def test_a_silent_server_is_given_up_and_what_is_finished_is_kept(
@@ -297,19 +334,6 @@ def test_two_fetches_into_one_directory_do_not_meet(fetch: Fetch, file: Path) ->
     assert fetch().code == 0
 
 
-def test_a_server_that_does_not_know_the_archive(fetch: Fetch, server: Served) -> None:
-    ended = fetch()
-    assert ended.err == (
-        f"pgdl: {server.url}/data.zip: cannot be fetched: expected 206 Partial Content, found 404 Not Found; "
-        "the archive has moved: --catalogue names a catalogue with the new address\n"
-    )
-
-
-def test_redirects_in_circles_end(fetch: Fetch, server: Served) -> None:
-    server.redirect_to = server.url
-    assert fetch().err.endswith("data.zip: leads in circles: found 30 redirects; check the address\n")
-
-
 def test_an_interrupted_corpus_is_half_fetched_with_all_of_its_tasks(
     pgdl: Pgdl, fetch: Fetch, server: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -345,10 +369,6 @@ def test_so_it_is_if_whole_archives_travel_one_after_the_other(
     assert "half-fetched: one, two; continue with" in pgdl("task", "validate", TASKS).err
 
 
-def interrupt(*_: object) -> None:
-    raise KeyboardInterrupt
-
-
 def test_a_smaller_part_keeps_what_was_fetched(
     pgdl: Pgdl, fetch: Fetch, server: Served, monkeypatch: pytest.MonkeyPatch, file: Path
 ) -> None:
@@ -380,17 +400,3 @@ def test_a_damaged_member_is_named(fetch: Fetch, server: Served, file: Path, par
     ended = fetch()
     assert ended.code == 2
     assert f"damaged: found {entry.filename.removeprefix('input_data/tiny/')}: " in ended.err.splitlines()[-1]
-
-
-def test_an_archive_of_a_few_bytes_is_none(fetch: Fetch, server: Served, file: Path) -> None:
-    (server.directory / "data.zip").write_bytes(b"none")
-    line = fetch().err.splitlines()[-1]
-    assert "damaged: expected the directory of a zip archive, found 4 bytes, too few" in line
-
-
-def test_a_server_that_refuses_will_do_so_again(fetch: Fetch, server: Served, file: Path) -> None:
-    server.statuses = [403]
-    line = fetch().err
-    assert line.endswith(
-        "found 403 Forbidden; the server refuses access: check the address, and who may read the file\n"
-    )

@@ -9,9 +9,9 @@ from tests.fetch.servers import Served
 
 
 @pytest.fixture(autouse=True)
-def _accepted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _accepted(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The certificate of the server with encryption is accepted."""
-    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(tmp_path / "cert.pem"))
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(certificate))
 
 
 WAYS = pytest.mark.parametrize("more", [(), ("--whole",)], ids=["parts", "whole"])

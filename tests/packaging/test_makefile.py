@@ -73,20 +73,21 @@ def test_demo_without_a_sandbox_says_so(machine):
     assert "WITHOUT A SANDBOX" in ended.stderr
 
 
-def test_demo_stops_where_the_probe_itself_breaks(machine):
-    venv = installed(machine)
-    machine.add("python", "echo 'ImportError: no module'; exit 1", directory=venv / "bin")
-    ended = machine.run("make", "demo")
+@pytest.mark.parametrize(
+    ("target", "program", "message", "last"),
+    [
+        ("demo", "python", "ImportError: no module", "python -m harness.sandbox"),
+        ("demo", "pgdl", "a call failed", "pgdl run "),
+        ("test", "ruff", "badly styled", "ruff check"),
+    ],
+    ids=["the probe itself", "a call", "a check"],
+)
+def test_what_fails_stops_the_target(machine, target, program, message, last):
+    machine.add(program, f"echo '{message}'; exit 1", directory=installed(machine) / "bin")
+    ended = machine.run("make", target)
     assert ended.returncode != 0
-    assert "ImportError: no module" in ended.stderr
-    assert machine.calls() == ["python -m harness.sandbox"]
-
-
-def test_demo_stops_where_a_call_failed(machine):
-    venv = installed(machine)
-    machine.add("pgdl", "exit 1", directory=venv / "bin")
-    assert machine.run("make", "demo").returncode != 0
-    assert machine.calls()[-1].startswith("pgdl run")
+    assert message in ended.stdout + ended.stderr
+    assert machine.calls()[-1].startswith(last)
 
 
 @pytest.mark.parametrize(
@@ -103,12 +104,6 @@ def test_checks_are_made_in_their_order(machine, target, calls):
     machine.add("initdb")  # of PostgreSQL, which the rest needs
     assert machine.run("make", "-j4", target).returncode == 0
     assert machine.calls() == calls
-
-
-def test_a_failed_check_fails_the_tests(machine):
-    venv = installed(machine)
-    machine.add("ruff", "exit 1", directory=venv / "bin")
-    assert machine.run("make", "test").returncode != 0
 
 
 def test_setup_is_done_once_and_again_when_what_is_installed_changes(machine):

@@ -111,26 +111,31 @@ def test_curves_scores_table_and_plots(pgdl: Pgdl, pictures: Path, folder: Path,
 
 
 @pytest.mark.usefixtures("without_processes")
-def test_bad_input_is_refused_before_the_work(pgdl: Pgdl, pictures: Path, folder: Path) -> None:
-    def refused(*arguments: object, task: str = "pictures", tasks: Path = pictures) -> str:
-        return pgdl("invariance", task, "--tasks", tasks, *arguments).refusal()
-
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["tiny", "--tasks", "."], "rotation: expected images (height, width, channels), found (4,)"),
+        (["pictures", "--tasks", "hidden"], "task pictures: its errors and gaps are withheld"),
+        (["nowhere"], "no task 'nowhere'"),
+        (["pictures", "--models", "model_9"], "no model 'model_9'"),
+        (["pictures", "--perturbations", "rotatoin"], "no perturbation 'rotatoin'; did you mean 'rotation'?"),
+        (["pictures", "--range", "rotation=big"], "expected PERTURBATION=LOW..HIGH"),
+        (["pictures", "--range", "rotation=90..-90"], "expected LOW below HIGH"),
+        (["pictures", "--perturbations", "rotation", "--range", "translate_x=-1..1"],
+         "--range: translate_x is not among the perturbations"),
+        (["pictures", "--given", "colour"],
+         "--given: expected some of augmentation_level, depth, width, found colour"),
+        (["pictures", "--output", "file/out"], "cannot be created"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_refused_before_the_work(
+    arguments: list[str], message: str, pgdl: Pgdl, pictures: Path, folder: Path
+) -> None:
     make_task(folder)
-    assert "rotation: expected images (height, width, channels), found (4,)" in refused(task="tiny", tasks=folder)
-    assert "no task 'nowhere'" in refused(task="nowhere")
-    assert "no model 'model_9'" in refused("--models", "model_9")
-    assert "no perturbation 'rotatoin'; did you mean 'rotation'?" in refused("--perturbations", "rotatoin")
-    assert "expected PERTURBATION=LOW..HIGH" in refused("--range", "rotation=big")
-    assert "expected LOW below HIGH" in refused("--range", "rotation=90..-90")
-    assert "--range: translate_x is not among the perturbations" in refused(
-        "--perturbations", "rotation", "--range", "translate_x=-1..1"
-    )
-    assert "--given: expected some of augmentation_level, depth, width, found colour" in refused("--given", "colour")
-    hidden = image_task(folder / "hidden", known)
-    (hidden / "metadata").write_text("hidden: true\n")
-    assert "task pictures: its errors and gaps are withheld" in refused(tasks=folder / "hidden")
+    (image_task(folder / "hidden", known) / "metadata").write_text("hidden: true\n")
     (folder / "file").touch()
-    assert "cannot be created" in refused("--output", folder / "file" / "out")
+    more = [] if "--tasks" in arguments else ["--tasks", pictures]
+    assert message in pgdl("invariance", *arguments, *more).refusal()
 
 
 def test_a_task_without_reference_data_gets_scores_only(

@@ -94,7 +94,7 @@ def train_rows(home) -> list[OverfitRow]:
     return list(result.rows)
 
 
-def test_models_are_found_to_depend_on_their_training_set(train_rows) -> None:
+def test_models_are_found_to_depend_on_their_training_set_with_a_softmax_or_without(train_rows) -> None:
     assert {row.error_rate for row in train_rows} == {0.0}
     assert all(row.statistic > 0.2 for row in train_rows)
     assert all(row.p_value < 1e-3 for row in train_rows)
@@ -102,9 +102,6 @@ def test_models_are_found_to_depend_on_their_training_set(train_rows) -> None:
         ("all", 1), ("all", 2), ("architecture 1", 1), ("architecture 1", 2),
     ]  # fmt: skip
     assert train_rows[2].group.models == ("model_0", "model_1")
-
-
-def test_a_softmax_changes_nothing(train_rows) -> None:
     own = {
         name: [vars(row) | {"group": None} for row in train_rows if row.group.name == name]
         for name in ("model_0", "model_2")
@@ -154,14 +151,18 @@ def test_edges_of_images_are_noticed_where_they_are_not_a_torus(home, monkeypatc
     assert "not black at their edges" in result.notes[-1]
 
 
-def test_bad_input_is_refused_before_the_work(home, pgdl, asked, tmp_path) -> None:
-    assert "epsilon: expected at most 2: " in pgdl("torus", "--epsilon", "1..3").refusal()
-    assert "such as 3 or 1,2,4 or 1..5, found 'a'" in pgdl("torus", "--epsilon", "a").refusal()
-    assert "no model 'model_9'" in pgdl("torus", "--models", "model_9").refusal()
-    assert "no task 'tours'" in pgdl("tours").refusal()
-    file = tmp_path / "file"
-    file.write_text("")
-    assert "cannot be created" in pgdl("torus", "--output", file / "out").refusal()
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["torus", "--epsilon", "1..3"], "epsilon: expected at most 2: "),
+        (["torus", "--epsilon", "a"], "such as 3 or 1,2,4 or 1..5, found 'a'"),
+        (["torus", "--models", "model_9"], "no model 'model_9'"),
+        (["tours"], "no task 'tours'"),
+        (["torus", "--output", f"{__file__}/out"], "cannot be created"),
+    ],
+)
+def test_bad_input_is_refused_before_the_work(arguments: list[str], message: str, pgdl, asked) -> None:
+    assert message in pgdl(*arguments).refusal()
     assert asked == []
 
 
@@ -172,13 +173,9 @@ def test_inputs_that_are_no_images_are_refused(pgdl, tmp_path, shared_cache, mon
     assert line == "pgdl: inputs: expected images of shape (height, width, channels), found shape (4,)\n"
 
 
-def test_a_task_without_test_shards_is_refused(home, pgdl, tmp_path) -> None:
+def test_tasks_without_test_shards_or_hidden_are_refused(pgdl, home, tmp_path) -> None:
     shutil.copytree(home / "torus", tmp_path / "torus", ignore=shutil.ignore_patterns("test"))
     line = pgdl("torus", tasks=tmp_path).refusal()
     assert "no test data: expected shards, found no such directory; use --split train" in line
-
-
-def test_hidden_tasks_are_refused(pgdl, home, tmp_path) -> None:
-    shutil.copytree(home / "torus", tmp_path / "torus")
     (tmp_path / "torus" / "metadata").write_text("hidden: true\n")
     assert "task torus: its errors and gaps are withheld" in pgdl("torus", tasks=tmp_path).refusal()

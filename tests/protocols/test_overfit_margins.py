@@ -62,14 +62,11 @@ def test_black_comes_in_from_outside() -> None:
     np.testing.assert_array_equal(found[0, 0], images[0])
 
 
-def test_black_is_zero_or_the_minimum_of_the_channel() -> None:
+def test_margins_of_shifted_images_and_black() -> None:
     unit = np.random.default_rng(0).uniform(0.2, 0.9, (3, 4, 4, 2)).astype(np.float32)
     assert black_of(unit).tolist() == [0, 0]
     normalized = (unit - 0.5) * 4
     np.testing.assert_array_equal(black_of(normalized), normalized.min(axis=(0, 1, 2)))
-
-
-def test_a_margin_is_the_best_wrong_logit_minus_that_of_the_label() -> None:
     logits = np.array([[1, 5, 2], [1, 5, 2], [3, 3, 0]], np.float32)
     np.testing.assert_array_equal(margins_of(logits, np.array([1, 2, 0])), [-3, 3, 0])
 
@@ -199,28 +196,21 @@ def test_centred_images_are_noticed() -> None:
     assert "shifts by 6 or more" in note
 
 
-def test_images_without_a_margin_are_noticed() -> None:
+def test_images_without_a_margin_are_noticed_but_on_a_torus() -> None:
     images, _ = torus_digits(300)
     assert "not black at their edges" in list(find_positions(images, BLACK).notes((1,)))[-1]
     assert list(find_positions(images, None).notes((1, 2))) == [], "nothing is cut off on a torus"
-
-
-def test_a_torus_can_be_centred_too() -> None:
-    images, _ = torus_digits(300)
     images[:] = images[:1]
     (note,) = find_positions(images, None).notes((1,))
     assert "centred" in note
 
 
-def test_groups_are_all_models_and_those_of_an_architecture() -> None:
+def test_groups_and_p_values_in_a_report() -> None:
     assert [(g.name, g.models) for g in groups_of({"a": "x", "b": "y", "c": "x"})] == [
         ("all", ("a", "b", "c")), ("architecture 1", ("a", "c")), ("a", ("a",)), ("b", ("b",)), ("c", ("c",)),
     ]  # fmt: skip
     assert [group.name for group in groups_of({"a": "x", "b": "x"})] == ["all", "a", "b"]
     assert [group.name for group in groups_of({"a": "x"})] == ["a"]
-
-
-def test_p_values_are_printed_with_what_matters_of_them() -> None:
     assert [p_value_text(value) for value in (1.0, 0.234, 0.01, 0.0034, 2.3e-17, 0.0)] == [
         "1.00", "0.23", "0.01", "0.003", "2e-17", "0",
     ]  # fmt: skip

@@ -33,9 +33,13 @@ def test_every_image_gets_the_wanted_similarity(seed, channels, target):
         assert similarity(image, noisy) == pytest.approx(target, abs=0.005)
 
 
-def test_black_images_too():
+def test_images_that_are_black_or_not_finite(tmp_path):
     black = np.zeros((1, 11, 11, 1), np.float32)
     assert similarity(black[0], noisy_images(black, [0.7], 0)[0, 0]) == pytest.approx(0.7, abs=0.005)
+    images = IMAGES.copy()
+    images[4, 3, 3] = np.nan
+    with pytest.raises(UserError, match=r"noise on test image 4: expected an SSIM of 0.6, found nan"):
+        write_noisy_images(images, [0.6], 0, tmp_path, lambda: None)
 
 
 def test_an_image_has_one_draw_that_is_scaled():
@@ -55,10 +59,3 @@ def test_the_draw_depends_on_seed_and_position_alone(tmp_path, monkeypatch):
     for file, expected in zip(files, whole, strict=True):
         np.testing.assert_allclose(np.load(file), expected, rtol=1e-6)
     assert not np.allclose(whole, noisy_images(IMAGES, TARGETS, 4), atol=0.01)
-
-
-def test_an_image_that_cannot_be_solved_is_named(tmp_path):
-    images = IMAGES.copy()
-    images[4, 3, 3] = np.nan
-    with pytest.raises(UserError, match=r"noise on test image 4: expected an SSIM of 0.6, found nan"):
-        write_noisy_images(images, [0.6], 0, tmp_path, lambda: None)

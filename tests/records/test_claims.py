@@ -1,19 +1,26 @@
-"""Two concurrent runs: one of them makes a call."""
+"""Concurrent runs: one of them makes a call, and each says how long it waits for a lock."""
 
 import os
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
 import hypothesis.strategies as st
 import pytest
 from hypothesis import HealthCheck, given, settings
+from sqlalchemy import insert
+from sqlalchemy.engine import Connection
 
 from harness import process_identity
-from harness.records import Claims, Evaluation, Records, RecordWriter
-from tests.records.evaluation_rows import evaluation
+from harness.records import Claims, Evaluation, Records, RecordWriter, connection
+from harness.records.evaluation import REQUESTS
+from harness.records.tables import columns_of
+from tests.records.evaluation_rows import evaluation, request
 from tests.records.statements import execute
 
 ROOT = Path(__file__).parents[2]
@@ -33,17 +40,6 @@ def test_many_calls_are_claimed_at_once(location: str) -> None:
     with Records(location) as records, Claims(records) as one, Claims(records) as other:
         assert one.take(keys[:1_500]) == set(keys[:1_500])
         assert other.take(keys) == set(keys[1_500:])
-
-
-def test_a_call_belongs_to_the_run_that_claims_it_first_until_that_run_ends(location: str) -> None:
-    with Records(location) as records:
-        with Claims(records) as one, Claims(records) as other:
-            assert one.take(["a", "b"]) == {"a", "b"}
-            assert other.take(["b", "c"]) == {"c"}
-            assert one.take(["a", "b", "c"]) == {"a", "b"}
-            assert one.take([]) == set()
-        with Claims(records) as later:
-            assert later.take(["a", "b", "c"]) == {"a", "b", "c"}
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=10)
@@ -169,3 +165,35 @@ def test_a_process_is_told_from_a_later_one_with_its_number() -> None:
         later.kill()
     assert started not in ("", process_identity.start_time(os.getpid()))
     assert process_identity.start_time(2**22 + 1) == ""
+
+
+def test_sqlite_waits_as_long_as_the_warning_says(tmp_path: Path) -> None:
+    with Records(str(tmp_path / "results.db")) as records, records.engine.connect() as opened:
+        assert opened.exec_driver_sql("PRAGMA busy_timeout").scalar() == 1000 * connection.BUSY_S
+
+
+def test_the_threads_of_a_run_say_once_that_they_wait_for_a_lock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.records.connection.BUSY_S", 0.05)
+    location, said = str(tmp_path / "results.db"), list[str]()
+    with Records(location) as records, closing(sqlite3.connect(location)) as other, ThreadPoolExecutor(3) as pool:
+        records.warn = said.append
+        for times in (1, 2):
+            tries = [0, 0, 0]
+
+            def work(number: int, tries: list[int] = tries) -> Callable[[Connection], None]:
+                def write(connection: Connection) -> None:
+                    tries[number] += 1
+                    connection.execute(insert(REQUESTS), columns_of(request(evaluation())))
+
+                return write
+
+            other.execute("begin immediate")
+            waiting = [pool.submit(records.write, work(number)) for number in range(3)]
+            while min(tries) < 3 and not any(one.done() for one in waiting):
+                pass
+            other.rollback()
+            for one in waiting:
+                one.result()
+            assert len(said) == times

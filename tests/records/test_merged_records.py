@@ -38,7 +38,7 @@ def test_rows_that_are_new_are_added_with_all_columns(tmp_path):
 
 
 def test_what_a_machine_failed_on_is_no_result(tmp_path):
-    """A record that has been replaced by a failure of the machine does not come back."""
+    """A record that a failure of the machine has replaced does not come back."""
     failed = {"outcome": Outcome.INFRA_ERROR}
     mine = write(tmp_path / "mine", evaluation(**failed))
     other = write(tmp_path / "other", evaluation(value=3.0), evaluation(model="model_1", **failed))
@@ -46,14 +46,6 @@ def test_what_a_machine_failed_on_is_no_result(tmp_path):
     with Records(str(mine)) as records:
         assert (add_records(records, other), add_records(records, later)) == (1, 0)
     assert content(mine) == [("model_0", "OK", 3.0)]
-
-
-def test_what_a_machine_failed_on_in_the_end_is_no_result_either(tmp_path):
-    """A record that has been replaced does not come back."""
-    mine = write(tmp_path / "mine")
-    other = write(tmp_path / "other", evaluation(value=3.0), evaluation(outcome=Outcome.INFRA_ERROR))
-    with Records(str(mine)) as records:
-        assert add_records(records, other) == 0
 
 
 def test_requests_are_added_once(tmp_path):

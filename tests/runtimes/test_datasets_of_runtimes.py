@@ -22,7 +22,7 @@ def data(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_jax_a_sequence_of_arrays(data: Path) -> None:
+def test_jax_a_sequence_of_arrays_and_batches(data: Path) -> None:
     dataset = RUNTIMES["jax"].load_dataset(data)
     assert len(dataset) == 10
     sample, label = dataset[3]
@@ -32,10 +32,6 @@ def test_jax_a_sequence_of_arrays(data: Path) -> None:
     np.testing.assert_array_equal(dataset[-3:].labels, LABELS[-3:])
     with pytest.raises(IndexError):
         dataset[10]
-
-
-def test_jax_batches(data: Path) -> None:
-    dataset = RUNTIMES["jax"].load_dataset(data)
     batches = list(dataset.batches(4))
     assert [len(labels) for _, labels in batches] == [4, 4, 2]
     np.testing.assert_array_equal(np.concatenate([inputs for inputs, _ in batches]), INPUTS)
@@ -98,11 +94,15 @@ def test_tensorflow_reads_inputs_larger_than_a_block(tmp_path: Path) -> None:
         assert label.shape == ()
 
 
-def test_tensorflow_also_has_the_arrays(data: Path) -> None:
+def test_tensorflow_has_arrays_and_files_stay_as_they_are_when_tensors_are_changed(data: Path) -> None:
     pytest.importorskip("tensorflow")
     inputs, labels = RUNTIMES["tensorflow"].load_dataset(data).arrays
     np.testing.assert_array_equal(inputs, INPUTS)
     np.testing.assert_array_equal(labels, LABELS)
+    pytest.importorskip("torch")
+    RUNTIMES["torch"].load_dataset(data).tensors[0].zero_()
+    RUNTIMES["jax"].load_dataset(data).inputs[:] = 0
+    np.testing.assert_array_equal(np.load(data / "inputs.npy"), INPUTS)
 
 
 def unpacks(dataset: Any) -> Any:
@@ -138,10 +138,3 @@ def test_a_single_example_is_refused_and_a_batch_is_not(data: Path) -> None:
         refuse_single_example(INPUTS[0], (4,))
     with pytest.raises(ValueError, match="given a data set"):
         refuse_single_example(RUNTIMES["tensorflow"].load_dataset(data), (4,))
-
-
-def test_the_files_stay_as_they_are_when_tensors_are_changed(data: Path) -> None:
-    pytest.importorskip("torch")
-    RUNTIMES["torch"].load_dataset(data).tensors[0].zero_()
-    RUNTIMES["jax"].load_dataset(data).inputs[:] = 0
-    np.testing.assert_array_equal(np.load(data / "inputs.npy"), INPUTS)

@@ -41,13 +41,13 @@ def parse(arguments: list[str]) -> Options:
     return options
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def ordinary_user(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
 
 
 @pytest.fixture
-def root(monkeypatch: pytest.MonkeyPatch) -> None:
+def root(ordinary_user: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 0)
 
 
@@ -73,7 +73,6 @@ def on_gpu(job: Job) -> Job:
     return Job(*job.directories, gpu=GPU)
 
 
-@pytest.mark.usefixtures("ordinary_user")
 def test_no_original_path_can_be_read_inside(job: Job) -> None:
     options, worker = command(job)
     everything = " ".join(word for words in (*options, worker) for word in words)
@@ -81,7 +80,6 @@ def test_no_original_path_can_be_read_inside(job: Job) -> None:
         assert telling not in everything
 
 
-@pytest.mark.usefixtures("ordinary_user")
 def test_the_worker_is_given_its_four_directories(job: Job) -> None:
     options, worker = command(job)
     binds = {inside: outside for name, outside, inside in (o for o in options if o[0] == "--ro-bind")}
@@ -91,7 +89,6 @@ def test_the_worker_is_given_its_four_directories(job: Job) -> None:
     assert worker[8:] == ["keras2", *names]
 
 
-@pytest.mark.usefixtures("ordinary_user")
 def test_nothing_is_writable_but_bounded_scratch_space(job: Job) -> None:
     for options in (command(job)[0], command(on_gpu(job))[0]):
         assert not {option[0] for option in options} & {"--bind", "--bind-try", "--dev-bind"}
@@ -117,7 +114,6 @@ def test_the_file_system_is_closed_after_the_last_mount(
     assert options.index(("--remount-ro", "/dev")) > max(under_dev)
 
 
-@pytest.mark.usefixtures("ordinary_user")
 def test_a_place_is_mounted_before_what_lies_in_it(job: Job) -> None:
     """A later mount would hide an earlier one below it."""
     options, _ = command(on_gpu(job))
@@ -126,7 +122,6 @@ def test_a_place_is_mounted_before_what_lies_in_it(job: Job) -> None:
         assert not any(earlier.startswith(f"{place}/") for earlier in places[:number]), place
 
 
-@pytest.mark.usefixtures("ordinary_user")
 def test_an_interpreter_under_a_private_home_can_be_reached(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
     """Bubblewrap makes parents that nobody else may enter, so each is made before."""
     monkeypatch.setattr(sys, "prefix", "/root/work/venv")
@@ -148,7 +143,6 @@ def test_an_environment_on_top_of_another_shows_both_but_not_the_users_own_packa
     assert bubblewrap.interpreter() == before | {other}
 
 
-@pytest.mark.usefixtures("ordinary_user")
 def test_an_ordinary_user_needs_a_user_namespace(job: Job) -> None:
     options, worker = command(job)
     assert {("--unshare-user",), ("--disable-userns",), ("--uid", "65534"), ("--gid", "65534")} < set(options)
@@ -180,7 +174,6 @@ def test_everybody_gets_namespaces_of_their_own(user: str, job: Job, request: py
     assert {"--die-with-parent", "--new-session"} < names
 
 
-@pytest.mark.usefixtures("ordinary_user")
 def test_a_gpu_is_shown_only_to_a_call_that_has_one(job: Job) -> None:
     without, with_gpu = (command(j)[0] for j in (job, on_gpu(job)))
     assert not any("nvidia" in word or word.startswith("/sys") for option in without for word in option)
@@ -190,7 +183,6 @@ def test_a_gpu_is_shown_only_to_a_call_that_has_one(job: Job) -> None:
     assert ("--setenv", "CUDA_VISIBLE_DEVICES", GPU.uuid) in with_gpu
 
 
-@pytest.mark.usefixtures("ordinary_user")
 def test_nothing_of_the_harness_own_environment_is_passed_on(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "hunter2")
     monkeypatch.setenv("PGDL_RESULTS", "postgresql://me:hunter2@host/name")
@@ -202,6 +194,11 @@ def test_nothing_of_the_harness_own_environment_is_passed_on(job: Job, monkeypat
     assert options.index(("--clearenv",)) < first
 
 
+def test_only_libraries_of_python_itself_are_found(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LD_LIBRARY_PATH", f"/home/alice/lib:{sys.base_prefix}/lib:")
+    assert job.environment(home="/tmp")["LD_LIBRARY_PATH"] == f"{sys.base_prefix}/lib"
+
+
 def test_the_environment_decides_about_keras_and_threads(job: Job) -> None:
     variables = job.environment(home="/tmp")
     assert variables["TF_USE_LEGACY_KERAS"] == "1"
@@ -209,7 +206,6 @@ def test_the_environment_decides_about_keras_and_threads(job: Job) -> None:
     assert {variables[name] for name in variables if name.endswith("_THREADS")} == {"3"}
 
 
-@pytest.mark.usefixtures("ordinary_user")
 def test_a_trial_is_the_same_box_without_a_job(job: Job) -> None:
     arguments, wrapper = bubblewrap.trial()
     box = parse(arguments)
@@ -223,3 +219,24 @@ def test_without_bubblewrap_the_user_is_told_how_to_get_it(monkeypatch: pytest.M
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(UserError, match=r"bubblewrap is not installed; install it, e\.g\. apt-get install"):
         bubblewrap.executable()
+
+
+ALL = (1 << 41) - 1
+CHOWN, SETGID, SETUID, KILL = (1 << number for number in (0, 6, 7, 5))
+
+
+@pytest.mark.parametrize(
+    ("user", "capabilities", "becomes"),
+    [(0, ALL, True), (0, ALL & ~KILL, True), (0, ALL & ~SETUID, False), (0, ALL & ~SETGID, False),
+     (0, ALL & ~CHOWN, False), (0, 0, False), (1000, ALL, False)],
+)  # fmt: skip
+def test_workers_are_other_users_only_if_root_can_make_them_so(monkeypatch, user, capabilities, becomes):
+    monkeypatch.setattr(os, "geteuid", lambda: user)
+    monkeypatch.setattr(bubblewrap, "_capabilities", lambda: capabilities)
+    assert bubblewrap.becomes_others() is becomes
+    assert (bubblewrap.worker_uid(0) is not None) is becomes
+
+
+def test_the_capabilities_are_those_of_the_kernel():
+    (line,) = [line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("CapEff:")]
+    assert bubblewrap._capabilities() == int(line.split()[1], 16)

@@ -38,38 +38,37 @@ def places(mount: Path, path: str, root: str = "/") -> list[Path]:
     return find_parents(proc)
 
 
-def test_a_group_that_holds_this_process_alone_is_its_own(mount: Path) -> None:
-    own = group(mount / "own", controllers=BOTH, members=f"{os.getpid()}\n")
-    assert places(mount, "/own") == [own]
+OWN = f"{os.getpid()}\n"
+SLICE = {"controllers": BOTH, "below": "memory pids"}
 
 
-def test_groups_above_come_first_where_others_would_have_to_move(mount: Path) -> None:
-    slices = group(mount / "user.slice", controllers=BOTH, below="memory pids")
-    own = group(slices / "session", controllers=BOTH, members=f"1\n{os.getpid()}\n")
-    assert places(mount, "/user.slice/session") == [slices, own]
-
-
-def test_a_group_without_controllers_leaves_those_above(mount: Path) -> None:
-    slices = group(mount / "user.slice", controllers=BOTH, below="memory pids")
-    group(slices / "session", controllers="cpu", members=f"{os.getpid()}\n")
-    assert places(mount, "/user.slice/session") == [slices]
+@pytest.mark.parametrize(
+    ("groups", "path", "root", "found"),
+    [
+        ({"own": {"controllers": BOTH, "members": OWN}}, "/own", "/", ["own"]),
+        (
+            {"slice": SLICE, "slice/session": {"controllers": BOTH, "members": f"1\n{OWN}"}},
+            "/slice/session", "/", ["slice", "slice/session"],
+        ),
+        ({"slice": SLICE, "slice/session": {"controllers": "cpu", "members": OWN}}, "/slice/session", "/", ["slice"]),
+        ({"own": SLICE, f"own/{LEAF}": {"controllers": BOTH, "members": OWN}}, f"/own/{LEAF}", "/", ["own"]),
+        ({"inner": {"controllers": BOTH, "members": OWN}}, "/docker/x/inner", "/docker/x", ["inner"]),
+    ],
+    ids=[
+        "it holds this process alone", "others would have to move: those above come first", "it has no controllers",
+        "the leaf of an earlier run belongs to the group above", "only a part of the groups is mounted",
+    ],
+)  # fmt: skip
+def test_places(mount: Path, groups: dict[str, dict[str, str]], path: str, root: str, found: list[str]) -> None:
+    for name, files in groups.items():
+        group(mount / name, **files)
+    assert places(mount, path, root) == [mount / name for name in found]
 
 
 def test_the_root_of_all_groups_may_hold_processes(mount: Path) -> None:
     (mount / "cgroup.subtree_control").write_text("memory pids\n")
     (mount / "cgroup.procs").write_text("1\n2\n")
     assert places(mount, "/") == [mount]
-
-
-def test_a_leaf_of_an_earlier_run_belongs_to_the_group_above(mount: Path) -> None:
-    own = group(mount / "own", controllers=BOTH, below="memory pids")
-    group(own / LEAF, controllers=BOTH, members=f"{os.getpid()}\n")
-    assert places(mount, f"/own/{LEAF}") == [own]
-
-
-def test_a_part_of_the_groups_may_be_all_that_is_mounted(mount: Path) -> None:
-    own = group(mount / "inner", controllers=BOTH, members=f"{os.getpid()}\n")
-    assert places(mount, "/docker/x/inner", root="/docker/x") == [own]
 
 
 def test_a_group_that_is_not_mounted_cannot_be_used(mount: Path) -> None:

@@ -1,6 +1,7 @@
 """Memory, threads and processor time of a tree of processes, seen from outside. Bounds are loose, nothing is timed."""
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -196,3 +197,30 @@ def test_a_kernel_that_does_not_tell_files_apart_counts_a_process_in_full(monkey
     monkeypatch.setattr(memory, "_read", read_earlier)
     with running(ALLOCATE) as pid:
         assert measure(Tree(pid), 1).memory_bytes > 100 * MIB
+
+
+#: Prints the size of its huge pages in KiB before and after, and whether its memory has changed.
+GATHERING = """
+import re
+from pathlib import Path
+from harness.worker.huge_pages import gather
+
+def huge():
+    return int(re.search(r"AnonHugePages: +([0-9]+)", Path("/proc/self/smaps_rollup").read_text())[1])
+
+memory = [bytes([i % 251]) * 1000 for i in range(50_000)]
+before = huge()
+gather()
+print(before, huge(), all(part == bytes([i % 251]) * 1000 for i, part in enumerate(memory)))
+"""
+
+
+def test_memory_is_gathered_in_huge_pages() -> None:
+    if sys.platform != "linux":
+        pytest.skip("huge pages are gathered on Linux")
+    done = subprocess.run([sys.executable, "-c", GATHERING], capture_output=True, text=True, check=True)
+    before, after, same = re.findall(r"\w+", done.stdout)
+    assert same == "True"
+    if after == "0":
+        pytest.skip("this kernel gathers no huge pages (Linux 6.1 does)")
+    assert int(after) >= int(before) + 8 * 1024

@@ -67,13 +67,17 @@ def test_nothing_is_called_in_a_sandbox_that_cannot_be_looked_into(monkeypatch: 
 
 
 def test_a_closed_watch_leaves_no_thread() -> None:
-    before = set(threading.enumerate())
-    watch = MemoryWatch(lambda: Usage(1, 0.0), patience_s=240)
+    looking: list[threading.Thread] = []
+
+    def measure() -> Usage:
+        looking.append(threading.current_thread())
+        return Usage(1, 0.0)
+
+    watch = MemoryWatch(measure, patience_s=240)
     watch.sample()
-    (thread,) = set(threading.enumerate()) - before
     watch.close()
-    thread.join(240)
-    assert not thread.is_alive()
+    looking[0].join(240)
+    assert not looking[0].is_alive()
 
 
 def test_a_defect_shows_where_one_looks() -> None:

@@ -24,9 +24,14 @@ POINTS, VARIANCES = st.integers(10, 10**6), st.floats(0, 0.25)
 STATISTICS, RANGES = st.floats(1e-4, 0.5), st.sampled_from([1.0, TRANSLATION, ANY_GENERATOR])
 
 
-def test_a_statistic_has_no_sign_and_none_says_nothing() -> None:
+def test_without_a_move_nothing_is_rejected() -> None:
     one, other, none = (independence_p_value(500, 0.0, statistic, 2.0) for statistic in (0.1, -0.1, 0.0))
     assert (one, none) == (other, 1.0)
+    losses = [0, 1, 1, 0]
+    still = RiskEstimates.of(losses, losses, np.ones(4))
+    assert (still.error_rate, still.adversarial_error_rate, still.adversarial_estimate) == (0.5, 0.5, 0.5)
+    test = pairwise_independence_test(still)
+    assert (test.statistic, test.p_value) == (0.0, 1.0)
 
 
 @given(POINTS, VARIANCES, STATISTICS, RANGES)
@@ -51,14 +56,6 @@ def estimates(seed: int = 0, n_points: int = 400, moved: float = 0.2, density: f
     losses = (random.random(n_points) < 0.1).astype(float)
     moved_losses = np.maximum(losses, random.random(n_points) < moved)
     return RiskEstimates.of(losses, moved_losses, np.where(moved_losses > losses, density, random.random(n_points)))
-
-
-def test_a_generator_that_moves_nothing_never_rejects() -> None:
-    losses = [0, 1, 1, 0]
-    still = RiskEstimates.of(losses, losses, np.ones(4))
-    assert (still.error_rate, still.adversarial_error_rate, still.adversarial_estimate) == (0.5, 0.5, 0.5)
-    test = pairwise_independence_test(still)
-    assert (test.statistic, test.p_value) == (0.0, 1.0)
 
 
 def test_intervals_are_bernstein_bounds_within_the_range_of_a_risk() -> None:
@@ -117,11 +114,15 @@ def test_what_no_generator_can_give_is_refused(
         RiskEstimates.of(losses, moved, densities)
 
 
-def test_models_of_different_test_sets_are_refused() -> None:
+def test_other_test_sets_and_grids_are_refused() -> None:
     with pytest.raises(ValueError, match="the same points"):
         pairwise_independence_test(estimates(n_points=10), estimates(n_points=11))
     with pytest.raises(ValueError, match="at least one"):
         pairwise_independence_test()
+    with pytest.raises(ValueError, match=r"expected shape \(n_images, 13, 13\), found \(2, 7, 7\)"):
+        strongest_translation(2).estimates(np.zeros((2, 7, 7)))
+    with pytest.raises(ValueError, match="found NaN"):
+        strongest_translation(1).estimates(np.full((2, 7, 7), np.nan))
 
 
 def around(centre_margins: np.ndarray, radius: int) -> np.ndarray:
@@ -166,12 +167,6 @@ def test_both_find_an_adversarial_example_wherever_there_is_one(seed: int) -> No
     np.testing.assert_array_equal(first.moved_losses > 0, (margins[:, 2:5, 2:5] > 0).any(axis=(1, 2)))
 
 
-def test_two_correct_points_moved_onto_one_wrong_point_weigh_a_third() -> None:
-    """As in the paper's Figure 3; the other neighbours are misclassified, and stay."""
-    margins = around(np.array([[0.1, 0.1, 0.1], [-1, 0.9, -1], [0.1, 0.1, 0.1]]), 1)
-    assert strongest_translation(1).estimates(margins).densities[0] == pytest.approx(1 / 3)
-
-
 def test_a_large_number_of_images_is_estimated_in_parts(monkeypatch) -> None:
     margins = np.random.default_rng(0).normal(-1, 1, size=(50, 13, 13))
     whole = nearest_translation(2).estimates(margins)
@@ -187,23 +182,29 @@ def target(generator: AdversarialGenerator, grid: np.ndarray) -> tuple[int, int]
     return row - grid.shape[1] // 2, column - grid.shape[2] // 2
 
 
-def test_the_strongest_has_the_largest_margin_and_the_nearest_the_shortest_way() -> None:
+def test_generators_choose_the_largest_margin_or_the_shortest_way() -> None:
     centre = np.array([[0.9, -1, -1], [-1, -1, 0.1], [-1, -1, -1]])
     assert target(strongest_translation(1), around(centre, 1)) == (-1, -1)
     assert target(nearest_translation(1), around(centre, 1)) == (0, 1)
+    # As in the paper's Figure 3; the other neighbours are misclassified, and stay.
+    margins = around(np.array([[0.1, 0.1, 0.1], [-1, 0.9, -1], [0.1, 0.1, 0.1]]), 1)
+    assert strongest_translation(1).estimates(margins).densities[0] == pytest.approx(1 / 3)
 
 
 @GENERATORS
-def test_of_equals_the_first_from_the_top_and_the_left_is_chosen(make) -> None:
-    centre = np.array([[-1, 0.5, -1], [0.5, -1, 0.5], [-1, 0.5, -1]])
-    assert target(make(1), around(centre, 1)) == (-1, 0)
-
-
-@GENERATORS
-def test_misclassified_images_stay_and_so_do_those_without_a_misclassified_neighbour(make) -> None:
-    assert target(make(1), around(np.array([[0.9, 0.9, 0.9], [0.9, 0.1, 0.9], [0.9, 0.9, 0.9]]), 1)) == (0, 0)
-    assert target(make(1), around(np.full((3, 3), -0.5), 1)) == (0, 0)
-    assert target(make(1), around(np.zeros((3, 3)), 1)) == (0, 0), "a tie of two classes is not an error"
+@pytest.mark.parametrize(
+    ("centre", "expected"),
+    [
+        ([[-1, 0.5, -1], [0.5, -1, 0.5], [-1, 0.5, -1]], (-1, 0)),
+        ([[0.9, 0.9, 0.9], [0.9, 0.1, 0.9], [0.9, 0.9, 0.9]], (0, 0)),
+        (np.full((3, 3), -0.5), (0, 0)),
+        (np.zeros((3, 3)), (0, 0)),
+    ],
+    ids=["of equals the first from top and left", "misclassified itself", "no misclassified neighbour", "ties"],
+)
+def test_where_an_image_moves(make, centre, expected) -> None:
+    """A tie of two classes is not an error."""
+    assert target(make(1), around(np.array(centre), 1)) == expected
 
 
 @GENERATORS
@@ -213,13 +214,6 @@ def test_a_lone_misclassified_translation_attracts_all_its_neighbours(make) -> N
     estimates = make(1).estimates(around(centre, 1))
     assert (estimates.error_rate, estimates.adversarial_error_rate) == (1.0, 1.0)
     assert estimates.densities[0] == pytest.approx(1 / 9)
-
-
-def test_a_grid_of_another_size_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"expected shape \(n_images, 13, 13\), found \(2, 7, 7\)"):
-        strongest_translation(2).estimates(np.zeros((2, 7, 7)))
-    with pytest.raises(ValueError, match="found NaN"):
-        strongest_translation(1).estimates(np.full((2, 7, 7), np.nan))
 
 
 def known_step_by_step(grid: np.ndarray, generators) -> tuple[np.ndarray, int]:

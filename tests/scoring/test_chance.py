@@ -73,17 +73,13 @@ def test_quick_scores_are_the_official_ones(values: int, gaps: int) -> None:
         assert quick == pytest.approx([official_score(row, gap, grid).score for row in rows], abs=1e-12)
 
 
-def test_a_measure_that_knows_the_gap_is_significant() -> None:
+def test_known_measures_are_significant_unless_they_know_two_hyperparameters_only() -> None:
     t = random_task(np.random.default_rng(0))
     _, gap, grid = t.arrays
     found = compare_with_chance(gap, gap, grid, n_permutations=999)
     assert found.p_value == 1 / 1000  # no permutation reaches it
     assert found.excess > 0.9
-
-
-def test_a_measure_that_knows_only_two_hyperparameters_is_not() -> None:
-    """Values dealt out among models that share both are the same values: the p-value of those two is 1."""
-    t = random_task(np.random.default_rng(0))
+    # Values dealt out among models that share both are the same values: the p-value of those two is 1.
     gap = [g + 5 * cell["a"] + 5 * cell["b"] for g, cell in zip(t.gap.values(), t.current.values(), strict=True)]
     measure = [float(cell["a"] + cell["b"]) for cell in t.current.values()]
     found = compare_with_chance(measure, gap, t.grid, n_permutations=199)
@@ -105,17 +101,15 @@ def test_only_the_order_counts_and_a_seed_repeats(t: Task, seed: int) -> None:
     assert all(1 / 21 <= p_value <= 1 for p_value in found.p_values.values())
 
 
-def test_the_seed_is_0_unless_another_one_is_given() -> None:
-    random = random_task(np.random.default_rng(0)).arrays
-    found, same, other = (compare_with_chance(*random, 20, *seed) for seed in ((), (0,), (1,)))
-    assert found == same != other
-
-
-def test_undefined_and_refused() -> None:
+def test_undefined_and_incomparable_scores_are_refused() -> None:
     with pytest.raises(ScoreUndefined, match="expected at least 3 hyperparameters that vary, found a, b"):
         compare_with_chance(*task(TOY_GAP, TOY_MEASURE, a=4, b=2).arrays)
     with pytest.raises(ValueError, match="n_permutations: expected 1 or more, found 0"):
         compare_with_chance(*toy().arrays, n_permutations=0)
+    few, many = ({"t": chance(0.5, [0.1] * n)} for n in (4, 9))
+    for wrong in ([few, many], [{}]):
+        with pytest.raises(ValueError, match="expected a task for every measure, and as many permutations for all"):
+            p_values(wrong)  # type: ignore[arg-type]
 
 
 def chance(score: float, *dealt: list[float]) -> Chance:
@@ -123,17 +117,16 @@ def chance(score: float, *dealt: list[float]) -> Chance:
     return Chance(score, 0.0, 0.0, {(str(number), "x"): np.array(scores) for number, scores in enumerate(dealt)})
 
 
-def test_on_one_task_it_is_the_largest_p_value_of_all_pairs() -> None:
+def test_p_values_of_one_task_and_of_several() -> None:
     one = chance(0.5, [0.1, 0.2, 0.3, 0.6], [0.1, 0.5, 0.7, 0.9])
     assert p_values([{"t": one}]).tolist() == [one.p_value] == [4 / 5]
+    # Where every permutation gives the same score, luck has no part in how tasks meet.
+    both = {"t": chance(0.5, [0.2] * 9, [0.4] * 9), "u": chance(0.5, [0.6] * 9, [0.1] * 9)}
+    assert p_values([both]).tolist() == [1.0]  # (0.4 + 0.6) / 2 reaches the mean of 0.5
+    assert p_values([both | {"u": chance(0.51, [0.6] * 9, [0.1] * 9)}]).tolist() == [1 / 10]
 
 
-def test_alone_a_measure_needs_no_adjustment() -> None:
-    one = {"t": chance(0.5, [0.1, 0.2, 0.3, 0.6]), "u": chance(0.5, [0.1, 0.2, 0.3, 0.6])}
-    assert adjusted_p_values([one]).tolist() == p_values([one]).tolist()
-
-
-def test_each_is_compared_with_the_best_by_chance_of_itself_and_those_below() -> None:
+def test_adjusted_p_values_compare_with_the_best_by_chance_of_oneself_and_those_below() -> None:
     """With the same four permutations: the best of all has 0.4, 0.5, 0.3, 0.6; of the lower two 0.4, 0.2, 0.3, 0.6."""
     high, middle, low = (
         {"t": chance(score, dealt)}
@@ -141,22 +134,11 @@ def test_each_is_compared_with_the_best_by_chance_of_itself_and_those_below() ->
     )
     assert adjusted_p_values([middle, low, high]).tolist() == [3 / 5, 3 / 5, 2 / 5]
     assert p_values([middle, low, high]).tolist() == [2 / 5, 3 / 5, 1 / 5]
-
-
-def test_copies_of_a_measure_cost_nothing() -> None:
     one, other = {"t": chance(0.5, [0.1, 0.2, 0.3, 0.6])}, {"t": chance(0.4, [0.3, 0.1, 0.1, 0.2])}
     alone, with_copies = adjusted_p_values([one, other]), adjusted_p_values([one, *[other] * 20])
     assert with_copies[:2].tolist() == alone.tolist()
-
-
-def test_several_tasks_have_the_mean_of_the_worst_cases() -> None:
-    """Where every permutation gives the same score, luck has no part in how tasks meet."""
-    both = {"t": chance(0.5, [0.2] * 9, [0.4] * 9), "u": chance(0.5, [0.6] * 9, [0.1] * 9)}
-    assert p_values([both]).tolist() == [1.0]  # (0.4 + 0.6) / 2 reaches the mean of 0.5
-    assert p_values([both | {"u": chance(0.51, [0.6] * 9, [0.1] * 9)}]).tolist() == [1 / 10]
-
-
-def test_nobody_has_no_p_value() -> None:
+    one = {"t": chance(0.5, [0.1, 0.2, 0.3, 0.6]), "u": chance(0.5, [0.1, 0.2, 0.3, 0.6])}
+    assert adjusted_p_values([one]).tolist() == p_values([one]).tolist()
     assert p_values([]).size == adjusted_p_values([]).size == 0
 
 
@@ -171,13 +153,6 @@ def test_adjusted_ones_are_no_smaller_and_rise_as_scores_fall(seed: int, n_measu
     assert (adjusted >= own).all()
     scores = np.array([np.mean([one.score for one in tasks.values()]) for tasks in measures])
     assert (np.diff(adjusted[np.argsort(-scores, kind="stable")]) >= 0).all()
-
-
-def test_what_cannot_be_compared_is_refused() -> None:
-    few, many = ({"t": chance(0.5, [0.1] * n)} for n in (4, 9))
-    for wrong in ([few, many], [{}]):
-        with pytest.raises(ValueError, match="expected a task for every measure, and as many permutations for all"):
-            p_values(wrong)  # type: ignore[arg-type]
 
 
 def grid_of(*sizes: int) -> Grid:
@@ -216,12 +191,12 @@ def test_no_measure_has_a_smaller_one(one: Task) -> None:
         assert exact_p_value(np.array(measure), np.array(gap), grid) >= smallest_p_value(grid)
 
 
-def test_larger_grids_have_smaller_p_values() -> None:
-    assert [smallest_p_value(grid_of(*sizes)) for sizes in ((2, 2, 3), (3, 3, 2), (2, 2, 1, 2))] == [
-        1 / 2**6, 1 / 2**9, 1 / 2**4,
-    ]  # fmt: skip
-    assert smallest_p_value(grid_of(2, 2, 2, 2)) == 1 / 24**4
-    assert smallest_p_value(grid_of(10, 10, 10)) == 0.0
+@pytest.mark.parametrize(
+    ("sizes", "expected"),
+    [((2, 2, 1, 2), 2**-4), ((2, 2, 3), 2**-6), ((3, 3, 2), 2**-9), ((2, 2, 2, 2), 24**-4), ((10, 10, 10), 0)],
+)
+def test_larger_grids_have_smaller_p_values(sizes: tuple[int, ...], expected: float) -> None:
+    assert smallest_p_value(grid_of(*sizes)) == expected
 
 
 @pytest.mark.parametrize("sizes", [(2, 2, 2, 2), (2, 2, 2, 2, 2), (3, 3, 3)])
@@ -238,10 +213,13 @@ def test_a_difference_of_that_size_is_seen_in_8_of_10_cases(sizes: tuple[int, ..
     assert np.mean(differences + wanted > 1.645 * differences.std()) == pytest.approx(0.8, abs=0.1)
 
 
-def test_only_the_order_of_gaps_counts() -> None:
+def test_only_the_order_of_gaps_and_the_seed_count() -> None:
     grid, gap = grid_of(2, 2, 2, 2), np.random.default_rng(0).normal(size=16)
     assert detectable_difference(gap, grid) == detectable_difference(np.exp(gap), grid)
     assert detectable_difference(gap, grid, seed=1) != detectable_difference(gap, grid)
+    random = random_task(np.random.default_rng(0)).arrays
+    found, same, other = (compare_with_chance(*random, 20, *seed) for seed in ((), (0,), (1,)))
+    assert found == same != other
 
 
 @pytest.mark.parametrize(("gap", "sizes"), [(TOY_GAP, (4, 2)), ([0.1] * 8, (2, 2, 2))])

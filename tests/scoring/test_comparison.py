@@ -86,15 +86,12 @@ def test_comparisons_are_paired() -> None:
     assert difference.high - difference.points < 1.645 * math.hypot(a.error, b.error) / 2
 
 
-def test_equal_submissions_share_everything() -> None:
+def test_extreme_and_equal_submissions() -> None:
     found = compare_submissions(board({"good": 0.2}) | {"copy": board({"good": 0.2})["good"]})
     good, copy = found.standings.values()
     assert good == copy
     assert (good.best_rank, good.worst_rank, good.group) == (1, 2, 1)
     assert found.difference("good", "copy") == Difference(0.0, 0.0, 0.0, 1.0, 0)
-
-
-def test_a_perfect_measure_and_a_constant_one() -> None:
     gap = np.random.default_rng(0).normal(size=32)
     found = compare_submissions({"perfect": {"t": calls(gap, gap)}, "constant": {"t": calls(np.ones(32), gap)}})
     perfect, constant = found.standings["perfect"], found.standings["constant"]
@@ -131,7 +128,7 @@ def test_two_hyperparameters_only_have_no_comparison() -> None:
     assert compare_submissions(both).tasks == ("task1", "task2")
 
 
-def test_different_tasks_grids_and_gaps_are_refused() -> None:
+def test_tasks_grids_and_gaps_that_differ_or_are_no_numbers_are_refused() -> None:
     submissions = board({"a": 0.2, "b": 0.2})
     fewer = {"a": submissions["a"], "b": {"task1": submissions["b"]["task1"]}}
     with pytest.raises(ValueError, match=r"submission 'b': expected the tasks of 'a' \(task1, task2\), found task1$"):
@@ -142,6 +139,10 @@ def test_different_tasks_grids_and_gaps_are_refused() -> None:
     moved = {name: TaskCalls(other, each.gap, each.values) for name, each in submissions["b"].items()}
     with pytest.raises(ValueError, match=r"^submission 'b', task 'task1': expected the grid of 'a', found another$"):
         compare_submissions({"a": submissions["a"], "b": moved})
+    of_task = board({"x": 0.5})["x"]["task1"]
+    damaged = TaskCalls(GRID, {**of_task.gap, GRID.models[0]: math.nan}, of_task.values)
+    with pytest.raises(ValueError, match="gap: expected finite numbers, found nan"):
+        compare_submissions({"x": {"t": damaged}})
 
 
 def errors_with(accuracy: float, n_images: int) -> Comparison:
@@ -161,30 +162,23 @@ def test_the_error_of_measuring_the_gaps_is_a_part() -> None:
 
 def test_the_errors_of_tasks_add_up_as_those_of_independent_numbers() -> None:
     """Each task counts half: two alike have an error that is smaller by the root of two, but for the draws."""
-    one = board({"good": 0.2})["good"]["task1"]
-    images = HeldOut([0.5] * 32, 100)
-    errors = [
-        compare_submissions({"good": dict.fromkeys(names, one)}, dict.fromkeys(names, images))
-        .standings["good"]
-        .gap_error
-        for names in (["a"], ["a", "b"])
-    ]
-    assert None not in errors
-    assert errors[1] == pytest.approx(errors[0] / math.sqrt(2), rel=0.1)
+    one, images = board({"good": 0.2})["good"]["task1"], HeldOut([0.5] * 32, 100)
+    single, both = (
+        compare_submissions({"good": dict.fromkeys(names, one)}, dict.fromkeys(names, images)).standings["good"]
+        for names in ("a", "ab")
+    )
+    assert both.gap_error == pytest.approx(single.gap_error / math.sqrt(2), rel=0.1)
+
+
+ACCURACIES = "task 'task1': expected a test accuracy from 0 to 1 for each of 32 models"
 
 
 @pytest.mark.parametrize(
     ("held_out", "message"),
     [
         ({}, "task 'task1': expected a test set, found none"),
-        (
-            {"task1": HeldOut([0.5] * 31, 100)},
-            "task 'task1': expected a test accuracy from 0 to 1 for each of 32 models",
-        ),
-        (
-            {"task1": HeldOut([1.5] * 32, 100)},
-            "task 'task1': expected a test accuracy from 0 to 1 for each of 32 models",
-        ),
+        ({"task1": HeldOut([0.5] * 31, 100)}, ACCURACIES),
+        ({"task1": HeldOut([1.5] * 32, 100)}, ACCURACIES),
         ({"task1": HeldOut([0.5] * 32, 0)}, "task 'task1': expected at least one test image, found 0"),
     ],
 )
@@ -220,12 +214,15 @@ def independent(n: int, error: float = 1.0) -> np.ndarray:
     return error * np.random.default_rng(0).normal(size=(400, n))
 
 
-def test_ranks_of_independent_scores() -> None:
+def test_ranks_of_independent_scores_demand_more_among_more_submissions() -> None:
     """Standard errors of 1: 10 and 9 cannot be told apart, 0 is behind both."""
     found = better(np.array([9.0, 0.0, 10.0]), independent(3))
     assert found.tolist() == [[False, True, False], [False] * 3, [False, True, False]]
     assert rank_intervals(found).tolist() == [[1, 2], [3, 3], [1, 2]]
     assert rank_groups(found).tolist() == [1, 2, 1]
+    # A difference of 3 with a standard error of 1.41 tells two submissions apart, but not two of forty.
+    assert better(np.array([3.0, 0.0]), independent(2))[0, 1]
+    assert not better(np.array([3.0, *[0.0] * 39]), independent(40)).any()
 
 
 def test_who_is_better_than_the_better_is_better() -> None:
@@ -233,12 +230,6 @@ def test_who_is_better_than_the_better_is_better() -> None:
     found = np.zeros((3, 3), np.bool_)
     found[0, 1] = found[1, 2] = True
     assert surely_better(np.where(found, np.inf, 0.0), np.zeros((5, 3)), np.zeros((3, 3)), 0.9, 1000)[0, 2]
-
-
-def test_more_submissions_demand_more_of_each_comparison() -> None:
-    """A difference of 3 with a standard error of 1.41 tells two submissions apart, but not two of forty."""
-    assert better(np.array([3.0, 0.0]), independent(2))[0, 1]
-    assert not better(np.array([3.0, *[0.0] * 39]), independent(40)).any()
 
 
 @given(st.integers(0, 2**32), st.integers(1, 12), st.sampled_from([1.0, 4.0, 16.0]))
@@ -261,13 +252,6 @@ def test_ranks_and_groups_never_contradict_each_other(seed: int, n: int, spread:
     assert (ranks[leader, 1] == 1) == (np.count_nonzero(groups == 1) == 1)
 
 
-def test_a_gap_that_is_no_number_is_refused() -> None:
-    of_task = board({"x": 0.5})["x"]["task1"]
-    damaged = TaskCalls(GRID, {**of_task.gap, GRID.models[0]: math.nan}, of_task.values)
-    with pytest.raises(ValueError, match="gap: expected finite numbers, found nan"):
-        compare_submissions({"x": {"t": damaged}})
-
-
 def test_the_interval_on_other_tasks_is_no_narrower() -> None:
     """Four tasks alike do not vary, but each was trained only once."""
     of_task = board({"x": 0.5})["x"]["task1"]
@@ -275,18 +259,12 @@ def test_the_interval_on_other_tasks_is_no_narrower() -> None:
     assert (standing.tasks_low, standing.tasks_high) == (standing.low, standing.high)
 
 
-GRID_OF_FIT = task([0.0] * 32, [0.0] * 32, a=2, b=2, c=2, d=2, e=2).grid
 NOISE = np.random.default_rng(2).normal(size=32)
-GAP_OF_FIT = GRID_OF_FIT.codes @ [0.3, 0.2, 0.1, 0.3, 0.2] + 0.5 * np.random.default_rng(1).normal(size=32)
+GAP_OF_FIT = GRID.codes @ [0.3, 0.2, 0.1, 0.3, 0.2] + 0.5 * np.random.default_rng(1).normal(size=32)
 
 
-def calls_of_fit(values: object, gap: object = GAP_OF_FIT, grid: Grid = GRID_OF_FIT) -> TaskCalls:
-    named = [dict(zip(grid.models, np.asarray(one).tolist(), strict=True)) for one in (gap, values)]
-    return TaskCalls(grid, *named)
-
-
-def answers(**measures: object) -> dict[str, bool]:
-    return beyond({name: {"task": calls_of_fit(values)} for name, values in measures.items()})
+def answers(**measures: np.ndarray) -> dict[str, bool]:
+    return beyond({name: {"task": calls(values, GAP_OF_FIT)} for name, values in measures.items()})
 
 
 def beyond(submissions: dict[str, dict[str, TaskCalls]]) -> dict[str, bool]:
@@ -294,44 +272,38 @@ def beyond(submissions: dict[str, dict[str, TaskCalls]]) -> dict[str, bool]:
     return {name: standing.beyond_hyperparameters for name, standing in standings.items()}
 
 
-def test_the_gap_is_beyond_the_fit_and_the_fit_is_not() -> None:
+def test_the_gap_is_beyond_the_fit_and_a_small_lead_is_not_enough() -> None:
     """In either direction: information has no sign."""
-    fit = additive_fit(GAP_OF_FIT, GRID_OF_FIT)
+    fit = additive_fit(GAP_OF_FIT, GRID)
     found = answers(
         gap=GAP_OF_FIT, fit=fit, likewise=np.exp(fit), noise=NOISE, against=-GAP_OF_FIT, constant=np.ones(32)
     )
     assert {name for name, beyond in found.items() if beyond} == {"gap", "against"}
-
-
-def test_a_small_lead_is_not_enough() -> None:
-    """The fit with a few networks in the order of their gaps scores more, but that may be luck."""
-    fit = additive_fit(GAP_OF_FIT, GRID_OF_FIT)
+    # The fit with a few networks in the order of their gaps scores more, but that may be luck.
     slightly = np.where(np.arange(32) < 4, GAP_OF_FIT, fit)
     assert answers(slightly=slightly) == {"slightly": False}
 
 
 def test_the_answer_is_of_the_measure_alone() -> None:
-    together = answers(noise=NOISE, gap=GAP_OF_FIT, mixed=GAP_OF_FIT + 0.05 * NOISE)
-    for name, values in {"noise": NOISE, "gap": GAP_OF_FIT, "mixed": GAP_OF_FIT + 0.05 * NOISE}.items():
+    measures = {"noise": NOISE, "gap": GAP_OF_FIT, "mixed": GAP_OF_FIT + 0.05 * NOISE}
+    together = answers(**measures)
+    for name, values in measures.items():
         assert answers(one=values)["one"] == answers(one=np.exp(values))["one"] == together[name]
 
 
 def test_all_tasks_count_together() -> None:
     """What leads on one task and falls behind on the other is not beyond."""
-    good = GAP_OF_FIT + 0.5 * NOISE
-    half = {"task": calls_of_fit(good), "other": calls_of_fit(np.ones(32))}
-    whole = {"task": calls_of_fit(good), "other": calls_of_fit(good)}
-    assert beyond({"half": half, "whole": whole}) == {"half": False, "whole": True}
+    good, constant = calls(GAP_OF_FIT + 0.5 * NOISE, GAP_OF_FIT), calls(np.ones(32), GAP_OF_FIT)
+    found = beyond({"half": {"task": good, "other": constant}, "whole": {"task": good, "other": good}})
+    assert found == {"half": False, "whole": True}
 
 
 def test_unfinished_submissions_have_no_answer() -> None:
-    late = calls_of_fit(GAP_OF_FIT)
-    values = {**late.values, GRID_OF_FIT.models[0]: Failure("TIMEOUT", exceeded=True)}
-    found = beyond({
-        "late": {"task": TaskCalls(GRID_OF_FIT, late.gap, values)},
-        "endless": {"task": calls_of_fit([math.inf, *GAP_OF_FIT[1:]])},
-        "gap": {"task": calls_of_fit(GAP_OF_FIT)},
-    })  # fmt: skip
-    assert found == {"gap": True}
+    done = calls(GAP_OF_FIT, GAP_OF_FIT)
+    late, endless = (
+        TaskCalls(GRID, done.gap, {**done.values, GRID.models[0]: value})
+        for value in (Failure("TIMEOUT", exceeded=True), math.inf)
+    )
+    assert beyond({"late": {"task": late}, "endless": {"task": endless}, "gap": {"task": done}}) == {"gap": True}
     with pytest.raises(ScoreUndefined):
         beyond({})

@@ -168,13 +168,18 @@ def test_a_batch_scores_every_row_as_if_it_were_alone(t: Task, n_rows: int) -> N
         assert found.tolist() == [official_score(row, column, grid).score for row, column in pairs]
 
 
-def test_a_batch_that_does_not_fit_into_one_chunk() -> None:
+def test_chunks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     gap, measure = rng.normal(size=(2, 64))
     t = task(gap.tolist(), measure.tolist(), a=4, b=4, c=4)
     measures = rng.normal(size=(300, 64))
     found = official_scores(measures, gap[None], conditioning(t.grid))
     assert found.tolist() == [official_score(row, gap, t.grid).score for row in measures]
+    gap, measure = np.random.default_rng(0).normal(size=(2, 24))
+    cond = conditioning(task(gap.tolist(), measure.tolist(), a=2, b=3, c=4).grid)
+    at_once = delete_one(measure, gap, cond)
+    monkeypatch.setattr("scoring.jackknife.CHUNK", 7 * cond.first.size)
+    assert (delete_one(measure, gap, cond) == at_once).all()
 
 
 @given(tasks(), st.integers(1, 5))
@@ -196,11 +201,3 @@ def test_the_score_without_one_model(t: Task) -> None:
     for left_out, score in zip(grid.models, without, strict=True):
         rest = t.with_models_in_order([model for model in grid.models if model != left_out])
         assert score == pytest.approx(literal_official_score(rest), rel=0, abs=1e-10)
-
-
-def test_deletions_that_do_not_fit_into_one_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
-    gap, measure = np.random.default_rng(0).normal(size=(2, 24))
-    cond = conditioning(task(gap.tolist(), measure.tolist(), a=2, b=3, c=4).grid)
-    at_once = delete_one(measure, gap, cond)
-    monkeypatch.setattr("scoring.jackknife.CHUNK", 7 * cond.first.size)
-    assert (delete_one(measure, gap, cond) == at_once).all()

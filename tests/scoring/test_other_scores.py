@@ -1,6 +1,7 @@
 """The printed score, Kendall's coefficients and the sign-error: reference values, by hand, invariances."""
 
 from collections import Counter
+from collections.abc import Callable
 from itertools import combinations, permutations, product
 from math import log2
 from statistics import mean
@@ -22,19 +23,9 @@ def binary_entropy(q: float) -> float:
 
 def test_the_values_of_the_toy_grid() -> None:
     result = printed_score(*toy().arrays)
-    assert result.subsets == pytest.approx(
-        {
-            (): 0.0248809,
-            ("a",): 0.3140247,
-            ("b",): 0.0817042,
-            ("c",): 0.1895135,
-            ("a", "b"): 1.0,
-            ("a", "c"): 1.0,
-            ("b", "c"): 1.0,
-        },
-        rel=0,
-        abs=1e-7,
-    )
+    single = {(): 0.0248809, ("a",): 0.3140247, ("b",): 0.0817042, ("c",): 0.1895135}
+    pairs = dict.fromkeys(combinations("abc", 2), 1.0)
+    assert result.subsets == pytest.approx(single | pairs, rel=0, abs=1e-7)
     assert result.score == result.subsets[()]
 
 
@@ -85,24 +76,13 @@ def test_no_countable_pair_scores_0(ties: Ties) -> None:
     assert printed_score(TOY_MEASURE, [0.1] * 8, toy().grid, ties=ties).score == 0
 
 
-def test_which_sets_are_evaluated() -> None:
+def test_which_sets_are_evaluated_and_groups_of_two_say_nothing() -> None:
     arrays = toy().arrays
     assert set(printed_score(*arrays, max_conditioned=0).subsets) == {()}
     assert set(printed_score(*arrays, max_conditioned=1).subsets) == {(), ("a",), ("b",), ("c",)}
     # All three together would leave one model per group, so no pairs.
     assert printed_score(*arrays, max_conditioned=3) == printed_score(*arrays, max_conditioned=2)
-
-
-def test_what_has_no_score() -> None:
-    single = Grid.from_hyperparameters({"a": [0]}, {"m": {"a": 0}})
-    with pytest.raises(ScoreUndefined, match="expected at least 2 models, found 1"):
-        printed_score([1.0], [1.0], single)
-    with pytest.raises(ValueError, match="max_conditioned: expected 0 or more, found -1"):
-        printed_score(*toy().arrays, max_conditioned=-1)
-
-
-def test_groups_of_two_say_nothing() -> None:
-    """Documented degeneracy: for every measure, a pair and its mirror image determine each other."""
+    # Documented degeneracy: for every measure, a pair and its mirror image determine each other.
     for signs in product((-1.0, 1.0), repeat=2):
         t = task([0.1, 0.2, 0.3, 0.4], [0.0, signs[0], 5.0, 5.0 + signs[1]], a=2, b=2)
         assert printed_score(*t.arrays).subsets["a",] == pytest.approx(1.0, abs=1e-12)
@@ -126,18 +106,26 @@ def test_equal_to_scipy_without_ties(t: Task) -> None:
     assert kendall_tau(measure, gap) == pytest.approx(kendalltau(measure, gap).statistic, abs=1e-12)
 
 
-def test_ties_add_nothing_but_stay_in_the_normalisation() -> None:
+def test_kendall_of_ties_and_of_huge_numbers() -> None:
     # Pairs (0,1), (0,2), (1,2): concordant, concordant, tied.
     assert kendall_tau([0.0, 1.0, 1.0], [0.0, 1.0, 2.0]) == pytest.approx(2 / 3)
     assert kendall_tau([1.0, 1.0, 1.0], [0.0, 1.0, 2.0]) == 0
+    assert kendall_tau([-1.7e308, 1.7e308], [0.0, 1.0]) == 1
 
 
-def test_granulated_by_hand() -> None:
+def test_granulated_by_hand_with_and_without_empty_cells() -> None:
     t = task([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [1.0, 3.0, 2.0, 9.0, 8.0, 7.0], a=2, b=3)
     result = granulated_kendall(*t.arrays)
     # a: three pairs (1,4), (2,5), (3,6), all in order. b: (1,3,2) has tau 1/3, (9,8,7) has tau -1.
     assert result.psi == pytest.approx({"a": 1.0, "b": (1 / 3 - 1) / 2})
     assert result.score == pytest.approx((1 + (1 / 3 - 1) / 2) / 2)
+    # Without (1, 2): along a, groups {0, 3} and {1, 4}, both concordant; along b, {0, 1, 2} and {3, 4}.
+    whole = task([0.0, 1.0, 2.0, 3.0, 4.0, 5.0], [0.0, 2.0, 1.0, 3.0, 4.0, 5.0], a=2, b=3)
+    rest = whole.with_models_in_order([f"model_{number}" for number in range(5)])
+    assert not rest.grid.is_complete
+    result = granulated_kendall(*rest.arrays)
+    assert result.psi == pytest.approx({"a": 1.0, "b": (1 / 3 + 1) / 2})
+    assert result.score == pytest.approx((1 + 2 / 3) / 2)
 
 
 @given(tasks())
@@ -149,27 +137,6 @@ def test_range_sign_and_scale(t: Task) -> None:
     assert -1 <= kendall_tau(measure, gap) <= 1
     assert granulated_kendall([m**3 + 5 for m in measure], gap, grid) == result
     assert granulated_kendall([-m for m in measure], gap, grid).score == pytest.approx(-result.score)
-
-
-def test_huge_numbers_do_not_overflow() -> None:
-    assert kendall_tau([-1.7e308, 1.7e308], [0.0, 1.0]) == 1
-
-
-def test_too_few_models() -> None:
-    with pytest.raises(ScoreUndefined, match="expected at least 2 models, found 1"):
-        kendall_tau([1.0], [1.0])
-    with pytest.raises(ScoreUndefined, match="expected models that differ in one hyperparameter only, found none"):
-        granulated_kendall(*task([1.0], [1.0], a=1).arrays)
-
-
-def test_groups_of_a_grid_with_empty_cells() -> None:
-    """Without (1, 2): along a, groups {0, 3} and {1, 4}, both concordant; along b, {0, 1, 2} and {3, 4}."""
-    whole = task([0.0, 1.0, 2.0, 3.0, 4.0, 5.0], [0.0, 2.0, 1.0, 3.0, 4.0, 5.0], a=2, b=3)
-    rest = whole.with_models_in_order([f"model_{number}" for number in range(5)])
-    assert not rest.grid.is_complete
-    result = granulated_kendall(*rest.arrays)
-    assert result.psi == pytest.approx({"a": 1.0, "b": (1 / 3 + 1) / 2})
-    assert result.score == pytest.approx((1 + 2 / 3) / 2)
 
 
 @given(tasks())
@@ -210,13 +177,10 @@ def test_equal_to_loops_over_pairs(t: Task, holed: bool) -> None:
     assert (found.overall.n_environments, found.n_discarded) == (len(every), 0)
 
 
-def test_the_certainty_of_an_order() -> None:
+def test_pairs_that_test_sets_cannot_order_are_discarded() -> None:
     # 10,000 images: one half is reached at a difference of 0.0196 (exp(-5000 d^2) = (1 - sqrt(1/2)) / 2).
     assert order_certainty(0.0196, 10_000) == pytest.approx(0.5, abs=2e-3)
     assert (order_certainty(0.0, 10_000), order_certainty(1.0, 10_000)) == (0, 1)
-
-
-def test_pairs_that_test_sets_cannot_order_are_discarded() -> None:
     # Along a: 0.10 and 0.11 are one within noise, 0.20 and 0.30 are not.
     t = task([0.10, 0.20, 0.11, 0.30], [1.0, 2.0, 0.0, 1.0], a=2, b=2)
     found = sign_errors(*t.arrays, test_images=10_000)
@@ -227,7 +191,7 @@ def test_pairs_that_test_sets_cannot_order_are_discarded() -> None:
         sign_errors(*t.arrays, test_images=10)
 
 
-def test_the_pairs_of_several_seeds_are_one_environment() -> None:
+def test_pairs_of_several_seeds_are_one_environment_if_they_are_enough() -> None:
     gap = [0.1, 0.1, 0.1, 0.1, 0.2, 0.2, 0.2, 0.2]
     measure = [0.0, 0.0, 0.0, 3.0, 1.0, 1.0, 1.0, 2.0]  # of 16 pairs the 4 of one model are wrong
     t = task(gap, measure, a=2, seed=4)
@@ -238,19 +202,38 @@ def test_the_pairs_of_several_seeds_are_one_environment() -> None:
     # Surer pairs weigh more: the tenth gap of the wrong model is nearer to the others.
     near = sign_errors(measure, [0.1, 0.1, 0.1, 0.17, 0.2, 0.2, 0.2, 0.2], t.grid, test_images=10_000, seed="seed")
     assert near.overall.mean < 4 / 16
-
-
-def test_too_few_seeds_are_discarded() -> None:
     t = task(TOY_GAP, TOY_GAP, a=2, b=2, seed=2)  # 4 pairs in each environment, 12 are wanted
     with pytest.raises(ScoreUndefined, match="found 4 too noisy"):
         sign_errors(*t.arrays, seed="seed")
 
 
-def test_sign_errors_undefined_and_refused() -> None:
-    lonely = Grid.from_hyperparameters({"a": [0, 1], "b": [0, 1]}, {"m": {"a": 0, "b": 0}, "n": {"a": 1, "b": 1}})
-    with pytest.raises(ScoreUndefined, match="found 0 too noisy"):
-        sign_errors([1.0, 2.0], [1.0, 2.0], lonely)
-    with pytest.raises(ValueError, match="test_images: expected 1 or more, found 0"):
-        sign_errors(*toy().arrays, test_images=0)
-    with pytest.raises(ValueError, match="seed: expected one of a, b, c, found 'd'"):
-        sign_errors(*toy().arrays, seed="d")
+SINGLE = task([1.0], [1.0], a=1)
+LONELY = Grid.from_hyperparameters({"a": [0, 1], "b": [0, 1]}, {"m": {"a": 0, "b": 0}, "n": {"a": 1, "b": 1}})
+
+
+@pytest.mark.parametrize(
+    ("score", "message"),
+    [
+        (lambda: printed_score(*SINGLE.arrays), "expected at least 2 models, found 1"),
+        (lambda: kendall_tau([1.0], [1.0]), "expected at least 2 models, found 1"),
+        (lambda: granulated_kendall(*SINGLE.arrays), "expected models that differ in one hyperparameter only, found n"),
+        (lambda: sign_errors([1.0, 2.0], [1.0, 2.0], LONELY), "found 0 too noisy"),
+    ],
+    ids=["printed", "Kendall", "granulated", "sign-error"],
+)
+def test_models_that_cannot_be_compared_have_no_score(score: Callable[[], object], message: str) -> None:
+    with pytest.raises(ScoreUndefined, match=message):
+        score()
+
+
+@pytest.mark.parametrize(
+    ("score", "options", "message"),
+    [
+        (printed_score, {"max_conditioned": -1}, "max_conditioned: expected 0 or more, found -1"),
+        (sign_errors, {"test_images": 0}, "test_images: expected 1 or more, found 0"),
+        (sign_errors, {"seed": "d"}, "seed: expected one of a, b, c, found 'd'"),
+    ],
+)
+def test_wrong_options_are_refused(score: Callable[..., object], options: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        score(*toy().arrays, **options)

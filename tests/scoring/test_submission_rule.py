@@ -37,14 +37,11 @@ def calls(measure: list[float] = TOY_MEASURE, **instead: float | Failure) -> Tas
     return TaskCalls(t.grid, t.gap, {**t.measure, **instead})
 
 
-def test_the_final_score_is_100_times_the_mean() -> None:
+def test_the_final_score_is_100_times_the_mean_without_tasks_that_failed() -> None:
     result = score_submission({"task1": calls(), "task2": calls(TOY_GAP)})
     assert result.score == pytest.approx(50 * (TOY_SCORE + 1), rel=0, abs=1e-9)
     assert result.tasks["task1"] == score_task(*toy().arrays)
     assert (result.complete, result.exceeded) == (True, False)
-
-
-def test_a_task_with_a_failed_call_is_left_out_of_the_mean() -> None:
     result = score_submission({"task1": calls(), "task2": calls(TOY_GAP, model_3=CRASH)})
     assert result.score == pytest.approx(100 * TOY_SCORE)
     assert result.tasks["task2"] == "1 of 8 calls gave no value (model_3: crashed)"
@@ -77,6 +74,8 @@ def test_a_call_over_its_time_budget_makes_the_score_0_and_skips_all_later_tasks
 def test_nothing_to_score() -> None:
     result = score_submission({})
     assert (result.score, result.complete, result.exceeded) == (None, False, False)
+    assert scores_by_limit({}, {}) == [TimeStep(0, None, ())]
+    assert scores_by_limit({"task1": TaskCalls(toy().grid, GAP, {})}, {}) == [TimeStep(0, None, ("task1",))]
 
 
 @given(st.data())
@@ -98,16 +97,22 @@ def test_the_names_of_tasks_matter_only_to_what_is_skipped(measures: list[list[f
     assert second.score == pytest.approx(first.score)
 
 
-def test_numbers_of_unknown_models_and_missing_gaps_are_refused() -> None:
+@pytest.mark.parametrize(
+    ("gap", "values", "problem"),
+    [
+        ({}, {"model_8": 1.0}, "value of a model that is not in the grid: model_8"),
+        ({"0": 1.0}, {}, "gap of a model that is not in the grid: 0"),
+        ({"model_1": math.nan}, {}, "no finite gap for model_1"),
+    ],
+)
+def test_numbers_of_unknown_models_and_missing_gaps_are_refused(
+    gap: dict[str, float], values: dict[str, float], problem: str
+) -> None:
     good = calls()
-    with pytest.raises(ValueError, match="task 'toy': value of a model that is not in the grid: model_8"):
-        score_submission({"toy": replace(good, values={**good.values, "model_8": 1.0})})
-    with pytest.raises(ValueError, match="task 'toy': gap of a model that is not in the grid: 0"):
-        score_submission({"toy": replace(good, gap={**good.gap, "0": 1.0})})
+    with pytest.raises(ValueError, match=f"task 'toy': {problem}"):
+        score_submission({"toy": replace(good, gap={**good.gap, **gap}, values={**good.values, **values})})
     with pytest.raises(ValueError, match="task 'toy': no finite gap for model_0"):
         score_submission({"toy": replace(good, gap={m: g for m, g in good.gap.items() if m != "model_0"})})
-    with pytest.raises(ValueError, match="task 'toy': no finite gap for model_1"):
-        score_submission({"toy": replace(good, gap={**good.gap, "model_1": float("nan")})})
 
 
 def test_a_task_without_an_official_score_does_not_count_for_anybody() -> None:
@@ -142,35 +147,26 @@ def beats(first: Entry, second: Entry) -> bool:
 
 def test_a_board() -> None:
     board = [
-        Entry("unsafe", 99.0, complete=True, eligible=False),
-        Entry("nothing", None, complete=False),
-        Entry("partial", 80.0, complete=False),
-        Entry("zero", 0.0, complete=True),
-        Entry("second", 20.0, complete=True),
-        Entry("also second", 20.0, complete=True),
-        Entry("best", 30.0, complete=True),
-        Entry("broken", float("nan"), complete=True),
-    ]
+        Entry("unsafe", 99.0, complete=True, eligible=False), Entry("nothing", None, complete=False),
+        Entry("partial", 80.0, complete=False), Entry("zero", 0.0, complete=True),
+        Entry("second", 20.0, complete=True), Entry("also second", 20.0, complete=True),
+        Entry("best", 30.0, complete=True), Entry("broken", float("nan"), complete=True),
+    ]  # fmt: skip
     assert [(ranked.entry.name, ranked.rank) for ranked in rank(board)] == [
-        ("best", 1),
-        ("also second", 2),
-        ("second", 2),
-        ("zero", 4),
-        ("partial", 5),
-        ("broken", 6),
-        ("nothing", 6),
+        ("best", 1), ("also second", 2), ("second", 2), ("zero", 4), ("partial", 5), ("broken", 6), ("nothing", 6),
         ("unsafe", None),
-    ]
+    ]  # fmt: skip
 
 
 @given(boards)
-def test_a_rank_is_one_more_than_the_number_of_better_entries(board: list[Entry]) -> None:
-    eligible = [entry for entry in board if entry.eligible]
-    for ranked in rank(board):
-        if ranked.entry.eligible:
-            assert ranked.rank == 1 + sum(beats(other, ranked.entry) for other in eligible)
-        else:
-            assert ranked.rank is None
+def test_a_rank_is_one_more_than_the_number_of_better_entries_and_who_has_none_comes_last(board: list[Entry]) -> None:
+    ordered, eligible = rank(board), [entry for entry in board if entry.eligible]
+    for ranked in ordered:
+        better = sum(beats(other, ranked.entry) for other in eligible)
+        assert ranked.rank == (1 + better if ranked.entry.eligible else None)
+    for above, below in pairwise(ordered):
+        assert above.entry.eligible or not below.entry.eligible
+        assert above.rank is None or below.rank is None or above.rank <= below.rank
 
 
 @given(boards, st.data())
@@ -180,14 +176,6 @@ def test_every_entry_appears_once_and_in_the_same_place_however_the_board_is_giv
     ordered = rank(board)
     assert sorted(ranked.entry.name for ranked in ordered) == sorted(entry.name for entry in board)
     assert rank(data.draw(st.permutations(board))) == ordered
-
-
-@given(boards)
-def test_what_may_not_be_ranked_comes_last_and_the_rest_in_order(board: list[Entry]) -> None:
-    ordered = rank(board)
-    for above, below in pairwise(ordered):
-        assert above.entry.eligible or not below.entry.eligible
-        assert above.rank is None or below.rank is None or above.rank <= below.rank
 
 
 MODELS = toy().grid.models
@@ -200,35 +188,23 @@ def seconds(slowest: float, others: float = 1.0) -> dict[str, float]:
     return {model: slowest if model == "model_3" else others for model in MODELS}
 
 
-def test_a_score_is_there_from_the_slowest_call_on() -> None:
+def test_a_score_is_there_from_the_slowest_call_or_the_average_on() -> None:
     assert scores_by_limit(TASKS, {"task1": seconds(9), "task2": seconds(5)}) == [
         TimeStep(0, 0, ()),
         TimeStep(5, 0, ("task2",)),
         TimeStep(9, SCORE, ("task1", "task2")),
     ]
-
-
-def test_on_average_over_a_task() -> None:
     steps = scores_by_limit(TASKS, {"task1": seconds(9), "task2": seconds(5)}, budget="average")
     assert [(step.limit_s, step.score) for step in steps] == [(0, 0), (1.5, 0), (2, SCORE)]
 
 
-def test_a_call_that_was_over_its_limit_stays_so() -> None:
+def test_failed_tasks_under_shorter_limits() -> None:
     late = TaskCalls(toy().grid, GAP, {**toy().measure, "model_0": Failure("TIMEOUT", exceeded=True)})
     steps = scores_by_limit({**TASKS, "task2": late}, {"task1": seconds(2), "task2": seconds(3)})
     assert steps == [TimeStep(0, 0, ()), TimeStep(2, 0, ("task1",))]
-
-
-def test_a_task_that_failed_otherwise_is_left_out_as_ever() -> None:
     crashed = TaskCalls(toy().grid, GAP, {**toy().measure, "model_0": Failure("CRASH")})
     steps = scores_by_limit({"task1": TASKS["task1"], "task2": crashed}, {"task1": seconds(2)})
     assert steps == [TimeStep(0, 0, ("task2",)), TimeStep(2, SCORE, ("task1", "task2"))]
-
-
-def test_nothing_was_called() -> None:
-    assert scores_by_limit({}, {}) == [TimeStep(0, None, ())]
-    uncalled = TaskCalls(toy().grid, GAP, {})
-    assert scores_by_limit({"task1": uncalled}, {}) == [TimeStep(0, None, ("task1",))]
 
 
 @pytest.mark.parametrize(
@@ -300,9 +276,11 @@ def test_repeats_of_all_models_or_some_estimate_the_true_spread() -> None:
     assert np.mean(half) == pytest.approx(np.std(scores), rel=0.3)
 
 
-def test_unsteady_models_are_counted() -> None:
+def test_unsteady_models_are_counted_where_there_is_a_score() -> None:
     found = measure_stability(TOY_MEASURE, TOY_GAP, toy().grid, {"model_0": [9.0], "model_1": [1.0]})
     assert (found.n_repeated, found.n_unsteady) == (2, 1)
+    with pytest.raises(ScoreUndefined, match="expected at least 3 hyperparameters that vary"):
+        measure_stability(*task(TOY_GAP, TOY_MEASURE, a=4, b=2).arrays, {"model_0": [1.0]})
 
 
 @pytest.mark.parametrize(
@@ -318,8 +296,3 @@ def test_unsteady_models_are_counted() -> None:
 def test_wrong_repeats_are_refused(repeats: dict[str, list[float]], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         measure_stability(TOY_MEASURE, TOY_GAP, toy().grid, repeats)
-
-
-def test_two_hyperparameters_have_no_stability() -> None:
-    with pytest.raises(ScoreUndefined, match="expected at least 3 hyperparameters that vary"):
-        measure_stability(*task(TOY_GAP, TOY_MEASURE, a=4, b=2).arrays, {"model_0": [1.0]})

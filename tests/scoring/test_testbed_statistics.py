@@ -30,9 +30,6 @@ def test_the_spread_over_classes():
     assert found.mean == pytest.approx(0.15)
     assert found.deviation == pytest.approx(np.sqrt(0.05 / 3)), "divided by n - 1"
     assert found.percentile_10 == pytest.approx(0.03), "0.3 of the way from the first to the second"
-
-
-def test_one_class_has_no_spread():
     with pytest.raises(ScoreUndefined, match="at least 2 classes, found 1"):
         class_spread([0.5])
 
@@ -45,9 +42,12 @@ def test_a_marginal_is_the_mean_over_the_two_other_axes():
         marginal(np.full((2, 2, 2), np.nan), 1)
 
 
-def test_a_wider_gaussian():
+def test_divergences_in_closed_form():
     """1/2 [tr - 2 + ln(1 / 4^2)] with covariance 4 I against I."""
     assert gaussian_divergence([0, 0], 4 * np.eye(2), [0, 0], np.eye(2)) == pytest.approx((8 - 2 - np.log(16)) / 2)
+    assert divergences_from([np.zeros((3, 2)), np.ones((3, 2))], 0).tolist() == pytest.approx([0, 1 / 1e-4])
+    with pytest.raises(ScoreUndefined, match="at least 2 points, found 1"):
+        divergences_from([np.zeros((1, 2))], 0)
 
 
 @given(CLOUDS)
@@ -55,12 +55,6 @@ def test_divergences_are_zero_at_the_origin_and_nowhere_negative(clouds):
     found = divergences_from(clouds, len(clouds) - 1)
     assert found[-1] == pytest.approx(0, abs=1e-9)
     assert (found >= 0).all()
-
-
-def test_equal_points_have_a_divergence_too():
-    assert divergences_from([np.zeros((3, 2)), np.ones((3, 2))], 0).tolist() == pytest.approx([0, 1 / 1e-4])
-    with pytest.raises(ScoreUndefined, match="at least 2 points, found 1"):
-        divergences_from([np.zeros((1, 2))], 0)
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=6))
@@ -79,13 +73,10 @@ CONFUSIONS = (
 )
 
 
-def test_the_example_with_twenty_of_twenty_five():
+def test_kappas_in_closed_form():
     both = one_vs_rest_kappas([[20, 5], [10, 15]])
     assert both == pytest.approx([0.4, 0.4])
     assert error_rates([[20, 5], [10, 15]]) == pytest.approx([0.2, 0.4])
-
-
-def test_only_one_class_is_agreed_upon_trivially():
     assert one_vs_rest_kappas([[7]]) == 1
 
 
@@ -138,11 +129,6 @@ def test_a_constant_objective_leaves_the_corner(settings, penalty):
     found = trade_off(CONSTANT, SIZES, SSIM, UNSEEN, **settings)
     assert (found.size, found.ssim, found.unseen) == (100, 0.6, 0.5)
     assert (found.objective, found.penalty) == (pytest.approx(1), pytest.approx(penalty))
-
-
-def test_the_penalty_at_the_corner():
-    assert trade_off(CONSTANT, SIZES, SSIM, UNSEEN).penalty == pytest.approx(0.5**2 + 0.6**2)
-    assert trade_off(CONSTANT, SIZES, SSIM, UNSEEN, normalize_axes=True).penalty == 0
 
 
 @given(st.integers(0, 1000), st.booleans())

@@ -25,8 +25,12 @@ from harness.site.files import RECORDS, SETTINGS, read_files, to_files
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    data, _ = make(tmp_path_factory.mktemp("reference"))
+def data(tmp_path_factory: pytest.TempPathFactory) -> SiteData:
+    return make(tmp_path_factory.mktemp("reference"))[0]
+
+
+@pytest.fixture(scope="module")
+def made(data: SiteData, tmp_path_factory: pytest.TempPathFactory) -> Path:
     site = tmp_path_factory.mktemp("made") / "site"
     write_site(data, site)
     return site
@@ -204,12 +208,13 @@ def test_a_line_that_was_removed_or_moved_is_found(site: Path) -> None:
     [
         {"task": "nope"}, {"model": "nope"}, {"model": "model_1"}, {"submission": "nobody"}, {"configuration": "other"},
         {"value": math.nan}, {"value": math.inf}, {"call_wall_s": math.nan}, {"call_wall_s": -1.0},
-        {"peak_memory_bytes": -1},
+        {"peak_memory_bytes": -1}, {"sandbox": "none"},
     ],
 )  # fmt: skip
-def test_a_consistent_site_of_impossible_records_is_refused(tmp_path: Path, change: dict[str, object]) -> None:
+def test_a_consistent_site_of_impossible_records_is_refused(
+    data: SiteData, tmp_path: Path, change: dict[str, object]
+) -> None:
     """Somebody who makes all digests anew can still not make the program stumble, or hide a record."""
-    data, _ = make(tmp_path)
     records = [data.records[0].model_copy(update=change), *data.records[1:]]
     files, _ = to_files(replace(data, records=records))
     store(tmp_path / "site", files)
@@ -261,8 +266,9 @@ FORGED: list[Callable[[dict[str, Any]], None]] = [
 
 @pytest.mark.rest
 @pytest.mark.parametrize("change", FORGED)
-def test_settings_do_not_replace_what_is_computed(tmp_path: Path, change: Callable[[dict[str, Any]], None]) -> None:
-    data, _ = make(tmp_path)
+def test_settings_do_not_replace_what_is_computed(
+    data: SiteData, tmp_path: Path, change: Callable[[dict[str, Any]], None]
+) -> None:
     site = forged(change, data, tmp_path / "site")
     with pytest.raises(UserError):
         verify_site(site)
@@ -292,8 +298,7 @@ def test_results_on_hidden_tasks_are_complete_and_plausible(
         verify_site(forged(lambda settings: change(settings["withheld"]), data, tmp_path / "site"))
 
 
-def test_only_a_site_is_replaced(tmp_path: Path) -> None:
-    data, _ = make(tmp_path / "reference")
+def test_only_a_site_is_replaced(data: SiteData, tmp_path: Path) -> None:
     (tmp_path / "papers").mkdir()
     (tmp_path / "papers/thesis.tex").touch()
     with pytest.raises(UserError, match="not a site"):
@@ -303,11 +308,12 @@ def test_only_a_site_is_replaced(tmp_path: Path) -> None:
     second = write_site(data, tmp_path / "site")
     assert first == second
     assert (tmp_path / "papers/thesis.tex").exists()
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["papers", "reference", "site"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["papers", "site"]
 
 
-def test_a_full_disk_leaves_the_earlier_site_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    data, _ = make(tmp_path / "reference")
+def test_a_full_disk_leaves_the_earlier_site_as_it_was(
+    data: SiteData, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write_site(data, tmp_path / "site")
     before = sorted(path.name for path in (tmp_path / "site").iterdir())
     full = OSError(errno.ENOSPC, "No space left on device")

@@ -174,10 +174,13 @@ def test_names_that_only_begin_like_secrets_are_none(name: str) -> None:
     assert not may_be_secret(name)
 
 
-def test_any_name_will_do() -> None:
+def test_any_name_will_do_but_none_of_a_measure() -> None:
     found = from_function(recursive)
     assert (found.name, loaded(found)(1, None)) == ("recursive", 1.0)
     assert from_function(recursive, "another name").name == "another name"
+    for name, problem in (("VC-dim", "cannot be called 'VC-dim': vc_dim is"), ("", "'': cannot be a name")):
+        with pytest.raises(UserError, match=problem):
+            from_function(recursive, name)
 
 
 def test_a_change_of_what_is_used_is_another_version(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -236,11 +239,6 @@ def test_what_cannot_come_with_it_is_named(function: Callable[..., Any], problem
     assert problem in str(raised.value)
 
 
-def test_names_of_measures_are_taken() -> None:
-    with pytest.raises(UserError, match="cannot be called 'VC-dim': vc_dim is a measure of the library"):
-        from_function(recursive, "VC-dim")
-
-
 def test_functions_of_a_script_come_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a notebook, whose functions belong to the module `__main__`, where no other process finds them."""
     main = sys.modules["__main__"]
@@ -248,8 +246,3 @@ def test_functions_of_a_script_come_with_it(monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.setattr(function, "__module__", "__main__")
         monkeypatch.setattr(main, function.__name__, function, raising=False)
     assert b"__main__" not in from_function(complexity).files["complexity.py"]
-
-
-def test_an_empty_name_is_refused() -> None:
-    with pytest.raises(UserError, match="'': cannot be a name: expected at most 80"):
-        from_function(recursive, "")

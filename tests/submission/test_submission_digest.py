@@ -64,13 +64,10 @@ def test_only_equal_files_have_equal_digests(first: dict[str, bytes], second: di
     assert (digest(first) == digest(second)) == (first == second)
 
 
-def test_bytes_do_not_wander_between_names_and_contents() -> None:
+def test_only_names_and_contents_count_and_bytes_do_not_wander_between_them() -> None:
+    assert digest({"a": b"1", "b": b"2"}, "x") == digest({"b": b"2", "a": b"1"}, "y")
     variants = [{"ab": b"c"}, {"a": b"bc"}, {"a": b"", "b": b"c"}, {"a": b"b", "c": b""}, {"a 1 b": b"c"}]
     assert len({digest(variant) for variant in variants}) == len(variants)
-
-
-def test_neither_the_name_nor_the_order_of_files_matters() -> None:
-    assert digest({"a": b"1", "b": b"2"}, "x") == digest({"b": b"2", "a": b"1"}, "y")
 
 
 CODE = b'''"""A module."""

@@ -10,6 +10,8 @@ from harness.inspector.metadata import MAX_BYTES
 from harness.submission import Submission, find_submission, find_submissions
 from harness.submission.submission import Metadata
 
+pytestmark = pytest.mark.usefixtures("read_here")
+
 
 def folder(directory: Path, metadata: bytes, name: str = "metadata") -> Path:
     return write_folder(directory / "margin", {"complexity.py": MEASURE, name: metadata})

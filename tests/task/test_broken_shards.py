@@ -9,12 +9,6 @@ from throwaway import dense_weights, example, tensor, write_records, write_weigh
 
 from harness.format.shards import TensorProto, read_samples
 
-
-def layout_of_keras_3(task):
-    with h5py.File(task / WEIGHTS, "w") as file:
-        file["layers/dense/vars/0"] = np.zeros((4, 6), np.float32)
-
-
 TRAIN, TEST = "dataset_1/train/shard_1.tfrecord", "dataset_1/test/shard_0.tfrecord"
 
 ZEROS = tensor(np.zeros(4, np.float32))
@@ -58,6 +52,11 @@ def flipped_bit(position):
         (task / TRAIN).write_bytes(content)
 
     return flip
+
+
+def dangling(task):
+    (task / TRAIN).unlink()
+    (task / TRAIN).symlink_to("nowhere")
 
 
 CASES = [
@@ -109,6 +108,13 @@ CASES = [
         "expected shape (4,) as of others, found (5,)",
     ),
     ("test: label", TEST, features(TEST, output=tensor(np.int32(3))), "record 1: label: expected 0..2"),
+    ("dangling link", TRAIN, dangling, "cannot be read: found No such file or directory"),
+    (
+        "no shards",
+        "dataset_1/train",
+        lambda task: shutil.rmtree(task / "dataset_1/train"),
+        "expected shard_*.tfrecord, found no such directory",
+    ),
 ]
 
 
@@ -116,17 +122,6 @@ CASES = [
 def test_broken_shard(refused, file, break_it, message, task):
     break_it(task)
     refused(task, file, message)
-
-
-def test_dangling_link(refused, task):
-    (task / TRAIN).unlink()
-    (task / TRAIN).symlink_to("nowhere")
-    refused(task, TRAIN, "cannot be read: found No such file or directory")
-
-
-def test_no_shards(refused, task):
-    shutil.rmtree(task / "dataset_1/train")
-    refused(task, "dataset_1/train", "expected shard_*.tfrecord, found no such directory")
 
 
 def test_numbers_in_fields_of_their_own_are_read_too(tmp_path):
@@ -168,52 +163,73 @@ def weighted(change):
     return write
 
 
-BROKEN_WEIGHTS = {
-    "missing": (lambda task: (task / WEIGHTS).unlink(), "expected a file, found nothing"),
-    "truncated": (
+def with_low_rank_update(file):
+    """Arrays of LoRA beside the kernel."""
+    names = [*file["dense"].attrs["weight_names"], b"dense/lora_kernel_a", b"dense/lora_kernel_b"]
+    file["dense"].attrs["weight_names"] = names
+    file["dense/dense/lora_kernel_a"], file["dense/dense/lora_kernel_b"] = np.zeros((4, 2)), np.zeros((2, 6))
+
+
+BROKEN_WEIGHTS = [
+    ("missing", lambda task: (task / WEIGHTS).unlink(), "expected a file, found nothing"),
+    (
+        "truncated",
         lambda task: stored((task / WEIGHTS).read_bytes()[:3000])(task),
         "expected a whole HDF5 file, found 3000 bytes",
     ),
-    "empty": (stored(b""), "expected an HDF5 file of weights, found an empty file"),
-    "not HDF5": (stored(b"PK zip file"), "expected an HDF5 file of weights, found a file that starts otherwise"),
-    "layout of Keras 3": (
+    ("empty", stored(b""), "expected an HDF5 file of weights, found an empty file"),
+    ("not HDF5", stored(b"PK zip file"), "expected an HDF5 file of weights, found a file that starts otherwise"),
+    (
+        "layout of Keras 3",
         edited(lambda file: file.create_dataset("layers/dense/vars/0", data=np.zeros((4, 6))), "w"),
         "expected the HDF5 layout of Keras 2, found the .weights.h5 layout of Keras 3; "
         "write it with model.save('weights.hdf5') of Keras 3",
     ),
-    "no layout": (
+    (
+        "no layout",
         edited(lambda file: file.create_dataset("kernel", data=np.zeros((4, 6))), "w"),
         "expected the HDF5 layout of Keras 2, found no attribute layer_names",
     ),
-    "group missing": (
+    (
+        "group missing",
         edited(lambda file: file.pop("dense_1")),
         "layer dense_1: expected a group of that name, found none",
     ),
-    "array missing": (
+    (
+        "array missing",
         edited(lambda file: file.pop("dense_1/dense_1/weight_0:0")),
         "weight dense_1/weight_0:0: expected an array of that name, found none",
     ),
-    "too few layers": (weighted(list.pop), "expected 6 arrays in 3 layers, found 4 arrays in 2 layers"),
-    "no bias": (
+    ("too few layers", weighted(list.pop), "expected 6 arrays in 3 layers, found 4 arrays in 2 layers"),
+    (
+        "no bias",
         weighted(lambda weights: weights[1].pop()),
         "layer 1 (Dense), 'dense_1' in the file: expected 2 arrays (kernel, bias), found 1",
     ),
-    "wrong shape": (
+    (
+        "low-rank update",
+        edited(with_low_rank_update),
+        "expected 2 arrays (kernel, bias), found 4; add the low-rank update (LoRA) to the kernel",
+    ),
+    (
+        "wrong shape",
         weighted(lambda weights: weights[0].__setitem__(0, np.zeros((4, 5), np.float32))),
         "layer 0 (Dense), 'dense' in the file: kernel: expected shape (4, 6), found (4, 5)",
     ),
-    "not finite": (
+    (
+        "not finite",
         weighted(lambda weights: weights[2][1].__setitem__(0, np.nan)),
         "weight dense_2/weight_1:0: expected finite numbers, found 1 of 3 NaN or infinite",
     ),
-    "integers": (
+    (
+        "integers",
         weighted(lambda weights: weights[0].__setitem__(1, np.zeros(6, np.int32))),
         "weight dense/weight_1:0: expected floating-point numbers, found int32",
     ),
-}
+]
 
 
-@pytest.mark.parametrize(("break_it", "message"), BROKEN_WEIGHTS.values(), ids=BROKEN_WEIGHTS)
+@pytest.mark.parametrize(("break_it", "message"), [pytest.param(*case, id=name) for name, *case in BROKEN_WEIGHTS])
 def test_broken_weights(refused, break_it, message, task):
     break_it(task)
     refused(task, WEIGHTS, message)
@@ -222,16 +238,3 @@ def test_broken_weights(refused, break_it, message, task):
 def test_broken_initial_weights(refused, task):
     (task / "model_3/weights_init.hdf5").write_bytes(b"")
     refused(task, "model_3/weights_init.hdf5", "found an empty file")
-
-
-def test_a_low_rank_update_beside_the_kernel_is_refused_with_a_remedy(refused, task):
-    with h5py.File(task / WEIGHTS, "a") as file:
-        names = [*file["dense"].attrs["weight_names"], b"dense/lora_kernel_a", b"dense/lora_kernel_b"]
-        file["dense"].attrs["weight_names"] = names
-        file["dense/dense/lora_kernel_a"], file["dense/dense/lora_kernel_b"] = np.zeros((4, 2)), np.zeros((2, 6))
-    refused(task, WEIGHTS, "expected 2 arrays (kernel, bias), found 4; add the low-rank update (LoRA) to the kernel")
-
-
-def test_remedy_for_weights_of_keras_3_is_named(refused, task):
-    layout_of_keras_3(task)
-    refused(task, WEIGHTS, "; write it with model.save('weights.hdf5') of Keras 3")

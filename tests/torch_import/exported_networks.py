@@ -1,10 +1,10 @@
-"""Writes small networks of PyTorch: exported_networks.py DIRECTORY. Runs in a process of its own.
+"""Writes small networks of PyTorch: exported_networks.py DIRECTORY NAME... Runs in a process of its own.
 
 For each network, DIRECTORY/NAME holds `network.pt2`, `inputs.npy` (channels last) and `expected.npy`.
 """
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -143,11 +143,11 @@ NETWORKS: dict[str, Callable[[], nn.Module]] = {
 }  # fmt: skip
 
 
-def write(directory: Path) -> None:
-    """Export all networks, with weights and statistics as if they had been trained."""
-    for name, make in NETWORKS.items():
+def write(directory: Path, names: Sequence[str]) -> None:
+    """Export these networks, all if none is named, with weights and statistics as if they had been trained."""
+    for name in names or NETWORKS:
         torch.manual_seed(0)
-        module = make().train(name == "training")
+        module = NETWORKS[name]().train(name == "training")
         for part in module.modules():
             if isinstance(part, nn.BatchNorm2d):
                 part.running_mean.normal_()
@@ -161,4 +161,4 @@ def write(directory: Path) -> None:
 
 
 if __name__ == "__main__":
-    write(Path(sys.argv[1]))
+    write(Path(sys.argv[1]), sys.argv[2:])

@@ -83,13 +83,12 @@ def test_bad_input_ends_in_one_line(problems: dict[str, Any], name: str) -> None
     assert "SOMETHING IS LEFT" not in problems[name]
 
 
-def test_exported_files_come_in_by_the_table(networks: Path, tmp_path: Path, pgdl: Pgdl) -> None:
-    for name in ("plain", "residual"):
-        (tmp_path / f"{name}.pt2").write_bytes((networks / name / "network.pt2").read_bytes())
-    inputs = np.load(networks / "plain" / "inputs.npy")
+def test_exported_files_come_in_by_the_table(tmp_path: Path, pgdl: Pgdl) -> None:
+    run_in_torch("exported_networks.py", tmp_path, "plain", "residual")
+    inputs = np.load(tmp_path / "plain" / "inputs.npy")
     np.savez(tmp_path / "data.npz", x=inputs, y=np.arange(len(inputs)) % 4)
     np.savez(tmp_path / "channels_first.npz", x=np.moveaxis(inputs, -1, 1), y=np.arange(len(inputs)) % 4)
-    (tmp_path / "models.csv").write_text("file,kind\nplain.pt2,0\nresidual.pt2,1\n")
+    (tmp_path / "models.csv").write_text("file,kind\nplain/network.pt2,0\nresidual/network.pt2,1\n")
     table, data, test, output = (tmp_path / name for name in ("models.csv", "data.npz", "channels_first.npz", "tasks"))
     outcome = pgdl("task", "import", table, "--data", data, "--test", test, "--output", output)
     assert outcome.code == 0, outcome

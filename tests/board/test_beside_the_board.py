@@ -1,4 +1,4 @@
-"""The score of hyperparameters alone stands beside the board; rows that are surely better are marked."""
+"""Beside the board: the noisy oracle, and the score of hyperparameters alone; rows surely better are marked."""
 
 import csv
 import io
@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from board_examples import GAPS, MEASURE, collect, compare, rows, write_reference
-from pyarrow import BufferReader, parquet
 
 from harness.board.board import Board
 from harness.board.collect import Collected
@@ -16,9 +15,82 @@ from harness.board.columns import BEYOND, BEYOND_NOTE
 from harness.board.formats import find
 from harness.board.hyperparameters import score_hyperparameters
 from harness.board.leaderboard import build_board
+from harness.board.yardsticks import Oracle, ScoreSpread, score_oracle
 from harness.format.reference import Reference, read_reference
 from harness.task.layout import TaskDirectory
-from scoring import additive_fit
+from scoring import ORACLE_DRAWS, HeldOut, additive_fit, noisy_oracle, official_score, oracle_scores
+
+
+def with_oracle(known: dict[str, Reference]) -> Board:
+    both = [row for task in known for row in (*rows("best", GAPS, task), *rows("other", MEASURE, task))]
+    held_out = {name: HeldOut([0.5] * 8, 100) for name in known}
+    return build_board(collect(both, known), known, held_out=held_out)
+
+
+def test_the_oracle_changes_no_rank_interval_or_group(
+    known: dict[str, Reference], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = with_oracle(known)
+    assert [row.submission for row in usual.rows] == ["best", "other"]
+    other = Oracle.of(dict.fromkeys(known, ScoreSpread(1.0, 0.1)))
+    monkeypatch.setattr("harness.board.leaderboard.score_oracle", lambda *_: other)
+    assert replace(with_oracle(known), oracle=usual.oracle) == usual
+
+
+def test_each_draw_is_scored_as_a_measure_is(known: dict[str, Reference]) -> None:
+    grid = known["toy"].grid
+    scores = oracle_scores(GAPS, grid, seed=5)
+    draws = noisy_oracle([GAPS] * ORACLE_DRAWS, seed=5)
+    assert scores[:9].tolist() == pytest.approx([official_score(draw, GAPS, grid).score for draw in draws[:9]])
+
+
+def test_it_is_the_mean_of_many_draws_and_the_same_every_time(known: dict[str, Reference]) -> None:
+    oracle = score_oracle(known)
+    assert oracle == score_oracle(known)
+    toy, second = oracle.tasks["toy"], oracle.tasks["second"]
+    assert toy is not None
+    assert second is not None
+    assert toy != second, "tasks that are alike have draws of their own"
+    error = 4 * (toy.deviation**2 / ORACLE_DRAWS * 2) ** 0.5
+    assert toy.mean == pytest.approx(second.mean, abs=error)
+    assert oracle.score is not None
+    assert oracle.score.mean == pytest.approx((toy.mean + second.mean) / 2)
+    assert oracle.score.deviation == pytest.approx((toy.deviation**2 + second.deviation**2) ** 0.5 / 2)
+
+
+def test_every_format_says_what_the_oracle_is(known: dict[str, Reference]) -> None:
+    found = with_oracle(known)
+    assert found.content["oracle"]["tasks"].keys() == known.keys()
+    assert found.content["oracle"]["draws"] == ORACLE_DRAWS
+    for name in ("table", "markdown", "latex"):
+        text = str(find(name).render(found))
+        assert found.oracle.score is not None
+        assert f"noisy oracle: {found.oracle.score.text()}" in text.replace("\\", "")
+    assert "oracle" not in str(find("csv").render(found))
+
+
+def test_it_is_there_even_when_nobody_else_is_and_nobody_can_take_its_place(known: dict[str, Reference]) -> None:
+    for records in ([], rows("noisy_oracle", [1.0] * 8)):
+        found = build_board(collect(records, known), known)
+        assert [row.kind for row in found.rows] == ["submission"] * bool(records)
+        assert found.oracle == score_oracle(known)
+
+
+def test_of_a_withheld_task_and_of_a_mean_with_one_it_says_nothing(known: dict[str, Reference]) -> None:
+    oracle = score_oracle(known, ["toy"])
+    assert oracle == Oracle(score_oracle(known).tasks | {"toy": None}, None)
+
+
+def test_where_no_task_has_an_official_score_nobody_ranks_whoever_failed(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    directory = write_reference(tmp_path_factory.mktemp("flat"), "flat", sizes=(4, 2))
+    flat = {name: read_reference(path) for name, path in TaskDirectory(directory).references().items()}
+    found = build_board(collect([*rows("whole", GAPS, "flat"), *rows("half", GAPS[:4], "flat")], flat), flat)
+    assert found.oracle == Oracle.of({"flat": None})
+    assert {row.submission: row.rank for row in found.rows} == {"whole": None, "half": None}
+    assert found.oracle.note == "noisy oracle: none, because no submission can have an official score on these tasks."
+
 
 SHIPPED = Path(__file__).parents[2] / "task_data"
 
@@ -91,7 +163,7 @@ def test_every_format_says_what_they_score(known: dict[str, Reference]) -> None:
     assert build_board(Collected([]), known).hyperparameters == found.hyperparameters
 
 
-def test_rows_that_tell_more_are_marked_in_every_format(large: dict[str, Reference]) -> None:
+def test_rows_that_tell_more_are_marked(large: dict[str, Reference]) -> None:
     found = board(large, LARGE)
     marks = {"best": True, "fit": False, "half": None}
     assert {row.submission: BEYOND.value(row) for row in found.rows} == marks
@@ -99,12 +171,7 @@ def test_rows_that_tell_more_are_marked_in_every_format(large: dict[str, Referen
     assert BEYOND_NOTE in found.notes
     lines = csv.DictReader(io.StringIO(str(find("csv").render(found))))
     assert {line["submission"]: line[BEYOND.key] for line in lines} == {"best": "True", "fit": "False", "half": ""}
-    objects = json.loads(str(find("json").render(found)))["rows"]
-    assert {one["submission"]: one[BEYOND.key] for one in objects} == marks
-    rendered = find("parquet").render(found)
-    assert isinstance(rendered, bytes)
-    table = parquet.read_table(BufferReader(rendered))
-    assert dict(zip(*(table[key].to_pylist() for key in ("submission", BEYOND.key)), strict=True)) == marks
+    assert {one["submission"]: one[BEYOND.key] for one in found.content["rows"]} == marks
 
 
 def test_hidden_tasks_show_no_figure_and_no_marks(known: dict[str, Reference]) -> None:
