@@ -13,6 +13,12 @@ from harness.text import p_value_text
 
 POINTS, CORRELATION, SHARE, SECONDS = "0 to 100", "-1 to 1", "0 to 1", "s"
 
+#: Explanation of `s/model` for readers.
+SECONDS_NOTE = (
+    "s/model: median seconds of a call. Baselines of one command share forward passes and other work, which counts "
+    "for the first baseline that needs it."
+)
+
 
 def mark_of(row: Row) -> str:
     """Return the text of the column `kind`: "baseline", "not sandboxed", "baseline not sandboxed", or ""."""
@@ -55,6 +61,12 @@ BEYOND_NOTE = (
     "the same networks, and the unadjusted p-value is at most 0.05. Interactions of hyperparameters are not excluded."
 )
 
+#: Explains the column `s/model`.
+SECONDS_NOTE = (
+    "s/model: median seconds of a call. Measures of the library share imports and work on a model, which count for "
+    "the first measure that needs them."
+)
+
 CHANCE = Column[Row]("chance", lambda row: row.chance_level, unit=POINTS)
 EXCESS = Column[Row](
     "excess", lambda row: row.excess, text=_excess, unit=POINTS, optional=True, spare=9, note=CHANCE_NOTE
@@ -80,8 +92,9 @@ OWN_ERROR = Column[Row](
     note="own ±: standard error of the score from the measure's own random draws (pgdl help statistics).",
 )  # fmt: skip
 SECONDS_PER_MODEL = Column[Row](
-    "seconds_per_model", lambda row: row.seconds_per_model, title="s/model", unit=SECONDS, spare=5, low_is_best=True
-)
+    "seconds_per_model", lambda row: row.seconds_per_model, title="s/model", unit=SECONDS, spare=5, low_is_best=True,
+    note=SECONDS_NOTE,
+)  # fmt: skip
 CALLS_OK = Column[Row](
     "calls_ok", lambda row: row.calls_ok, int,
     lambda row: f"{row.calls_ok}/{row.calls_expected}{' stale' if row.stale else ''}", title="calls", spare=6,

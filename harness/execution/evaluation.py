@@ -11,7 +11,7 @@ from harness.worker.runtimes import RUNTIMES
 
 
 def to_evaluation(done: FinishedCall[PlannedCall]) -> Evaluation:
-    """Return the record of a call. If it is `withheld`, omit message and output, which the submission chooses."""
+    """Return the record of a call. If the call is `withheld`, the record has no message and no output."""
     planned, result = done.call, done.result
     given = {"names_of": "2020"} if planned.is_of_2020 and result.environment else {}  # from `harness.worker.legacy`
     return Evaluation(

@@ -99,9 +99,9 @@ def test_the_page_of_a_submission_explains_its_score(pages: dict[str, str], tmp_
 
 def test_ties_and_failures_are_among_the_advice(pages: dict[str, str]) -> None:
     assert "8 of 8 models share their value with another" in pages["submissions/ties.html"]
-    hint = f"second: 1 EXCEPTION: {escape(HOSTILE)}. Without a value for every model"
-    assert hint in pages["submissions/half.html"]
-    assert "No score: 1 EXCEPTION" in pages["submissions/half.html"]
+    page = pages["submissions/half.html"]
+    assert "repair what failed (1 EXCEPTION): pgdl check with --models model_7 makes such a call again" in page
+    assert f"No score: 1 EXCEPTION: {escape(HOSTILE)}." in page
 
 
 def test_luck_of_the_measure_itself_is_shown(pages: dict[str, str]) -> None:
@@ -164,6 +164,30 @@ def test_the_runtime_is_a_mark_where_rows_differ(tmp_path: Path, other: str) -> 
     records = [*rows("mine"), *rows("theirs", GAPS, runtime=other)]
     page = pages_of(data_of(references(tmp_path), records))["index.html"]
     assert ('<small class="mark">runtime ' in page) == (other == "jax")
+
+
+def test_the_ticks_of_ranks_are_ranks(tmp_path: Path) -> None:
+    tasks = references(tmp_path)
+    (row,) = build_board(collect(rows("mine", [3.0, 1.0]), tasks), tasks).rows
+    drawing = charts.scatter(row.tasks["toy"])
+    assert drawing is not None
+    assert [text for _, text in drawing.view.y_ticks] == ["1", "2"]
+
+
+def test_the_page_of_a_submission_has_its_own_level_of_chance(tmp_path: Path) -> None:
+    """Ties lower the level of chance, and the first page has the median of all rows."""
+    data = data_of(references(tmp_path), [*rows("ties", [1.0] * 4 + [2.0] * 4), *rows("mine"), *rows("other", GAPS)])
+    site = make_site(data)
+    levels = {
+        page["row"].submission: page["axis"].chance for page in submission_pages(site.board, site.insights, site.pages)
+    }
+    assert levels == {row.submission: row.chance_level for row in site.board.rows}
+    assert levels["ties"] < levels["mine"]
+
+
+def test_a_row_without_a_score_says_what_it_lacks(tmp_path: Path) -> None:
+    page = pages_of(data_of(references(tmp_path), rows("mine", MEASURE[:2])))
+    assert '<td class="axis"><small>6 missing</small></td>' in page["index.html"]
 
 
 def test_equal_values_share_their_mean_rank(tmp_path: Path) -> None:
