@@ -1,4 +1,4 @@
-"""Errors that the user can fix: `pgdl` prints a line without a traceback, and ends with exit code 2."""
+"""Errors that the user can fix. For them, `pgdl` prints a line without traceback, and exits with code 2."""
 
 import errno
 from collections.abc import Callable, Iterator
@@ -7,15 +7,15 @@ from pathlib import Path
 
 from harness.text import safe_line
 
-#: A function that receives one-line warnings, for instance about missing features or weaker guarantees.
+#: A function that is called with warnings, a line each, such as one about a missing feature.
 Warn = Callable[[str], None]
 
 
 class UserError(Exception):
-    """An error that the user can fix; any other exception is a bug and keeps its traceback.
+    """An error that the user can fix. Any other exception is a bug, and is shown with its traceback.
 
     The message is one line, ``FILE: WHAT: expected EXPECTED, found FOUND; REMEDY``, without the parts that do not
-    apply. The message is printable whatever text it quotes, and shows no password of an address.
+    apply. It has only printable characters and no password of an address, whatever text it quotes.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class UserError(Exception):
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The lines of the message, one for each error."""
+        """The lines of the message. `UserErrors` has several."""
         return tuple(map(str, self.args))
 
 
@@ -53,7 +53,7 @@ class UserErrors(UserError):
 
 @contextmanager
 def writing(path: Path | str, *, problem: str = "cannot be written", remedy: str | None = None) -> Iterator[None]:
-    """Within the context, replace an `OSError` by a `UserError` that names the file of the `OSError`, else `path`."""
+    """Replace an `OSError` in the context by a `UserError` about the file that it names, or else about `path`."""
     try:
         yield
     except OSError as error:

@@ -89,7 +89,7 @@ def new(directory: str | Path, runtime: str | None = None) -> list[Path]:
     """
     target = Path(directory)
     if not is_name(target.name):
-        raise UserError("not a valid name", file=target, expected=ALLOWED, remedy="choose another")
+        raise UserError("not a valid name", file=target.name or "''", expected=ALLOWED, remedy="choose another")
     if owner := taken(target.name):
         raise UserError(f"cannot be called {target.name!r}: {owner}", remedy="choose another name")
     files = template(target.name, runtime or DEFAULT)

@@ -61,6 +61,12 @@ BEYOND_NOTE = (
     "the same networks, and the unadjusted p-value is at most 0.05. Interactions of hyperparameters are not excluded."
 )
 
+#: Explains the column `s/model`.
+SECONDS_NOTE = (
+    "s/model: median seconds of a call. Measures of the library share imports and work on a model, which count for "
+    "the first measure that needs them."
+)
+
 CHANCE = Column[Row]("chance", lambda row: row.chance_level, unit=POINTS)
 EXCESS = Column[Row](
     "excess", lambda row: row.excess, text=_excess, unit=POINTS, optional=True, spare=9, note=CHANCE_NOTE

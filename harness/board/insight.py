@@ -1,21 +1,15 @@
-"""Explanations of scores for the authors of submissions: decisive models, missed hyperparameters, time, and hints."""
+"""Explanations of scores for the authors of submissions: decisive models, missed hyperparameters, and time."""
 
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from harness.board.on_task import SIGNIFICANT, OnTask, Vector, vectors_of
+from harness.board.on_task import OnTask, Vector, vectors_of
 from harness.board.row import Row
-from harness.text import p_value_equation
 from scoring import Explanation, TimeBudget, TimeStep, explain_score, pareto_front, scores_by_limit
 
 N_PAIRS = 8  #: number of wrongly ordered pairs of models in an explanation
-TIED_SHARE = 0.1  #: a hint names tied values if more than this share of the models has them
-
-#: A hint names the measure's own random draws if their standard error exceeds this share of the score's standard error.
-NOISY_SHARE = 0.5
 
 #: A measure misses a hyperparameter if it explains at least the first share of the variance of the gaps, and the
 #: measure's Kendall's tau among models that differ only in this hyperparameter is below the second number.
@@ -88,53 +82,3 @@ def _missed(task: OnTask, gaps: Vector) -> list[Missed]:
         if share >= NOTICEABLE and sign * tau < FOLLOWED:
             found.append(Missed(name, share, tau))
     return sorted(found, key=lambda one: -one.share)
-
-
-def advice(row: Row, insights: Mapping[str, Insight]) -> list[str]:
-    """Return hints for the author of a submission, one per line, except on hidden tasks."""
-    lines = [
-        f"{', '.join(names)}: {reason.rstrip('.')}. Without a value for every model a task has no score."
-        for reason, names in row.reasons.items()
-        if not set(names) & set(row.rounded)
-    ]
-    if row.own_error is not None and row.standing is not None and row.own_error > NOISY_SHARE * row.standing.error:
-        lines.append(
-            f"its own random draws make a standard error of {row.own_error:.1f} points: average over more draws."
-        )
-    for name, insight in insights.items():
-        lines += [f"{name}: {line}" for line in _advice_on(row.tasks[name], insight)]
-    return lines
-
-
-def _advice_on(task: OnTask, insight: Insight) -> list[str]:
-    assert task.score is not None
-    assert task.scored is not None
-    values = Counter(task.scored.values.values())
-    tied = sum(number for number in values.values() if number > 1)
-    if len(values) == 1:
-        return ["all models have the same value, so the measure does not order them."]
-    lines = [
-        f"misses the effect of {missed.name}, which explains {100 * missed.share:.0f} % of the variance of the gaps: "
-        f"Kendall's tau is {missed.tau:.2f} among models that differ in nothing else."
-        for missed in insight.missed
-    ]
-    if tied > TIED_SHARE * len(task.scored.grid.models):
-        lines.append(
-            f"{tied} of {len(task.scored.grid.models)} models share their value with another model: ties give no order."
-        )
-    pairs = insight.explanation.costly_pairs
-    if pairs:
-        models = Counter(model for pair in pairs for model in (pair.larger_gap, pair.smaller_gap))
-        worst = ", ".join(model for model, _ in models.most_common(3))
-        lines.append(f"the models whose wrong order costs most: {worst}.")
-    p_value = task.p_value if task.adjusted_p_value is None else task.adjusted_p_value
-    if p_value is not None and p_value > SIGNIFICANT:
-        lines.append(
-            f"chance could explain the score ({p_value_equation(p_value)}): only more tasks or models can show whether "
-            "the measure predicts anything."
-        )
-    elif task.score.kendall is not None and task.score.kendall < 0:
-        lines.append(
-            "models with larger values have smaller gaps: the score ignores this sign, Kendall's tau does not."
-        )
-    return lines

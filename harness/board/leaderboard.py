@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from harness.board import rankings, remarks, repetitions
+from harness.board import rankings, remarks, repetitions, states
 from harness.board.across_tasks import across_tasks_object
 from harness.board.board import Board, Layout, rank_rows
 from harness.board.chance import with_chance, with_p_values
@@ -87,7 +87,7 @@ def build_board(
     rows = make_rows(collected.shown, references, withheld)
     lines = [
         *task_notes, *remarks.remarks_on_records(collected, references, command),
-        *repetitions.remarks_on(collected.shown, withheld),
+        *states.remark_on_missing_values(rows), *repetitions.remarks_on(collected.shown, withheld),
     ]  # fmt: skip
     fits = score_hyperparameters(references, withheld)
     oracle, scored = score_oracle(references, withheld), is_scored(references)

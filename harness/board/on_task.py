@@ -47,6 +47,11 @@ class OnTask:
         return self.was_called and self.failures[MISSING] == self.n_models
 
     @property
+    def interrupted(self) -> bool:
+        """Whether some of the submission's calls on this task were made, none failed, and the others are missing."""
+        return set(self.failures) == {MISSING} and not self.not_run
+
+    @property
     def score(self) -> TaskScore | None:
         """The scores on the task; None if a model has no value."""
         return self.result if isinstance(self.result, TaskScore) else None
@@ -58,6 +63,8 @@ class OnTask:
 
     def official_text(self, digits: int = 2) -> str:
         """Return the official score as text with `digits` decimals, or `DECIMALS` decimals for a hidden task."""
+        if self.interrupted:
+            return "unfinished"
         return "not run" if self.not_run else official(self.result, DECIMALS if self.withheld else digits)
 
     @property

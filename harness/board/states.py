@@ -1,9 +1,13 @@
-"""Sentences on the score of a row, on a missing score, and on chance."""
+"""Sentences on the score of a row, on missing values, and on chance."""
+
+from collections import Counter
+from collections.abc import Sequence
 
 from harness.board.disclosure import DECIMALS, INTERVAL_WITHHELD, ONLY_ROUNDED
 from harness.board.on_task import MISSING, OnTask, counted
 from harness.board.row import Row
 from harness.board.scores import decimal
+from harness.task.task_notes import abbreviated
 
 
 def state_of(row: Row, n_rows: int) -> str:
@@ -31,8 +35,8 @@ def state_on(task: OnTask) -> str:
     """Return a sentence on why a result has no official score, or why it is rounded; "" for an ordinary score."""
     if task.official is not None:
         return ONLY_ROUNDED if task.withheld else ""
-    if task.not_run:
-        return no_score(f"none of {task.n_models} calls was made")
+    if task.not_run or task.interrupted:
+        return no_score(_made(task.n_models - task.failures[MISSING], task.n_models))
     return no_score(task.reason or (task.score.undefined if task.score else ""))
 
 
@@ -45,9 +49,27 @@ def _why_no_score(row: Row) -> str:
     failures = row.failures
     if not failures:
         return "no task has an official score"
-    if failures[MISSING] == row.calls_expected:
-        return f"none of {row.calls_expected} calls was made"
+    if set(failures) == {MISSING}:
+        return _made(row.calls_ok, row.calls_expected)
     return f"{failures.total()} of {row.calls_expected} calls have no value ({counted(failures)})"
+
+
+def _made(made: int, expected: int) -> str:
+    """Return words on the number of calls that were made, such as `only 2 of 16 calls were made`."""
+    return f"only {made} of {expected} calls were made" if made else f"none of {expected} calls was made"
+
+
+def remark_on_missing_values(rows: Sequence[Row]) -> list[str]:
+    """Return a remark that names the rows without a value for some model; [] if all have all values.
+
+    Calls that were recorded with an earlier version of the task are left out: other remarks name them.
+    """
+    lacking = {row.label: row.failures - Counter({MISSING: row.stale}) for row in rows}
+    named = [f"{label} ({counted(failures)})" for label, failures in lacking.items() if failures]
+    outcomes = {outcome for failures in lacking.values() for outcome in failures}
+    advice = ["a repeated run makes missing calls"] if MISSING in outcomes else []
+    advice += ["pgdl report says why calls failed"] if outcomes - {MISSING} else []
+    return [f"without a value for every model: {abbreviated(named)}; {', '.join(advice)}"] if named else []
 
 
 def beside_chance(may_be_chance: bool | None) -> str:

@@ -42,7 +42,8 @@ def verdict(board: Board, pages: Sequence[str]) -> Verdict:
     names = _list([linked[id(row)] for row in leaders])
     if ranked[0].score is None:
         return Verdict([Words("Nobody has a score yet.")])
-    lead = [*names, Words(f" {'lead' if len(leaders) > 1 else 'leads'} with {decimal(ranked[0].score, 1)}")]
+    luck = ", maybe by chance" if any(row.may_be_chance for row in leaders) else ""
+    lead = [*names, Words(f" {'lead' if len(leaders) > 1 else 'leads'} with {decimal(ranked[0].score, 1)}{luck}")]
     rest = _interval(leaders)
     best = next((row for row in ranked if row.kind == "submission"), None)
     if best is not None and best.score is not None and "submission" not in {row.kind for row in leaders}:

@@ -39,20 +39,33 @@ class Axis:
 
 
 @dataclass(frozen=True)
+class RankAxis(Axis):
+    """An axis of ranks, whose ends are no ranks."""
+
+    @property
+    def ticks(self) -> list[float]:
+        """Whole numbers between the ends."""
+        return [tick for tick in super().ticks if tick.is_integer() and self.low < tick < self.high]
+
+
+@dataclass(frozen=True)
 class BoardAxis(Axis):
     """The axis of a board's scores, from 0, with two marks for comparison: level of chance and noisy oracle."""
 
-    chance: float | None = None  #: median of the rows' levels of chance; None if no row has a level
+    chance: float | None = None  #: level of chance: of a row, or the median of all rows' levels; None if not known
     oracle: tuple[float, float] | None = None  #: the noisy oracle's mean score minus and plus a standard deviation
 
 
 def board_axis(board: Board) -> BoardAxis:
-    """Return the axis for all scores and intervals of a board, without the noisy oracle if its score is far higher."""
+    """Return the axis for all scores, intervals and levels of chance of a board.
+
+    It has no noisy oracle if the oracle's score is far higher.
+    """
     highest = max((row.standing.high if row.standing else row.score or 0.0 for row in board.rows), default=0.0)
     levels = [row.chance_level for row in board.rows if row.chance_level is not None]
     oracle = None
     if (spread := board.oracle.score) is not None:
         low, high = spread.mean - (spread.deviation or 0.0), spread.mean + (spread.deviation or 0.0)
         oracle = (low, high) if high <= FARTHEST * highest else None
-    top = max(highest, oracle[1] if oracle else 0.0) or 1.0
+    top = max(highest, *levels, oracle[1] if oracle else 0.0) or 1.0
     return BoardAxis(0.0, (1 + ROOM) * top, median(levels) if levels else None, oracle)

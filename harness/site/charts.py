@@ -9,7 +9,7 @@ from scipy.stats import rankdata
 from harness.board.on_task import OnTask
 from harness.board.row import Row
 from harness.format.reference import Reference
-from harness.site.axis import Axis
+from harness.site.axis import Axis, RankAxis
 from harness.site.drawing import Dot, Drawing, View
 from scoring import Failure, Grid
 
@@ -43,7 +43,7 @@ def scatter(task: OnTask, first: str = "") -> Drawing | None:
         )
         for (number, value), gap, (x, y) in zip(measured.items(), gaps, ranks, strict=True)
     ]  # fmt: skip
-    order = Axis(0, len(ranks) + 1)
+    order = RankAxis(0, len(ranks) + 1)
     views = {
         "ranks": View(order, order, "rank of the gap (1: smallest)", "rank of the measure (1: smallest)", ranks),
         "values": View(

@@ -2,12 +2,14 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from harness.board.across_tasks import pairs_across_tasks
+from harness.board.advice import advice
 from harness.board.board import Board
 from harness.board.columns import mark_of
-from harness.board.insight import Insight, advice, time_steps
+from harness.board.insight import Insight, time_steps
 from harness.board.row import Row
 from harness.board.states import beside_chance, state_of
 from harness.configuration import GIB
@@ -27,7 +29,8 @@ def submission_pages(
 ) -> Iterator[dict[str, Any]]:
     """Yield the variables of each page's template. `insights`: position of its row -> task -> explanation."""
     axis = board_axis(board)
-    yield from (_page(board, number, of_row, pages) | {"axis": axis} for number, of_row in insights.items())
+    for number, of_row in insights.items():
+        yield _page(board, number, of_row, pages) | {"axis": replace(axis, chance=board.rows[number].chance_level)}
 
 
 def _page(board: Board, number: int, insights: Mapping[str, Insight], pages: Sequence[str]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from harness.site.axis import BoardAxis
 def task_page(board: Board, task: str, reference: Reference | None, pages: Sequence[str]) -> dict[str, Any]:
     """Return the variables for the template of a task's page. `reference` is None if the task is hidden."""
     lines, gaps = _lines(board, task, pages), {}
+    drawn = [line[points] or 0.0 for line in lines for points in ("official", "level")]
     if reference is not None:
         found = reference.gaps.values()
         gaps = {"smallest gap": min(found), "median gap": median(found), "largest gap": max(found)}
@@ -20,7 +21,7 @@ def task_page(board: Board, task: str, reference: Reference | None, pages: Seque
         "gaps": [(f"{100 * gap:.1f} %", name) for name, gap in gaps.items()],
         "drawings": {} if reference is None else charts.gaps_by_hyperparameter(reference),
         "lines": lines,
-        "axis": BoardAxis(0.0, max((line["official"] or 0.0 for line in lines), default=0.0) or 1.0),
+        "axis": BoardAxis(0.0, max(drawn, default=0.0) or 1.0),
     }
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from harness.board import columns, rankings
 from harness.board.board import Board
 from harness.board.column import Column
-from harness.board.on_task import OnTask
+from harness.board.on_task import OnTask, counted
 from harness.board.row import Row
 from harness.board.scores import decimal
 
@@ -91,6 +91,7 @@ def _row(row: Row, page: str, most: float) -> dict[str, Any]:
         "ranks": "" if standing is None else rankings.RANKS.shown(row).replace("-", DASH),
         "marks": [mark for mark in (columns.mark_of(row), row.settings) if mark],
         "score": _shown(decimal(row.score, 1)),
+        "lacks": counted(row.failures) if row.score is None else "",
         "tasks": [_on_task(task, most) for task in row.tasks.values() if len(row.tasks) > 1],
     }
 

@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import math
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -70,7 +72,12 @@ def test_a_baseline_outside_the_sandbox_is_marked_as_both(tmp_path: Path) -> Non
 
 
 def test_what_a_reader_must_know_stands_below(board: Board) -> None:
-    assert board.notes[:2] == ["the same files under several names: bold, broken, half, winner", RULE]
+    assert board.notes[:3] == [
+        "the same files under several names: bold, broken, half, winner",
+        "without a value for every model: broken (14 missing, 2 CRASH), half (8 missing); a repeated run makes missing "
+        "calls, pgdl report says why calls failed",
+        RULE,
+    ]
     assert any("noisy oracle" in note for note in board.notes)
     assert any("--unsafe-no-sandbox" in note for note in board.notes)
     assert not any(
@@ -254,9 +261,18 @@ def test_intervals_are_drawn_on_one_axis_and_explained_on_request(board: Board) 
     assert winner.index("\N{BLACK CIRCLE}") - weak.index("\N{BLACK CIRCLE}") == round(9 * (1 - OFFICIAL))
     assert RULE in text.replace("\n", " ")
     brief = on_terminal(board, 200, explain=False)
-    assert brief.splitlines()[-1] == "The rule, and what the columns mean: pgdl board --explain"
+    assert brief.splitlines()[-1] == "--explain prints the rule, and what the columns mean."
     assert RULE not in brief
     assert "not sandboxed: run with --unsafe-no-sandbox, never ranked." in brief
+
+
+def test_the_level_of_chance_has_its_place_on_the_axis(tmp_path: Path) -> None:
+    """A function of one hyperparameter scores 0, below chance."""
+    known = references(tmp_path)
+    board = build_board(collect(rows("size", [1.0] * 4 + [2.0] * 4), known), known)
+    heading, line = on_terminal(board, 200).splitlines()[:2]
+    assert f"0 to {math.ceil(board.rows[0].chance_level or 0.0)}  " in heading
+    assert re.search("\N{BLACK CIRCLE} {8}\N{BOX DRAWINGS LIGHT VERTICAL}  could be", line)
 
 
 def test_tasks_are_called_by_what_tells_them_apart(board: Board) -> None:

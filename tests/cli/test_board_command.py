@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from in_process import Pgdl, Record
 
+from harness.board.columns import SECONDS_NOTE
 from harness.board.formats.table import EXPLAINED
 from harness.format.reference import read_reference
 from harness.outcome import Outcome
@@ -55,6 +56,7 @@ def test_the_table(pgdl: Pgdl) -> None:
     assert ended.out.splitlines()[-2:] == notes
     explained = pgdl("board", "--explain").out
     assert RULE in explained
+    assert SECONDS_NOTE in explained
     assert explained.splitlines()[-1] == notes[0]
 
 

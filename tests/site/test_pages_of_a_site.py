@@ -8,11 +8,12 @@ from markupsafe import escape
 from site_examples import HOSTILE, data_of, make, pages_of
 
 from harness.board.leaderboard import build_board
+from harness.outcome import Outcome
 from harness.site import charts, submission_pages, write_report
 from harness.site.pages import make_site
 from harness.task.task_notes import N_PERMUTATIONS
 from scoring import compare_with_chance, explain_score
-from tests.board.board_examples import GAPS, MEASURE, collect, references, rows
+from tests.board.board_examples import GAPS, MEASURE, collect, failed, references, rows
 from tests.records.evaluation_rows import request
 
 #: The only links that leave a site: to papers, without a referrer and without a recommendation to search engines.
@@ -47,6 +48,15 @@ def test_text_of_strangers_is_no_markup(pages: dict[str, str]) -> None:
     assert "<script>document" not in text
     assert "&lt;/script&gt;&lt;script&gt;document.title" in text
     assert "{{ 7 * 7 }}" in text
+
+
+def test_equal_failures_are_shown_once_with_their_number(tmp_path: Path) -> None:
+    kinds = [Outcome.EXCEPTION] * 6 + [Outcome.CRASH] * 2
+    calls = [failed("mine", f"model_{n}", kind, message=f"why {kind}") for n, kind in enumerate(kinds)]
+    page = pages_of(data_of(references(tmp_path), calls))["submissions/mine.html"]
+    for line in ("model_0 and 5 more: EXCEPTION, why EXCEPTION", "model_6 and 1 more: CRASH, why CRASH"):
+        assert page.count(f"<summary>{line}</summary>") == 1
+    assert "all are in the records" not in page
 
 
 def site_with(directory: Path, **said: str) -> dict[str, str]:
@@ -89,9 +99,9 @@ def test_the_page_of_a_submission_explains_its_score(pages: dict[str, str], tmp_
 
 def test_ties_and_failures_are_among_the_advice(pages: dict[str, str]) -> None:
     assert "8 of 8 models share their value with another" in pages["submissions/ties.html"]
-    hint = f"second: 1 EXCEPTION: {escape(HOSTILE)}. Without a value for every model"
-    assert hint in pages["submissions/half.html"]
-    assert "No score: 1 EXCEPTION" in pages["submissions/half.html"]
+    page = pages["submissions/half.html"]
+    assert "repair what failed (1 EXCEPTION): pgdl check with --models model_7 makes such a call again" in page
+    assert f"No score: 1 EXCEPTION: {escape(HOSTILE)}." in page
 
 
 def test_luck_of_the_measure_itself_is_shown(pages: dict[str, str]) -> None:
@@ -154,6 +164,30 @@ def test_the_runtime_is_a_mark_where_rows_differ(tmp_path: Path, other: str) -> 
     records = [*rows("mine"), *rows("theirs", GAPS, runtime=other)]
     page = pages_of(data_of(references(tmp_path), records))["index.html"]
     assert ('<small class="mark">runtime ' in page) == (other == "jax")
+
+
+def test_the_ticks_of_ranks_are_ranks(tmp_path: Path) -> None:
+    tasks = references(tmp_path)
+    (row,) = build_board(collect(rows("mine", [3.0, 1.0]), tasks), tasks).rows
+    drawing = charts.scatter(row.tasks["toy"])
+    assert drawing is not None
+    assert [text for _, text in drawing.view.y_ticks] == ["1", "2"]
+
+
+def test_the_page_of_a_submission_has_its_own_level_of_chance(tmp_path: Path) -> None:
+    """Ties lower the level of chance, and the first page has the median of all rows."""
+    data = data_of(references(tmp_path), [*rows("ties", [1.0] * 4 + [2.0] * 4), *rows("mine"), *rows("other", GAPS)])
+    site = make_site(data)
+    levels = {
+        page["row"].submission: page["axis"].chance for page in submission_pages(site.board, site.insights, site.pages)
+    }
+    assert levels == {row.submission: row.chance_level for row in site.board.rows}
+    assert levels["ties"] < levels["mine"]
+
+
+def test_a_row_without_a_score_says_what_it_lacks(tmp_path: Path) -> None:
+    page = pages_of(data_of(references(tmp_path), rows("mine", MEASURE[:2])))
+    assert '<td class="axis"><small>6 missing</small></td>' in page["index.html"]
 
 
 def test_equal_values_share_their_mean_rank(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ DRAWING = (
 )
 
 #: Printed instead of the long explanations of the numbers.
-EXPLAINED = "The rule, and what the columns mean: pgdl board --explain"
+EXPLAINED = "--explain prints the rule, and what the columns mean."
 
 #: Column: whether chance could explain the score (`could be`, `beyond`, or a dash if unknown).
 BESIDE_CHANCE = Column[Row](
@@ -83,7 +83,8 @@ def terminal_columns(board: Board) -> list[Column[Row]]:
 
 
 def _drawn(board: Board) -> Column[Row]:
-    top = math.ceil(round(max((row.standing.high for row in board.rows if row.standing), default=0.0), 6)) or 1
+    ends = [max(row.standing.high, row.chance_level or 0.0) for row in board.rows if row.standing]
+    top = math.ceil(round(max(ends, default=0.0), 6)) or 1
 
     def draw(row: Row) -> str:
         if row.standing is None:
