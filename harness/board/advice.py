@@ -28,13 +28,12 @@ def advice(row: Row, insights: Mapping[str, Insight]) -> list[str]:
 
 
 def _advice_on_calls(row: Row) -> list[str]:
-    public = [task for task in row.tasks.values() if not task.withheld]
-    failures = sum((task.failures for task in public), Counter[str]())
-    lines = []
+    failures, lines = row.public_failures, []
     if missing := failures.pop(MISSING, 0) + failures.pop(Outcome.INFRA_ERROR, 0):
         lines.append(f"complete the run: repeat pgdl run, which makes only the missing calls ({missing}).")
     if failures:
-        example = next(model for task in public for model, call in task.calls.items() if call.outcome in failures)
+        calls = [call for task in row.tasks.values() if not task.withheld for call in task.calls.items()]
+        example = next(model for model, call in calls if call.outcome in failures)
         lines.append(
             f"repair what failed ({counted(failures)}): pgdl check with --models {example} makes such a call again, "
             "and prints where it failed."

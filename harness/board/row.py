@@ -119,6 +119,11 @@ class Row:
         return sum((task.failures for task in self.tasks.values()), Counter())
 
     @property
+    def public_failures(self) -> Counter[str]:
+        """Outcome -> number of models without a value, over the tasks that are not hidden."""
+        return sum((task.failures for task in self.tasks.values() if not task.withheld), Counter())
+
+    @property
     def rounded(self) -> tuple[str, ...]:
         """The names of the hidden tasks. Their scores are rounded; if there are hidden tasks, so is `score`."""
         return tuple(sorted(name for name, task in self.tasks.items() if task.withheld))
