@@ -24,6 +24,7 @@ demo: $(TENSORFLOW) sandbox ## Set everything up, run some baselines on the ship
 	$(BIN)/pgdl run $(BASELINES) --tasks task_data --results $(DEMO)/results.db $$unsafe
 	$(BIN)/pgdl board --tasks task_data --results $(DEMO)/results.db --output $(DEMO)/leaderboard --html $(DEMO)/site
 	$(BIN)/pgdl verify $(DEMO)/site
+	@echo 'Next: open $(DEMO)/site/index.html in a browser; `. $(BIN)/activate` makes `pgdl` a command of this shell.'
 
 demo-full: $(TENSORFLOW) sandbox ## Compare all measures of the library on the shipped tasks (10 to 20 minutes)
 	@mkdir -p $(DEMO)

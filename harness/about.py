@@ -1,4 +1,4 @@
-"""What a submission says about itself to the readers of a board: team, description and paper."""
+"""What participants write about a submission for the readers of a board: team, description and paper."""
 
 import re
 from dataclasses import dataclass
@@ -7,13 +7,13 @@ from urllib.parse import urlsplit
 
 from harness.text import cut
 
-#: Text -> maximum length in characters; longer texts are cut.
+#: Text -> maximum length in characters. Longer texts are cut.
 LONGEST = {"team": 80, "description": 500, "paper": 300}
 
 
 @dataclass(frozen=True)
 class About:
-    """Texts of a participant about a submission. Each is one printable line, not longer than `LONGEST` allows."""
+    """Texts of a participant about a submission. Each is a printable line, cut to its length in `LONGEST`."""
 
     team: str = ""
     description: str = ""
@@ -21,18 +21,18 @@ class About:
 
     @classmethod
     def from_texts(cls, team: str, description: str, paper: str) -> Self:
-        """Return the texts as single lines, with `?` for unprintable characters, and cut to `LONGEST`."""
+        """Convert the texts to single lines, with `?` for unprintable characters, and cut them to `LONGEST`."""
         texts = {"team": team, "description": description, "paper": paper}
         return cls(**{key: cut(" ".join(text.split()), LONGEST[key]) for key, text in texts.items()})
 
     @property
     def link(self) -> str:
-        """The address of the paper on the web; empty if `paper` is something else, such as a title."""
+        """The web address of the paper; empty if `paper` is something else, such as a title."""
         return self.paper if _is_address(self.paper) else ""
 
 
 def _is_address(text: str) -> bool:
-    """Return whether a text is a web address in ASCII without a user name; other addresses could mislead."""
+    """Return whether a text is a harmless web address: in ASCII, without a user name that could mislead readers."""
     if not re.fullmatch(r"https?://[!#-;=?-~]+", text, re.IGNORECASE):  # printable ASCII, no quotes, no brackets
         return False
     try:

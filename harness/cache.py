@@ -1,4 +1,4 @@
-"""The cache directory, for files that can be computed again: decoded data, shapes, digests, staged copies."""
+"""The cache directory, for files that can be computed again: decoded data, shapes, digests, copies for sandboxes."""
 
 import os
 import shutil
@@ -35,7 +35,7 @@ def cache_file(directory: str, name: str) -> Path | None:
 
 @contextmanager
 def any_cache() -> Iterator[None]:
-    """Use a temporary cache within the context if the user's cache cannot be written."""
+    """If the user's cache cannot be written, use a temporary cache within the context."""
     with ExitStack() as stack:
         if cache_file("", "") is None or not os.access(cache_root(), os.W_OK):
             temporary = stack.enter_context(tempfile.TemporaryDirectory(prefix="pgdl-cache-"))
@@ -53,20 +53,20 @@ def _name_cache(directory: str | None) -> None:
 
 def cache_root() -> Path:
     """Return the path of the cache: the value of `VARIABLE`, or `pgdl-harness` in the user's cache directory."""
-    if named := os.environ.get(VARIABLE):  # an empty path would be the current directory, perhaps untrusted
+    if named := os.environ.get(VARIABLE):  # an empty path would mean the current directory
         return Path(named).absolute()
     with home_needed(VARIABLE):
         return user_cache_path("pgdl-harness", appauthor=False)
 
 
 def runs_programs() -> bool:
-    """Return whether programs may run from the file system of the cache, as the sandbox `fast` requires."""
+    """Return whether programs can be run from the cache's file system, as the sandbox `fast` does."""
     return not os.statvfs(cache_root()).f_flag & os.ST_NOEXEC
 
 
 @contextmanager
 def home_needed(variable: str) -> Iterator[None]:
-    """Raise a `UserError` that advises to set `variable` if the body of the context finds no home directory."""
+    """Replace an error about a missing home directory by a `UserError` with the advice to set `variable`."""
     try:
         yield
     except RuntimeError as error:
@@ -75,7 +75,7 @@ def home_needed(variable: str) -> Iterator[None]:
 
 @contextmanager
 def locked(file: Path) -> Iterator[None]:
-    """Hold an exclusive lock on a file within the context. The file is created if necessary, and remains afterwards."""
+    """Lock a file within the context. The file is created if necessary, and is not removed."""
     with file.open("wb") as stream:
         lock_descriptor(stream.fileno())
         yield
@@ -90,7 +90,7 @@ def link_or_copy(source: Path, target: Path) -> None:
 
 
 def write_whole(entry: Path, content: bytes) -> None:
-    """Write a file atomically: readers see the old or the new content, and an error leaves the old content."""
+    """Write a file atomically: readers see the old or the new content, and after an error the old content is there."""
     temporary = entry.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
     try:
         temporary.write_bytes(content)

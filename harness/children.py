@@ -1,11 +1,11 @@
 """Starts all processes of the harness.
 
-A process starts in the root directory, and its interpreter is isolated: neither the user's current directory, which may
-hold files of a submission, nor Python's environment variables decide what it imports.
+A process starts in the root directory, with an isolated interpreter. What it imports depends neither on the user's
+current directory, which may hold files of a submission, nor on Python's environment variables.
 
 Some processes exchange messages with the harness over a socket, and are killed together with their descendants. On
-POSIX, the socket is their standard input. On Windows, processes cannot inherit sockets and selectors cannot wait for
-pipes, so threads copy between the socket and pipes at standard input and output.
+POSIX, the socket is their standard input. On Windows, processes cannot inherit sockets, and selectors cannot wait for
+pipes. So there, threads copy between the socket and pipes at standard input and output.
 """
 
 import os
@@ -31,10 +31,10 @@ ROOT = Path(sys.executable).anchor
 #: The directory that contains the package `harness`.
 HOME = str(Path(__file__).parents[1])
 
-#: Beginning of a program that imports the harness; its first argument is `HOME`.
+#: Beginning of a program that imports the harness. The program's first argument is `HOME`.
 _FIND_HARNESS = "import sys; home = sys.argv.pop(1); home in sys.path or sys.path.insert(0, home); "
 
-#: The user's environment variables that processes keep: for proxies, for the machine, and paths of files.
+#: Environment variables of the user that processes get: for proxies, for the machine, and with paths of files.
 _KEPT_PROXIES = {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"}
 _KEPT = {
     "PATH", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES",
@@ -46,24 +46,24 @@ _KEPT_PATHS = {
     "USERPROFILE", "APPDATA", "LOCALAPPDATA", "PROGRAMDATA",
 }  # fmt: skip
 
-#: Arguments of `Popen` for a process that Ctrl-C does not reach.
+#: Arguments of `Popen` with which Ctrl-C does not reach the process.
 OWN_GROUP: dict[str, Any] = {"start_new_session": True}
 
 
 def interpreter(program: str, *arguments: str, options: Sequence[str] = ()) -> list[str]:
-    """Return the command that runs the code `program` in an isolated interpreter; `sys.argv[1:]` are the arguments."""
+    """Return a command that runs the code `program` in an isolated interpreter; `arguments` are in `sys.argv[1:]`."""
     return [sys.executable, "-I", "-X", "utf8", *options, "-c", program, *arguments]
 
 
 def harness_interpreter(program: str, *arguments: str, options: Sequence[str] = ()) -> list[str]:
-    """Return the same as `interpreter`, for a program that imports the harness."""
+    """Return a command like that of `interpreter`; the code can import the harness."""
     return interpreter(_FIND_HARNESS + program, HOME, *arguments, options=options)
 
 
 def user_environment(*, downloads: bool) -> dict[str, str]:
-    """Return the user's environment variables that cannot change a result, run code, or hold a password.
+    """Return the user's environment variables, without those that may change results, run code or contain a password.
 
-    With `downloads`, the addresses of proxies are included, even with a password.
+    With `downloads`, addresses of proxies are included, even if they contain a password.
     """
     names = _KEPT | _KEPT_PROXIES if downloads else _KEPT
     kept = {name: value for name, value in os.environ.items() if name.upper() in names}
@@ -71,11 +71,17 @@ def user_environment(*, downloads: bool) -> dict[str, str]:
     return kept | paths
 
 
+def own_libraries() -> list[str]:
+    """Return the directories of LD_LIBRARY_PATH inside Python's installation, which Python may need to start."""
+    named = os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep)
+    return [name for name in named if name and Path(name).resolve().is_relative_to(Path(sys.base_prefix).resolve())]
+
+
 def popen(command: Sequence[str], environment: Mapping[str, str], **streams: Any) -> Child:
     """Start a program in the root directory.
 
     Args:
-        command: program and arguments; paths among them are absolute.
+        command: program and arguments. Paths must be absolute.
         environment: all environment variables of the program.
         streams: further arguments of `subprocess.Popen`; standard input is empty by default.
     """
@@ -90,8 +96,8 @@ def run(
     Args:
         command: as for `popen`.
         environment: as for `popen`.
-        seconds: time limit, at which the program is killed and `subprocess.TimeoutExpired` is raised.
-        content: standard input; None: empty.
+        seconds: time limit; after that, the program is killed and `subprocess.TimeoutExpired` is raised.
+        content: standard input; empty for None.
         more: further arguments of `subprocess.run`.
     """
     source = {"stdin": subprocess.DEVNULL} if content is None else {"input": content}
@@ -110,12 +116,12 @@ if sys.platform != "win32":
         *,
         answers: bool = False,
     ) -> Child:
-        """Start a process in a group of its own.
+        """Start a process in a process group of its own.
 
         Args:
             command: as for `popen`.
-            control: descriptor of the socket that becomes standard input.
-            output: descriptor to which the process prints.
+            control: file descriptor of the socket that becomes standard input.
+            output: file descriptor to which the process prints.
             environment: as for `popen`.
             answers: whether standard output goes to the socket, and only standard error to `output`.
         """
@@ -123,17 +129,17 @@ if sys.platform != "win32":
         return popen(command, environment, stdin=control, stdout=stdout, stderr=output, **OWN_GROUP)
 
     def kill(child: Child) -> None:
-        """Kill the process group of a child that has not been waited for."""
+        """Kill the process group of a process that has not been waited for."""
         with suppress(ProcessLookupError, PermissionError):  # macOS refuses if all have ended
             os.killpg(child.pid, signal.SIGKILL)
 
     def open_output() -> tuple[IO[bytes], int]:
-        """Return a stream for which selectors can wait, and the descriptor through which processes write to it."""
+        """Return a stream for which selectors can wait, and the file descriptor with which processes write to it."""
         source, sink = os.pipe()
         return os.fdopen(source, "rb", buffering=0), sink
 
     def never_wait(stream: IO[bytes] | socket.socket) -> None:
-        """Let reads from a stream return at once if there is nothing to read."""
+        """Make reads from a stream return at once, even if nothing has arrived."""
         os.set_blocking(stream.fileno(), False)
 
 else:
@@ -171,7 +177,7 @@ else:
         child.job.kill()
 
     def open_output() -> tuple[IO[bytes], int]:
-        """Return a stream for which selectors can wait, and the descriptor through which processes write to it."""
+        """Return a stream for which selectors can wait, and the file descriptor with which processes write to it."""
         source, sink = os.pipe()
         ours, theirs = socket.socketpair()
         pipe = os.fdopen(source, "rb", buffering=0)
@@ -180,7 +186,7 @@ else:
             return cast(IO[bytes], ours.makefile("rb", buffering=0)), sink
 
     def never_wait(stream: IO[bytes] | socket.socket) -> None:
-        """Let reads from a stream return at once if there is nothing to read."""
+        """Make reads from a stream return at once, even if nothing has arrived."""
         with socket.socket(fileno=socket.dup(stream.fileno())) as same:
             same.setblocking(False)
 
@@ -192,7 +198,7 @@ def connect(end: socket.socket, sink: IO[bytes], source: IO[bytes]) -> None:
 
 
 def _copy(read: Callable[[int], bytes], write: Callable[[bytes], object], *close: Callable[[], object]) -> None:
-    """Copy in a thread until the source ends or the target is closed, and then call each of `close`."""
+    """Start a thread that copies until the source ends or the target is closed, and then calls each of `close`."""
 
     def run() -> None:
         with suppress(OSError):

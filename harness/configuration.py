@@ -1,39 +1,39 @@
-"""The configuration: settings that all calls behind a score have in common."""
+"""The configuration: the settings that all calls behind a score have in common."""
 
 import hashlib
 import json
-from dataclasses import asdict, astuple, dataclass, replace
+from dataclasses import asdict, astuple, dataclass, fields, replace
 from functools import cached_property, lru_cache
-from typing import get_type_hints
+from typing import Any, get_type_hints
 
 from harness.parsing import parse_json
 from harness.text import is_line
 
 MIB, GIB = 1024**2, 1024**3
 
-#: Ways to start a worker, which records append to the isolation: `bubblewrap/fast`. No value depends on the way.
+#: How workers start; records append it to the isolation, as in `bubblewrap/fast`. It does not affect values.
 WAYS = ("fast", "fresh")
 
-#: Name of the isolation of calls without a sandbox. Their results never rank.
+#: Name of the isolation of calls without a sandbox. Such calls do not count on a board.
 UNSANDBOXED = "none"
 
-#: Upper bound of a time limit: 30 days, in seconds.
+#: Maximum time limit: 30 days, in seconds.
 LONGEST_S = 30 * 24 * 3600
 
 
 @dataclass(frozen=True)
 class Configuration:
-    """The settings of a run that may affect values and failures, equal for all calls behind a score."""
+    """The settings that may affect values and failures. They are equal for all calls behind a score."""
 
-    run_seed: int  #: seed of the run, from which the seeds of calls are derived
-    runtime: str  #: name of the runtime, such as `tensorflow`
+    run_seed: int  #: seed of the run, from which the seed of each call is derived
+    runtime: str  #: the framework, such as `tensorflow`
     time_limit_s: float
     time_budget: str  #: `each` or `average`, as in `harness.execution.budget`
     memory_limit_bytes: int
     isolation: str  #: isolation of the sandbox, or `UNSANDBOXED`
-    versions: str  #: versions of libraries that affect values, e.g. "keras 3.12.0, numpy 2.3.5"
+    versions: str  #: versions of libraries that affect values, such as "keras 3.12.0, numpy 2.3.5"
     harness_version: str
-    loader: str  #: digest of the harness' own code that loads and calls (`harness.execution.settings`)
+    loader: str  #: digest of the harness' code that loads models and calls measures
 
     @cached_property
     def id(self) -> str:
@@ -47,22 +47,40 @@ class Configuration:
 
     @property
     def settings(self) -> "Configuration":
-        """The configuration without versions and `loader`, so that only the user's choices remain."""
+        """The configuration without versions and `loader`: only settings that the user chooses."""
         return replace(self, versions="", harness_version="", loader="")
 
     @property
     def software(self) -> str:
-        """The versions of the harness and of libraries, as text for readers."""
+        """The versions of the harness and of libraries, as text."""
         return f"pgdl-harness {self.harness_version} ({self.loader[:8]}), {self.versions}"
 
     def to_json(self) -> str:
-        """Return all fields as JSON, which `configuration_from` parses."""
+        """Return all fields as JSON, for `configuration_from`."""
         return json.dumps(asdict(self))
 
 
-@lru_cache(maxsize=1024)  # requests have few different configurations
+#: The columns of a record that describe its configuration, in the order of the fields of `Configuration`.
+RECORDED = tuple("sandbox" if field.name == "isolation" else field.name for field in fields(Configuration))
+
+
+@lru_cache(maxsize=1024)  # records and requests have few different configurations
+def recorded_configuration(*values: Any) -> Configuration:
+    """Return the configuration that the values of the columns `RECORDED` in a record describe."""
+    found = dict(zip(RECORDED, values, strict=True))
+    sandbox = found.pop("sandbox")
+    return Configuration(isolation=isolation_of(sandbox), **found)
+
+
+def isolation_of(sandbox: str) -> str:
+    """Return the isolation in a sandbox's name in records, which may end in one of `WAYS`."""
+    isolation, _, way = sandbox.rpartition("/")
+    return isolation if way in WAYS else sandbox
+
+
+@lru_cache(maxsize=1024)
 def configuration_from(text: str) -> Configuration:
-    """Return the configuration in a text of `Configuration.to_json`. Raise `ValueError` for any other text."""
+    """Return the configuration in a text that `to_json` returned. Raise `ValueError` for any other text."""
     found = parse_json(text)
     types = get_type_hints(Configuration)
     if not isinstance(found, dict) or found.keys() != types.keys():

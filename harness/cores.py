@@ -1,8 +1,8 @@
-"""The processor cores that this process may use, and variables that bound the threads of libraries."""
+"""The processor cores that this process may use, and variables that limit the threads of libraries."""
 
 import os
 
-#: Environment variables that bound the threads of matrix products, in OpenMP and in NumPy's OpenBLAS.
+#: Environment variables that limit the threads of matrix products, in OpenMP and in NumPy's OpenBLAS.
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 

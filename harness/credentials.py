@@ -1,4 +1,4 @@
-"""Hides secrets: passwords and keys in addresses of databases and servers, and values with names like `API_KEY`."""
+"""Hides secrets: passwords and keys in addresses of databases and servers, and values with names such as `API_KEY`."""
 
 import re
 from pathlib import Path
@@ -7,19 +7,19 @@ from urllib.parse import quote, unquote, unquote_plus, urlsplit
 from harness.errors import UserError
 from harness.text import HIDDEN, without_passwords
 
-#: The default file for the records of calls.
+#: Default file for records.
 RESULTS = "results.db"
 
-#: Words in the names of values that may be secrets, also in the plural.
+#: A value may be secret if its name contains one of these words or its plural.
 _SECRETS = {"apikey", "auth", "authorization", "bearer", "cookie", "key", "passcode", "passw", "pwd", "secret"}
 
-#: Ends of words in the names of values that may be secrets: `dbpassword`, `MYTOKEN`.
+#: A value may be secret if a word in its name ends with one of these, as in `dbpassword` or `MYTOKEN`.
 _ENDS = ("accesskey", "credential", "passphrase", "passwd", "password", "privatekey", "secretkey", "token")
 
-#: The words of a name in any of Python's styles: API_KEY, api_key, ApiKey, apiKey2.
+#: A word in a name of any style: API_KEY, api_key, ApiKey, apiKey2.
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
-#: An address in which all delimiters inside a part are escaped, so that every library splits the address alike.
+#: An address in which all special characters inside a part are escaped, so that all libraries agree on its parts.
 _URL = re.compile(
     r"(?P<scheme>[A-Za-z][\w+.-]*)://"
     r"(?:(?P<user>[^\s@:/?#\[\]]*)(?P<colon>:(?P<password>[^@/?#\[\]]*))?@)?"
@@ -28,43 +28,43 @@ _URL = re.compile(
     r"(?:\?(?P<query>[^@#]*))?(?:#(?P<fragment>[^@]*))?"
 )
 
-#: Addresses of files, in whose names most characters need no escape, and schemes of addresses on the web.
+#: Addresses of files, in whose names most characters need no escape; schemes of web addresses.
 _OF_FILE = re.compile(r"(?P<start>sqlite(?:\+\w+)?:///?|file://)(?P<path>[^?]*)(?:\?(?P<query>.*))?", re.DOTALL)
 _WEB = ("http", "https")
 
-#: A percent sign that begins no escape.
+#: A percent sign that is not the beginning of an escape.
 _HALF = re.compile("%(?![0-9A-Fa-f]{2})")
 
-#: Names of databases on a server, and names of users that may be shown.
+#: Names of databases on a server; names of users that may be shown.
 _NAME, _USER = re.compile(r"[\w.~%+/ -]*"), re.compile(r"[\w.+%-]*")
 
-#: Parameters in place of an address, such as `host=db user=me`, and parameters with a password.
+#: Parameters instead of an address, such as `host=db user=me`; parameters with a password.
 _PARAMETERS = re.compile(
     r"(?:^|[\s;])(?:data source|database|dbname|host|hostaddr|port|server|service|uid|user|username)\s*=", re.IGNORECASE
 )
 _PASSWORD = re.compile(r"\b(?:ssl)?(?:password|passwd|pwd)\s*=", re.IGNORECASE)
 
-#: Names of parameters that messages may show.
+#: Parameters whose names messages may show.
 _PARAMETER_NAMES = {"connect_timeout", "host", "mode", "password", "port", "sslmode", "uri", "user"}
 
-#: Beginnings of paths that cannot be addresses with a mistyped scheme.
+#: Beginnings of paths that are certainly no addresses with a mistyped scheme.
 _PATH = re.compile(r"/(?!/)|\.{1,2}/|[A-Za-z]:[\\/]")
 
 
 class Address:
-    """The address of a database, a server or a file, with a text form that hides its secrets.
+    """The address of a database, a server or a file.
 
-    The text form shows neither a password nor parameters, which may be secret. For an address on the web, it also hides
-    the user, whose name may suffice to read a file.
+    The text form hides passwords, and parameters, which may be secret. For a web address, it also hides the user, whose
+    name may suffice to read a file.
     """
 
     __slots__ = ("_secrets", "_shown", "_text")
 
     def __init__(self, text: str, source: str) -> None:
-        """Parse an address, or the path of a file. Messages name `source`, the option or file that holds `text`.
+        """Parse an address, or the path of a file. `source` is the option or file that contains `text`, for messages.
 
-        Raise `UserError` if `text` is empty, no address, or ambiguous, for instance by an unescaped @ in a password.
-        The message does not quote `text`.
+        Raise `UserError` if `text` is empty, no address, or ambiguous, for instance because of an unescaped @ in a
+        password. The message does not quote `text`.
         """
         if not text:
             raise UserError("an empty text", file=source, expected="an address, or the path of a file")
@@ -81,27 +81,27 @@ class Address:
 
     @classmethod
     def of(cls, given: "Address | Path | str", source: str) -> "Address":
-        """Return an `Address` unchanged, and parse anything else. Raise the errors of the constructor."""
+        """Parse an address or path; return an `Address` unchanged. Raise the errors of the constructor."""
         return given if isinstance(given, cls) else cls(str(given), source)
 
     @property
     def is_url(self) -> bool:
-        """Whether this is an address with a scheme, not the path of a file."""
+        """Whether this is an address with a scheme, and not a path."""
         return "://" in self._text
 
     @property
     def has_secrets(self) -> bool:
-        """Whether the text form hides a part of the address, and so cannot be used as the address."""
+        """Whether the text form hides a part of the address."""
         return self._shown != self._text
 
     def reveal(self) -> str:
-        """Return the address with its secrets, only for the library that connects."""
+        """Return the address with its secrets, for the library that connects."""
         return self._text
 
     def scrub(self, text: str) -> str:
-        """Return a text, such as the message of a database's driver, with the secrets of this address hidden."""
+        """Return a text, such as an error message of a database's driver, without the secrets of this address."""
         for secret in self._secrets:
-            alone = ("", "") if len(secret) > 3 else (r"(?<!\w)", r"(?!\w)")  # 1 would be a part of many numbers
+            alone = ("", "") if len(secret) > 3 else (r"(?<!\w)", r"(?!\w)")  # 1 would be part of many numbers
             text = re.sub(re.escape(secret).join(alone), HIDDEN, text)
         return without_passwords(text)
 
@@ -120,7 +120,7 @@ class Address:
     def _parse(self, text: str, source: str) -> None:
         found = _URL.fullmatch(text)
         try:
-            urlsplit(text)  # Python's own library also checks hosts in brackets
+            urlsplit(text)  # checks hosts in brackets, too
         except ValueError:
             found = None
         if found is None or _PASSWORD.search(found["path"]) or _HALF.search(f"{found['user']}{found['colon']}"):
@@ -137,23 +137,23 @@ class Address:
         self._hide(start + (f"{who}@" if who else "") + end + f"?{HIDDEN}" * bool(query), query, password)
 
     def _hide(self, shown: str, query: str, *secrets: str) -> None:
-        """Set the text form and the secrets, the longest secret first, because a secret may contain another secret."""
+        """Set the text form and the secrets. The longest secret is first, because secrets may contain each other."""
         self._shown = shown
-        # Names of parameters are secrets, too: an unescaped & turns the second half of a password into a name.
+        # Names of parameters are secrets, too: with an unescaped & in a password, its second half looks like a name.
         raw = {*secrets, query, *re.split("[&=]", query)} - _PARAMETER_NAMES
         forms = {form for one in raw for form in (one, unquote(one), unquote_plus(one), quote(unquote(one), safe=""))}
         self._secrets = tuple(sorted(filter(None, forms), key=len, reverse=True))
 
 
 def _require_path(path: str, source: str) -> None:
-    """Raise `UserError` for a path that may hold a secret: parameters with a password, or a mistyped address."""
+    """Raise `UserError` for a path that may contain a secret: parameters with a password, or a mistyped address."""
     before, at, _ = path.rpartition("@")
     if _PARAMETERS.search(path) or _PASSWORD.search(path) or (at and ":" in before and not _PATH.match(path)):
         raise _ambiguous(source)
 
 
 def may_be_secret(name: str) -> bool:
-    """Return whether a value of this name may be a secret: `API_KEY`, `token` or `apikey`, for instance."""
+    """Return whether a value with this name may be secret, such as `API_KEY`, `token` or `apikey`."""
     words = [word.lower().removesuffix("s") for word in _WORD.findall(name)]
     return any(word in _SECRETS or word.endswith(_ENDS) for word in words)
 

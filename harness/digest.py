@@ -11,18 +11,18 @@ from typing import Any
 
 from harness.reading import open_regular
 
-#: CPython 3.11 counts the depth of syntax trees for all threads together, and fails if two threads parse at once.
+#: CPython 3.11 counts the depth of syntax trees over all threads, and fails if two threads parse at once.
 _PARSING = threading.Lock()
 
 #: Nodes of a syntax tree that may have a docstring.
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
-#: Fields of a syntax tree without any effect on the computation.
+#: Fields of a syntax tree that do not affect the computation.
 _IGNORED = {"ctx", "kind", "type_comment", "type_ignores"}
 
 
 def digest_of(files: Iterable[tuple[str, bytes]]) -> str:
-    """Return the SHA-256 (hex) over the paths and contents of files, in the given order."""
+    """Return the SHA-256 (hex) over paths and contents of files, in this order."""
     digest = hashlib.sha256()
     for path, content in files:
         digest.update(f"{len(path.encode())} {path} {len(content)} ".encode() + content)
@@ -37,17 +37,17 @@ def digest_of_file(file: Path) -> str:
 
 @cache
 def digest_of_code(*packages: Path) -> str:
-    """Return the SHA-256 (hex) over the Python files that are directly in the directories `packages`."""
+    """Return the SHA-256 (hex) over all Python files that are directly in one of the directories `packages`."""
     files = [file for package in packages for file in sorted(package.glob("*.py"))]
     return digest_of((f"{file.parent.name}/{file.name}", file.read_bytes()) for file in files)
 
 
 @cache
 def code_of(source: bytes) -> bytes:
-    """Return a digest of Python code without comments, docstrings and layout; return other content unchanged.
+    """Return a digest of Python code without comments, docstrings and layout. Return any other content unchanged.
 
-    The digest is the same in every version of Python: it leaves out empty fields of the syntax tree, and the fields
-    that a newer version adds are empty for older code.
+    The digest is the same in every version of Python: empty fields of the syntax tree are left out, and fields that a
+    newer version of Python adds are empty for older code.
     """
     try:
         with _PARSING:
@@ -59,7 +59,7 @@ def code_of(source: bytes) -> bytes:
 
 
 def _fields(value: Any) -> Any:
-    """Return a syntax tree as JSON, without empty fields."""
+    """Convert a syntax tree to JSON, without empty fields."""
     if isinstance(value, ast.AST):
         fields = {name: child for name, child in ast.iter_fields(value) if name not in _IGNORED}
         if isinstance(value, _DOCUMENTED) and ast.get_docstring(value, clean=False) is not None:

@@ -13,17 +13,17 @@ from harness.errors import UserError, writing
 
 @contextmanager
 def locked_directory(root: Path, lock_file: Path, command: str) -> Iterator[None]:
-    """Hold the lock of the directory `root` within the context; messages name `command`.
+    """Lock the directory `root` within the context; `command` is the command's name in messages.
 
-    Raise `UserError` if another process holds the lock, or if the file system has no locks. At the end, `lock_file` is
-    removed, and so is its directory if it is empty.
+    Raise `UserError` if another process has locked it, or if the file system has no locks. At the end, `lock_file` is
+    removed, and its directory as well if it is empty.
     """
     with writing(root, remedy="name another directory"):
         lock_file.parent.mkdir(parents=True, exist_ok=True)
         lock = lock_file.open("wb")  # some network file systems lock only files that are open for writing
     with lock:
         try:
-            # Another command may have removed the file since it was opened.
+            # Another command may have removed the file after it was opened.
             is_ours = (
                 lock_descriptor(lock.fileno(), blocking=False)
                 and lock_file.exists()
@@ -36,8 +36,8 @@ def locked_directory(root: Path, lock_file: Path, command: str) -> Iterator[None
         try:
             yield
         finally:
-            if sys.platform == "win32":  # where an open file cannot be removed
+            if sys.platform == "win32":  # which cannot remove an open file
                 lock.close()
-            with suppress(OSError):  # unless the directory has files of an unfinished command
+            with suppress(OSError):  # it is not empty if a command was interrupted
                 lock_file.unlink()
                 lock_file.parent.rmdir()

@@ -1,20 +1,21 @@
-"""Errors that the user can fix: `pgdl` prints a line without a traceback, and ends with exit code 2."""
+"""Errors that the user can fix. For them, `pgdl` prints a line without traceback, and exits with code 2."""
 
+import errno
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from harness.text import safe_line
 
-#: A function that receives one-line warnings, for instance about missing features or weaker guarantees.
+#: A function that is called with warnings, a line each, such as one about a missing feature.
 Warn = Callable[[str], None]
 
 
 class UserError(Exception):
-    """An error that the user can fix; any other exception is a bug and keeps its traceback.
+    """An error that the user can fix. Any other exception is a bug, and is shown with its traceback.
 
     The message is one line, ``FILE: WHAT: expected EXPECTED, found FOUND; REMEDY``, without the parts that do not
-    apply. The message is printable whatever text it quotes, and shows no password of an address.
+    apply. It has only printable characters and no password of an address, whatever text it quotes.
     """
 
     def __init__(
@@ -36,7 +37,7 @@ class UserError(Exception):
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The lines of the message, one for each error."""
+        """The lines of the message. `UserErrors` has several."""
         return tuple(map(str, self.args))
 
 
@@ -52,9 +53,14 @@ class UserErrors(UserError):
 
 @contextmanager
 def writing(path: Path | str, *, problem: str = "cannot be written", remedy: str | None = None) -> Iterator[None]:
-    """Within the context, replace an `OSError` by a `UserError` that names the file of the `OSError`, else `path`."""
+    """Replace an `OSError` in the context by a `UserError` about the file that it names, or else about `path`."""
     try:
         yield
     except OSError as error:
         file = error.filename2 or error.filename or path
-        raise UserError(f"{problem}: {error.strerror}", file=file, remedy=remedy) from error
+        raise UserError(f"{problem}: {error.strerror}", file=file, remedy=remedy_of(error, remedy)) from error
+
+
+def remedy_of(error: OSError, usual: str | None) -> str | None:
+    """Return the remedy for a file that cannot be written: `usual`, unless a limit on sizes of files is hit."""
+    return "raise the limit on the size of files (ulimit -f)" if error.errno == errno.EFBIG else usual

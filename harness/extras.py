@@ -1,4 +1,4 @@
-"""The optional dependencies of this package, called extras, and the commands that install them."""
+"""The optional dependencies of this package ("extras"), and the commands that install them."""
 
 import json
 import sys
@@ -15,7 +15,7 @@ from harness.errors import UserError
 
 _NAME = "pgdl-harness"
 
-#: Module that a plain installation lacks -> the extra that installs it.
+#: Optional module -> the extra that installs it.
 EXTRA_OF = {
     **dict.fromkeys(("keras", "landlockpy", "pyseccomp"), "tensorflow"),
     **dict.fromkeys(("PIL", "matplotlib", "requests", "sklearn"), "run"),
@@ -27,26 +27,31 @@ EXTRA_OF = {
     **dict.fromkeys(("skimage", "threadpoolctl", "xarray"), "testbed"),
 }
 
-#: Modules that the extra of every framework installs, and the end of a remedy for these modules.
+#: Modules that every framework's extra installs, and the remedy if they are missing.
 IN_EVERY_FRAMEWORK = {"keras", "landlockpy", "pyseccomp"}
 OF_ANY_FRAMEWORK = ", or with [cpu], [jax] or [torch] in place of [tensorflow]"
 
 
 def require(purpose: str, *modules: str) -> None:
-    """Raise `UserError` if one of these modules of `EXTRA_OF` is not installed. The message begins with `purpose`."""
+    """Raise `UserError` if one of these modules is not installed. Its message begins with `purpose`."""
     if missing := [module for module in modules if find_spec(module) is None]:
         raise UserError(f"{purpose}; not installed: {', '.join(missing)}", remedy=_install(missing))
 
 
 def lacking(error: Exception) -> str:
-    """Return a line that says how to install the module that an import did not find; empty if no extra installs it."""
+    """Return a line on how to install the module that `error` reports as missing; empty if no extra installs it."""
     module = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
-    return f"{module} is not installed; {_install([module])}" if module in EXTRA_OF else ""
+    if module not in EXTRA_OF:
+        return ""
+    problem = f"{module} is not installed"
+    if module in IN_EVERY_FRAMEWORK:
+        problem = f"no extra with a framework is installed ({module} is missing)"
+    return f"{problem}; {_install([module])}"
 
 
 @contextmanager
 def extras_named() -> Iterator[None]:
-    """Within the context, replace an error about a missing module by a `UserError` that says how to install it."""
+    """Replace an error in the context about a missing module by a `UserError` that says how to install it."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -61,7 +66,7 @@ def _install(modules: Sequence[str]) -> str:
 
 
 def install(extra: str) -> str:
-    """Return the command that installs an extra of this package, or several extras separated by commas."""
+    """Return the command that installs an extra, or several extras separated by commas."""
     url, editable = _origin()
     parts = urlsplit(url)
     path = url2pathname(parts.path) if parts.scheme == "file" else ""
@@ -75,12 +80,12 @@ def install(extra: str) -> str:
 
 
 def install_for_gpu(arguments: str) -> str:
-    """Return the command that installs a framework with CUDA from `arguments`, or from the extra `gpu` if empty."""
+    """Return the command that installs a framework with CUDA: `arguments` of pip, or if empty the extra `gpu`."""
     return f"{_installer()} {arguments}" if arguments else install("gpu")
 
 
 def _installer() -> str:
-    """Return the beginning of the command of uv, pipx or pip, depending on which installed this package."""
+    """Return the beginning of the command that installs packages: uv, pipx or pip, as used for this package."""
     home = Path(sys.prefix).as_posix()
     if "/uv/tools/" in home:
         return "uv tool install --force"
@@ -91,10 +96,10 @@ def _installer() -> str:
 
 
 def _origin() -> tuple[str, bool]:
-    """Return the address from which the package was installed, empty for an index, and whether it is editable."""
+    """Return the address from which this package was installed, empty for an index; and whether it is editable."""
     try:
         text = metadata.distribution(_NAME).read_text("direct_url.json")
-    except metadata.PackageNotFoundError:  # a checkout in `sys.path`
+    except metadata.PackageNotFoundError:  # run from a checkout, without installation
         return Path(__file__).parents[1].as_uri(), False
     found = json.loads(text) if text else {}
     url = found.get("url", "")

@@ -1,4 +1,4 @@
-"""The NVIDIA GPUs of this machine, read from the files of their driver."""
+"""The NVIDIA GPUs of this machine, as listed in files of their driver."""
 
 import re
 from dataclasses import dataclass
@@ -9,17 +9,17 @@ from pathlib import Path
 class Gpu:
     """An NVIDIA GPU as its driver describes it."""
 
-    minor: int  #: its device node is /dev/nvidia{minor}
-    uuid: str  #: its name in CUDA_VISIBLE_DEVICES, which does not depend on the other GPUs
+    minor: int  #: number in the name of its device node, /dev/nvidia{minor}
+    uuid: str  #: its name in CUDA_VISIBLE_DEVICES, independent of other GPUs
     model: str
-    bus: str  #: its address on the PCI bus, e.g. 0000:3b:00.0
+    bus: str  #: its address on the PCI bus, such as 0000:3b:00.0
 
 
 def find_gpus(root: Path = Path("/")) -> list[Gpu]:
-    """Return this machine's NVIDIA GPUs in the order of their minor numbers; empty without a driver.
+    """Return this machine's NVIDIA GPUs, sorted by minor number; empty without a driver.
 
-    A container may list GPUs that it cannot use, so a GPU without a device node is left out. `root` is the directory
-    with `proc` and `dev`, which tests replace.
+    A container may list GPUs that it cannot use. So GPUs without a device node are left out. `root` is the directory
+    with `proc` and `dev`.
     """
     gpus = []
     for information in (root / "proc/driver/nvidia/gpus").glob("*/information"):

@@ -1,14 +1,14 @@
-"""Hints for misspelt names: the most similar known name."""
+"""Hints for misspelt names: the known name that is most similar."""
 
 import difflib
 from collections.abc import Iterable
 
-#: Maximum length of a compared name in characters: the comparison takes memory of forty times its length.
+#: Maximum length of a name in characters; comparing longer names takes too much memory.
 LONGEST = 255
 
 
 def did_you_mean(name: str, known: Iterable[str], *, similarity: float = 0.6) -> str | None:
-    """Return a hint with the known name most similar to `name`, ignoring case; None below `similarity` (0 to 1)."""
+    """Return a hint with the known name most similar to `name`, ignoring case; None below `similarity`, 0 to 1."""
     if len(name) > LONGEST:
         return None
     written = {one.lower(): one for one in known}

@@ -1,4 +1,4 @@
-"""Logarithmic axes of Matplotlib. Ticks are 1, 2 and 5 times powers of ten, as many as there is room for."""
+"""Logarithmic axes for Matplotlib, with as many ticks as there is room for: 1, 2 and 5 times powers of ten."""
 
 import math
 from collections.abc import Iterator
@@ -6,18 +6,18 @@ from itertools import count, pairwise, takewhile
 
 from harness.plots import XAxis, YAxis, mpl, ticker
 
-#: Mean width of a character, distance of labels side by side, and distance of labels above each other, in font sizes.
+#: In font sizes: mean width of a character, distance between labels side by side, and between labels above each other.
 CHARACTER, BESIDE, ABOVE = 0.62, 1.0, 1.6
 
-#: Writes labels as plain numbers: 0.05, 20, 1e-12.
+#: Writes plain numbers: 0.05, 20, 1e-12.
 PLAIN = ticker.FuncFormatter(lambda value, _: f"{value:g}")
 
 
 def log_ticks(low: float, high: float, room: float) -> list[float]:
-    """Return rising ticks from `low` to `high`, at least `room` decades apart.
+    """Return ascending ticks from `low` to `high`, at least `room` decades apart.
 
-    Powers of ten have priority over 2 and 5 times powers of ten. If powers of ten are less than `room` apart, ticks are
-    2, 5, 10, ... decades apart. A range with fewer than two such ticks has ticks in equal steps instead.
+    Powers of ten come before 2 and 5 times powers of ten. If powers of ten are less than `room` apart, ticks are 2, 5,
+    10, ... decades apart. If fewer than two such ticks are in the range, ticks have equal steps instead.
     """
     exponents = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     every = next(step for step in _steps(1) if step >= room)
@@ -32,7 +32,7 @@ def log_ticks(low: float, high: float, room: float) -> list[float]:
 
 
 def _equal_steps(low: float, high: float, room: float) -> list[float]:
-    """Return multiples of the smallest step that leaves `room` decades between them; empty if they are too few."""
+    """Return multiples of the smallest step that leaves `room` decades between them; empty if there are too few."""
     if high <= low:
         return []
     smallest = 10.0 ** (math.floor(math.log10(high - low)) - 1)
@@ -44,7 +44,6 @@ def _equal_steps(low: float, high: float, room: float) -> list[float]:
 
 
 def _steps(smallest: float) -> Iterator[float]:
-    """Yield 1, 2, 5, 10, 20, 50, ... times `smallest`, without end."""
     yield from (digit * 10**exponent * smallest for exponent in count() for digit in (1, 2, 5))
 
 
@@ -60,7 +59,7 @@ def use_log_scale(axis: XAxis | YAxis, formatter: ticker.Formatter = PLAIN) -> N
 
 
 class _LogTicks(ticker.LogLocator):
-    """Places the ticks of an axis by `log_ticks`, as many as fit its present length."""
+    """Computes the ticks of an axis by `log_ticks`, as many as fit its present length."""
 
     def __init__(self, formatter: ticker.Formatter) -> None:
         super().__init__()
@@ -71,7 +70,7 @@ class _LogTicks(ticker.LogLocator):
         return log_ticks(low, high, self._room(low, high))
 
     def _room(self, low: float, high: float) -> float:
-        """Return the number of decades that a label takes up along this axis."""
+        """Return how many decades of this axis a label covers."""
         assert isinstance(self.axis, XAxis | YAxis)
         axes, font_size = self.axis.axes, mpl.rcParams["font.size"]
         points = 72 / axes.figure.dpi

@@ -1,6 +1,6 @@
-"""The memory that the harness may use: the machine's, or less inside a control group of Linux.
+"""The memory that the harness may use: that of the machine, or less if a control group of Linux limits it.
 
-Control groups bound the memory of containers, of services, and of jobs on clusters.
+Control groups limit the memory of containers, of services, and of jobs on clusters.
 """
 
 import functools
@@ -19,19 +19,19 @@ class Memory:
     """An amount of memory in bytes."""
 
     total: int
-    available: int  #: memory that can be used without swapping
-    whose: str = "the machine's"  #: owner of the memory, in the genitive
+    available: int  #: bytes that can be used without swapping
+    whose: str = "the machine's"  #: to whom the memory belongs: "the machine's", or the container's
 
 
 @dataclass(frozen=True)
 class _Version:
-    """A version of control groups, with the names of its files."""
+    """A version of control groups, with its file names."""
 
     filesystem: str
     controller: str  #: name of the memory controller in /proc/PID/cgroup and in mount options
-    limit: str  #: file with the limit of memory
-    usage: str  #: file with the used memory
-    droppable: re.Pattern[str]  #: lines of memory.stat with sizes of file pages, which the kernel can drop
+    limit: str  #: file with the memory limit
+    usage: str  #: file with the memory in use
+    droppable: re.Pattern[str]  #: lines of memory.stat with the size of cached files, which the kernel can drop
     kills: str  #: file with a line `oom_kill N` for N killed processes
 
 
@@ -56,7 +56,7 @@ class _Group:
         return int(text) if text.isdecimal() else None
 
     def available(self, limit: int) -> int:
-        """Return the bytes that the group's processes can still use."""
+        """Return the bytes that processes in the group can still use."""
         used = int((self.path / self.version.usage).read_text())
         files = self.version.droppable.findall((self.path / "memory.stat").read_text())
         return limit - used + sum(map(int, files))
@@ -67,7 +67,7 @@ class _Group:
 
 
 def usable_memory() -> Memory:
-    """Return the memory of the machine, or less if a control group limits the memory of this process."""
+    """Return the memory of the machine, or of the control group that limits this process, if that is less."""
     machine = psutil.virtual_memory()
     memory = Memory(machine.total, machine.available)
     for group in _groups():
@@ -81,7 +81,7 @@ def usable_memory() -> Memory:
 
 
 def memory_kills() -> int:
-    """Return how many processes in this process' control groups the kernel has killed for lack of memory."""
+    """Return how many processes in this process' control groups were killed by the kernel for lack of memory."""
     total = 0
     for group in _groups():
         with suppress(OSError):
@@ -89,9 +89,9 @@ def memory_kills() -> int:
     return total
 
 
-@functools.cache  # these groups limit the process even if it moves to a group inside of them
+@functools.cache  # they still limit the process if it moves to a group inside them
 def _groups(proc: Path = Path("/proc/self")) -> tuple[_Group, ...]:
-    """Return the visible control groups around a process that can limit memory, the innermost group first."""
+    """Return the control groups that can limit the memory of a process, the innermost first."""
     if sys.platform != "linux":
         return ()
     with suppress(OSError):

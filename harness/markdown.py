@@ -1,14 +1,14 @@
-"""Escapes text of unknown origin so that Markdown interprets nothing in it.
+"""Escapes text of unknown origin, so that Markdown interprets nothing in it.
 
-Like all that `harness.ci.comment` imports, this module works without installed packages.
+Like everything that `harness.ci.comment` imports, this module needs no installed packages.
 """
 
 import re
 
 from harness.text import safe_line
 
-#: Markup characters, also of entities and formulas; underscores, except inside a word; and characters that turn an
-#: address into a link, or a line into a list or a heading.
+#: Characters of markup, entities and formulas; underscores, except inside a word; and characters that turn an address
+#: into a link, or a line into a list or heading.
 _MARKUP = re.compile(
     r"[\\`*{}\[\]<>#|~&$@]|(?<![A-Za-z0-9])_+|_+(?![A-Za-z0-9])|:(?=//)|(?<=www)\."
     r"|^[-+=](?=[\s=-])|(?:(?<=^\d)|(?<=^\d\d))[.)](?=\s)"
@@ -16,10 +16,10 @@ _MARKUP = re.compile(
 
 
 def code(text: str, width: int | None = None) -> str:
-    """Return a text as code on one line: GitHub sees no markup, link, formula, HTML, mention or issue in it.
+    """Return a text as code on one line, in which GitHub finds no markup, link, formula, HTML, mention or issue.
 
-    The text is cut to `width` characters, between words if possible. Characters that could end the code, or a cell of a
-    table, are replaced.
+    The text is cut to `width` characters, between words if possible. Characters that could end the code, or the cell of
+    a table, are replaced.
     """
     line = " ".join(safe_line(text).split()).replace("`", "'").replace("|", "¦")
     if width and len(line) > width:
@@ -29,11 +29,11 @@ def code(text: str, width: int | None = None) -> str:
 
 
 def block(text: str) -> str:
-    """Return a text of several lines as a block of code that no line of the text can end."""
+    """Return several lines as a block of code, which no line can end."""
     lines = [safe_line(line).replace("`", "'") for line in text.splitlines()]
     return "\n".join(["```text", *lines, "```"])
 
 
 def plain(text: str) -> str:
-    """Return a text on one line with all markup escaped. GitHub still finds mentions, so comments use `code`."""
+    """Return a text on one line with all markup escaped. GitHub still finds mentions; `code` prevents them."""
     return _MARKUP.sub(lambda found: "".join(f"\\{character}" for character in found[0]), safe_line(text))

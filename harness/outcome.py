@@ -20,29 +20,35 @@ class Outcome(StrEnum):
     INFRA_ERROR = "INFRA_ERROR"  #: a fault of the harness or the machine, which says nothing about the submission
 
 
-#: Maximum number of characters of `CallResult.output_tail`.
+#: Maximum length of `CallResult.output_tail` in characters.
 LONGEST_OUTPUT_TAIL = 16_000
+
+#: Upper bound of a recorded time: 30 years, in seconds, so that sums of times are finite.
+LONGEST_TIME_S = 1e9
+
+#: The message of every recorded call on a task that was hidden, whatever its outcome.
+WITHHELD = "withheld"
 
 
 @dataclass(frozen=True)
 class CallResult:
-    """The result of a call. Times are in seconds, measured by the harness from outside the sandbox."""
+    """The result of a call. Times are in seconds, as the harness measures them outside the sandbox."""
 
     outcome: Outcome
     value: float | None = None
     message: str = ""  #: one line: the reason, with the limit and the usage
     startup_wall_s: float = 0.0
     load_wall_s: float = 0.0
-    load_cpu_s: float = 0.0  #: processor time since the start of the process
+    load_cpu_s: float = 0.0  #: processor time from the start of the process to the end of loading
     call_wall_s: float = 0.0
     call_cpu_s: float = 0.0
     peak_memory_bytes: int = 0
     output_tail: str = ""
-    environment: dict[str, str] = field(default_factory=dict)  #: library versions reported by the worker
-    interrupted: bool = False  #: an `INFRA_ERROR` by a passing cause, such as a pause of the harness
-    survived_kill: bool = False  #: processes of the sandbox are still alive; the machine cannot be trusted
-    place: str = ""  #: line of the submission that a timeout interrupted, e.g. complexity.py:4; empty if unknown
+    environment: dict[str, str] = field(default_factory=dict)  #: library versions, as the worker reports them
+    interrupted: bool = False  #: whether an `INFRA_ERROR` has a passing cause, such as a pause of the harness
+    survived_kill: bool = False  #: whether processes of the sandbox are still alive; then the machine cannot be trusted
+    place: str = ""  #: line at which a timeout stopped the submission, such as complexity.py:4; empty if not known
 
 
 class StoppedError(Exception):
-    """The run is being stopped, so the call has no result."""
+    """The call has no result because the run is being stopped."""

@@ -1,7 +1,6 @@
-"""Parses untrusted JSON and TOML with bounds on depth, number of values, and digits.
+"""Parses untrusted JSON and TOML. Depth, number of values, and number of digits are limited.
 
-`harness.reading` bounds the number of bytes, and `harness.plain_yaml` parses YAML. This module imports the standard
-library only.
+`harness.reading` limits the number of bytes. This module imports only the standard library.
 """
 
 import json
@@ -9,13 +8,13 @@ import re
 import tomllib
 from typing import Any, TypeVar
 
-#: The byte order mark that editors on Windows write before text.
+#: The byte order mark, which editors on Windows write at the beginning of a text.
 BOM = "\ufeff"
 
-#: Maximum nesting, and maximum number of values, each of which takes about 100 bytes of memory.
+#: Maximum depth; maximum number of values, each of which takes about 100 bytes of memory.
 MAX_DEPTH, MAX_VALUES = 200, 3_000_000
 
-#: Maximum number of parts of a key in TOML. The time of Python's parser grows with the square of their number.
+#: Maximum number of parts of a key in TOML. Python's parser takes time that grows with the square of this number.
 MAX_PARTS = 100
 
 _PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""
@@ -25,7 +24,7 @@ Content = TypeVar("Content")
 
 
 def parse_json(text: str | bytes, **hooks: Any) -> Any:
-    """Return the content of JSON. Raise `ValueError` for invalid JSON, and for content beyond the bounds.
+    """Return the content of a JSON text. Raise `ValueError` if it is invalid or exceeds a limit.
 
     `hooks` are hooks of `json.loads`. An integer of more than 4,300 digits is an error unless a hook parses it.
     """
@@ -44,7 +43,7 @@ def parse_json(text: str | bytes, **hooks: Any) -> Any:
 
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """Return the content of TOML. Raise `ValueError` for invalid TOML, and for content beyond the bounds."""
+    """Return the content of a TOML text. Raise `ValueError` if it is invalid or exceeds a limit."""
     text = text.removeprefix(BOM)
     if _LONG_KEY.search(text):
         raise ValueError(f"a key of more than {MAX_PARTS} parts")
@@ -56,7 +55,7 @@ def parse_toml(text: str) -> dict[str, Any]:
 
 
 def require_shallow(content: Content) -> Content:
-    """Return the content. Raise `ValueError` if lists and dictionaries in it are nested deeper than `MAX_DEPTH`."""
+    """Return the content. Raise `ValueError` if lists and dictionaries in it are deeper than `MAX_DEPTH`."""
     level: list[Any] = [content]
     for _ in range(MAX_DEPTH):
         level = [inner for outer in level for inner in _members(outer)]

@@ -1,33 +1,34 @@
-"""Parses untrusted YAML of plain values, lists and mappings, with bounds on depth, number of values, and digits.
+"""Parses untrusted YAML: only plain values, lists and mappings, with limits on depth, number of values, and digits.
 
-Anchors, aliases and merges are refused, because a short text with them can have a huge content. Tags and repeated keys
-are refused, because programs interpret them differently. The caller bounds the number of bytes.
+Anchors, aliases and merges are refused, because with them a short text can have a huge content. Tags and repeated keys
+are refused, because programs interpret them differently. The caller limits the number of bytes.
 """
 
+import io
 from typing import Any
 
 import yaml
 
-#: Maximum nesting, maximum number of values, and maximum length of a number or date in characters.
+#: Maximum depth; maximum number of values; maximum length of a number or date in characters.
 MAX_DEPTH, MAX_VALUES, MAX_NUMBER = 50, 20_000, 100
 
 _TEXT, _MERGE = "tag:yaml.org,2002:str", "tag:yaml.org,2002:merge"
 
 
 def parse_yaml(content: bytes) -> Any:
-    """Return the content of YAML in UTF-8. Raise `ValueError` if it is invalid, refused, or beyond the bounds."""
+    """Return the content of YAML in UTF-8. Raise `ValueError` if it is invalid, refused, or exceeds a limit."""
     try:
-        return yaml.load(content.decode(), Loader=_Loader)
+        return yaml.load(io.StringIO(content.decode()), Loader=_Loader)  # of a stream, PyYAML's errors quote no lines
     except (yaml.YAMLError, RecursionError) as error:
-        raise ValueError(" ".join(str(error).split())) from error
+        raise ValueError(" ".join(str(error).replace('"<file>", ', "").split())) from error
     except (OverflowError, TypeError, AttributeError, LookupError) as error:  # from an impossible date or number
         raise ValueError(f"a value that cannot be read: {error}") from error
 
 
 class _Loader(yaml.SafeLoader):
-    """A loader that refuses all but plain values, lists and mappings before it builds objects."""
+    """A loader that refuses everything but plain values, lists and mappings, before any object is built."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: io.StringIO) -> None:
         super().__init__(text)
         self._depth = self._values = 0
 

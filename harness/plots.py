@@ -1,4 +1,4 @@
-"""The style of all plots of Matplotlib, and their SVG, whose colours follow the reader's light or dark mode."""
+"""The style of all plots of Matplotlib, and SVG whose colours follow the reader's light or dark mode."""
 
 import io
 import os
@@ -12,7 +12,7 @@ from harness.children import ROOT
 from harness.errors import writing
 from harness.text import printable_lines
 
-# The only import of Matplotlib, which would read `matplotlibrc` of the current directory, possibly an untrusted file.
+# Nothing else imports Matplotlib, which reads `matplotlibrc` in the current directory, perhaps an untrusted file.
 if "matplotlib" in sys.modules:
     import matplotlib as mpl
 else:
@@ -31,16 +31,16 @@ __all__ = [
     "new_figure", "styled", "svg_element", "svg_file", "ticker", "write_figure", "write_pictures",
 ]  # fmt: skip
 
-#: Colours in light mode: text and axes, background, dots, secondary elements, and the level of chance.
+#: Colours in light mode: text and axes, background, dots, minor elements, and the level of chance.
 INK, PAPER, COLOUR, FAINT, CHANCE = "#222222", "#fffffe", "#0b6e6e", "#8a8f98", "#a84a00"
 
 _DARK = {INK: "#e4e6ea", PAPER: "#15181d", COLOUR: "#55c4bd", FAINT: "#7d838d", CHANCE: "#f0a050"}
 
-#: The parameters of Matplotlib that differ from its defaults.
+#: Settings of Matplotlib that differ from its defaults.
 STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",  # text stays text, in the reader's font
-    "text.parse_math": False,  # names and values may contain dollar signs
-    "svg.hashsalt": "pgdl",  # the same figure has the same element IDs
+    "text.parse_math": False,  # names may contain dollar signs
+    "svg.hashsalt": "pgdl",  # equal figures have equal element IDs
     "font.family": "sans-serif",
     "text.color": INK,
     "axes.edgecolor": INK,
@@ -56,7 +56,7 @@ STYLE: dict[Any, Any] = {
 
 
 def dark_rules() -> str:
-    """Return CSS rules that replace the colours of plots in dark mode."""
+    """Return CSS rules that change the colours of plots in dark mode."""
     rules = (
         f'[style*="{attribute}: {light}"] {{ {attribute}: {dark} !important }}'
         for light, dark in _DARK.items()
@@ -66,22 +66,22 @@ def dark_rules() -> str:
 
 
 def svg_element(figure: Figure) -> str:
-    """Return a figure as an `<svg>` element, for a page whose styles include `dark_rules`."""
+    """Return a figure as an `<svg>` element for a page that includes `dark_rules`."""
     stream = io.StringIO()
     figure.savefig(stream, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
     text = stream.getvalue()
-    return printable_lines(text[text.index("<svg") :])  # labels may have control characters, XML must not
+    return printable_lines(text[text.index("<svg") :])  # XML must not contain control characters
 
 
 def svg_file(figure: Figure) -> str:
-    """Return the content of an SVG file with a figure and its `dark_rules`."""
+    """Return the content of an SVG file with a figure and the rules for dark mode."""
     element = svg_element(figure)
     head_ends = element.index(">") + 1
     return f"{element[:head_ends]}\n <style>{dark_rules()}</style>{element[head_ends:]}"
 
 
 def write_figure(figure: Figure, path: Path) -> Path:
-    """Write a figure in the format of the path's suffix, and return the path. Raise `UserError` on failure."""
+    """Write a figure in the format of the path's suffix, and return the path. Raise `UserError` if that fails."""
     with writing(path):
         if path.suffix == ".svg":
             path.write_bytes(svg_file(figure).encode())
@@ -91,13 +91,13 @@ def write_figure(figure: Figure, path: Path) -> Path:
 
 
 def write_pictures(figure: Figure, stem: Path) -> list[Path]:
-    """Write a figure to `stem` with suffix `.svg` and `.png`, and return the paths. Raise `UserError` on failure."""
+    """Write a figure to `stem` with suffix `.svg` and `.png`. Return both paths. Raise `UserError` if that fails."""
     return [write_figure(figure, stem.with_name(stem.name + suffix)) for suffix in (".svg", ".png")]
 
 
 @contextmanager
 def styled(font_size: float) -> Iterator[None]:
-    """Set the style of plots within the context, whatever the user's settings of Matplotlib."""
+    """Set the style of plots within the context, whatever Matplotlib's settings are."""
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(STYLE | {"font.size": font_size})
@@ -106,6 +106,6 @@ def styled(font_size: float) -> Iterator[None]:
 
 @contextmanager
 def new_figure(width: float, height: float) -> Iterator[Figure]:
-    """Yield an empty figure of `width` x `height` inches, with the style of plots within the context."""
+    """Yield an empty figure of `width` x `height` inches. Within the context, the style of plots is set."""
     with styled(8):
         yield Figure(figsize=(width, height), layout="constrained")

@@ -1,6 +1,6 @@
-"""Prints text, so that untrusted content can neither control the terminal nor imitate messages of the program.
+"""Prints text. Untrusted content can neither control the terminal nor look like messages of the program.
 
-Only this module and harness/tables.py, for tables and progress, print (`tests/test_printing.py`).
+Only this module, and harness/tables.py for tables and progress, print (`tests/test_printing.py`).
 """
 
 import io
@@ -19,7 +19,7 @@ from harness.text import safe_line, wrapped
 
 
 def say(*lines: object, err: bool = False, **options: Any) -> None:
-    """Print lines, by default an empty line, on standard output, or on standard error if `err`.
+    """Print lines to standard output, or to standard error if `err`; without lines, print an empty line.
 
     On a terminal, long lines are broken between words. `options` are those of `click.secho`.
     """
@@ -31,22 +31,21 @@ def say(*lines: object, err: bool = False, **options: Any) -> None:
 
 
 def _terminal_width(stream: TextIO) -> int:
-    """Return the width in characters of the terminal to which a stream writes; 0 if it writes to no terminal."""
     try:
         return os.get_terminal_size(stream.fileno()).columns
-    except (OSError, ValueError):  # no terminal, or a stream without a file descriptor
+    except (OSError, ValueError):  # no terminal, or no file descriptor
         return 0
 
 
 def put(content: str | bytes) -> None:
-    """Write content for other programs to standard output. On a terminal, replace unprintable characters in it."""
+    """Write content for other programs to standard output. On a terminal, unprintable characters are replaced."""
     with output() as stream:
         stream.write(content.encode() if isinstance(content, str) else content)
 
 
 @contextmanager
 def output() -> Iterator[BinaryIO]:
-    """Yield a stream to standard output like `put`. On a terminal, the content appears when the context is left."""
+    """Yield a stream that writes like `put`; on a terminal, it writes at the end of the context."""
     if not sys.stdout.isatty():
         sys.stdout.flush()
         yield sys.stdout.buffer
@@ -58,19 +57,19 @@ def output() -> Iterator[BinaryIO]:
 
 
 def ask(question: str) -> bool:
-    """Return the user's answer to a yes-or-no question; False without a terminal."""
+    """Ask the user a question, and return whether the answer is yes; without a terminal, it is no."""
     return sys.stdin.isatty() and sys.stderr.isatty() and click.confirm(safe_line(question), err=True)
 
 
 def say_usage(error: click.ClickException) -> None:
-    """Print click's message about wrong arguments."""
+    """Print click's error message about wrong arguments."""
     said = io.StringIO()
     error.show(said)
     say(*said.getvalue().splitlines(), err=True)
 
 
 def take_over() -> None:
-    """Make Python print warnings of libraries, and errors that end a thread, by `say` from now on."""
+    """From now on, print warnings of libraries, and errors that end a thread, by `say`."""
 
     def show(
         message: Warning | str, category: type[Warning], filename: str, lineno: int, file: TextIO | None = None,

@@ -1,4 +1,4 @@
-"""The identity of a process. Its ID alone does not suffice, because the system may give the ID to a later process."""
+"""The identity of a process. Its ID alone is not enough, because the system may give it to a later process."""
 
 import functools
 import hashlib
@@ -12,8 +12,8 @@ import psutil
 
 @functools.cache
 def process_scope() -> str:
-    """Return 12 hexadecimal digits for machine, boot and PID namespace, within which process IDs are unique."""
-    if sys.platform != "linux":  # without namespaces; start times of processes distinguish boots
+    """Return 12 hexadecimal digits for machine, boot and PID namespace. Within these, process IDs are unique."""
+    if sys.platform != "linux":  # no namespaces, and start times differ between boots
         return hashlib.sha256(platform.node().encode()).hexdigest()[:12]
     boot = Path("/proc/sys/kernel/random/boot_id").read_text()
     namespace = Path("/proc/self/ns/pid").readlink()
@@ -21,7 +21,7 @@ def process_scope() -> str:
 
 
 def start_time(pid: int) -> str:
-    """Return the start time of the process `pid` as text for comparisons; empty if the process has ended."""
+    """Return the start time of a process, as text for comparison; empty if the process has ended."""
     if sys.platform != "linux":
         try:
             process = psutil.Process(pid)
@@ -36,5 +36,5 @@ def start_time(pid: int) -> str:
 
 
 def own_identity() -> tuple[str, int, str]:
-    """Return scope, process ID and start time, which together identify this process for ever."""
+    """Return scope, ID and start time of this process. No other process ever has the same three."""
     return process_scope(), os.getpid(), start_time(os.getpid())

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 
 from harness.errors import UserError
 
-#: Type of a file in `stat` -> its name in messages, for all types but regular files.
+#: File type, as in `stat` -> its name for messages; regular files are missing.
 _KINDS = {
     stat.S_IFLNK: "a symbolic link",
     stat.S_IFDIR: "a directory",
@@ -18,17 +18,16 @@ _KINDS = {
     stat.S_IFBLK: "a device",
 }
 
-#: Flags of `os.open`: opening a pipe must not wait for a writer. Windows does not have all of them.
+#: Flags of `os.open`: opening a pipe does not wait for a writer. Some of the flags do not exist on Windows.
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 
 
 def open_regular(path: Path, *, links: bool) -> io.BufferedReader:
-    """Open a regular file for reading bytes; `links` says whether the path itself may be a symbolic link.
+    """Open a regular file to read bytes; `links` says whether the path itself may be a symbolic link.
 
-    The type of the file is checked twice: before, since opening a device may have an effect, and afterwards, since
-    another file may have taken its place. Raise `UserError` if the file is missing, is no regular file, or cannot be
-    opened.
+    The type of the file is checked twice: before, because opening a device may have an effect, and afterwards, because
+    another file may have taken its place. Raise `UserError` if the file is missing, not regular, or cannot be opened.
     """
     try:
         require_regular(path, path.stat(follow_symlinks=links))
@@ -48,7 +47,7 @@ def open_regular(path: Path, *, links: bool) -> io.BufferedReader:
 
 
 def open_below(root: Path, name: str) -> io.BufferedReader:
-    """Open the file `name` in an untrusted directory as `open_regular` does; no part of `name` may be a link."""
+    """Open the file `name` in an untrusted directory as `open_regular` does. No part of `name` may be a link."""
     for folder in reversed(PurePosixPath(name).parents):
         if folder.name:
             refuse_link(root / folder)
@@ -56,13 +55,13 @@ def open_below(root: Path, name: str) -> io.BufferedReader:
 
 
 def read_regular(path: Path, most: int, *, links: bool, why: str = "") -> bytes:
-    """Return the content of a regular file. Raise `UserError`, which includes `why`, beyond `most` bytes."""
+    """Return the content of a regular file. Raise `UserError`, with the text `why`, for more than `most` bytes."""
     with open_regular(path, links=links) as stream:
         return _read_bounded(stream, path, most, why)
 
 
 def read_text(path: Path, most: int, *, links: bool = True) -> str:
-    """Return the text of a UTF-8 file of at most `most` bytes. Raise `UserError` for others, without quoting bytes."""
+    """Return the text of a UTF-8 file of at most `most` bytes. Messages of its `UserError` do not quote the file."""
     try:
         return read_regular(path, most, links=links).decode()
     except UnicodeDecodeError as error:
@@ -71,7 +70,7 @@ def read_text(path: Path, most: int, *, links: bool = True) -> str:
 
 
 def read_below(root: Path, name: str, most: int) -> bytes:
-    """Return the content of the file `name` of at most `most` bytes in a directory, opened by `open_below`."""
+    """Return the content of the file `name` in a directory, opened by `open_below`, of at most `most` bytes."""
     with open_below(root, name) as stream:
         return _read_bounded(stream, root / name, most)
 
@@ -91,18 +90,18 @@ def _read_bounded(stream: io.BufferedReader, path: Path, most: int, why: str = "
 
 
 def refuse_link(path: Path) -> None:
-    """Raise `UserError` if the path itself is a symbolic link; links among its directories are allowed."""
+    """Raise `UserError` if the path itself is a symbolic link. Its parents may be links."""
     if path.is_symlink():
         raise _other_kind(path, stat.S_IFLNK)
 
 
 def own_path(path: Path) -> Path:
-    """Return the absolute path of a file: links among its directories are resolved, a link at its end is not."""
+    """Return the absolute path of a file, with links resolved in its parents, but not at its end."""
     return path.resolve() if path.name in ("", "..") else path.parent.resolve() / path.name
 
 
 def require_regular(path: Path, state: os.stat_result) -> None:
-    """Raise `UserError` unless `state`, the result of `stat` for `path`, describes a regular file."""
+    """Raise `UserError` unless `state`, which is what `stat` returns for `path`, describes a regular file."""
     if not stat.S_ISREG(state.st_mode):
         raise _other_kind(path, stat.S_IFMT(state.st_mode))
 

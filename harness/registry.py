@@ -1,4 +1,4 @@
-"""Registries: packages whose modules are the entries, such as the kinds of sandbox. No list names the entries."""
+"""Registries: packages in which each module is an entry, such as a kind of sandbox. There is no list of entries."""
 
 import importlib
 import pkgutil
@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of an entry's constructor. The command line shows the parameter as `--ENTRY-NAME`."""
+    """A parameter of an entry's constructor; on the command line, it is the option `--ENTRY-NAME`."""
 
     name: str
     metavar: str
@@ -18,12 +18,12 @@ class Parameter:
 
 
 def sibling_names(path: Iterable[str]) -> list[str]:
-    """Return the names of a package's modules in alphabetical order, without imports. `path` is its `__path__`."""
+    """Return the names of a package's modules, sorted; nothing is imported. `path` is the package's `__path__`."""
     return sorted(module.name for module in pkgutil.iter_modules(path))
 
 
 def find_siblings(package: str, base: Any) -> dict[str, Any]:
-    """Import all modules of a package. Return `name` -> class for the subclasses of `base` in these modules."""
+    """Import all modules of a package, and return `name` -> class for all subclasses of `base` in them."""
     module = importlib.import_module(package)
     for name in sibling_names(module.__path__):
         importlib.import_module(f"{package}.{name}")

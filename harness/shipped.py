@@ -1,6 +1,6 @@
-"""Directories that the package ships: task_data, submissions, .github/workflows and docs.
+"""Directories that are part of the package: task_data, submissions, .github/workflows and docs.
 
-A checkout has the whole directories. A wheel has the files that pyproject.toml names.
+A checkout has them in full. A wheel has those of their files that pyproject.toml names.
 """
 
 import shutil
@@ -12,7 +12,7 @@ _PACKAGE = Path(__file__).parent
 
 
 def shipped_directory(name: str) -> Path:
-    """Return the path of a shipped directory, by its name in the repository. Raise `UserError` if it is missing."""
+    """Return the path of a directory by its name in the repository. Raise `UserError` if it is missing."""
     in_wheel, in_checkout = _PACKAGE / "shipped" / name, _PACKAGE.parent / name
     for directory in (in_wheel, in_checkout):
         if directory.is_dir():
@@ -21,7 +21,7 @@ def shipped_directory(name: str) -> Path:
 
 
 def copy_files(source: Path, target: Path) -> None:
-    """Copy all files below `source` to `target`, without compiled Python. Raise `OSError` if a copy fails."""
+    """Copy all files below `source` to `target`, except compiled Python. Raise `OSError` if that fails."""
     for file in sorted(source.rglob("*")):
         name = file.relative_to(source)
         if file.is_file() and "__pycache__" not in name.parts:

@@ -1,6 +1,6 @@
-"""Safe access to untrusted SQLite files: only tables and indices without code, and statements with bounded work.
+"""Safe access to untrusted SQLite files: only tables and indices without code, and statements with limited work.
 
-The functions take connections of Python's own driver, so that shell completion need not import SQLAlchemy.
+The functions take connections of Python's own driver: shell completion is faster without SQLAlchemy.
 """
 
 import os
@@ -15,23 +15,23 @@ from harness.errors import UserError
 from harness.reading import require_regular
 from harness.text import printable
 
-#: Remedy for a file that is not as the harness writes it.
+#: Remedy if a file is not as the harness writes it.
 REMEDY = "name another file of results"
 
-#: Maximum number of bytes of a value in a file that is opened read-only.
+#: Maximum size in bytes of a value in a file that is only read.
 LONGEST = 128 * 1024
 
-#: Numbers of SQLite's instructions: between two checks of a statement, and at most in a statement, which is a constant
-#: plus a number per byte of the file. Reading all records takes 320 instructions per record, or 0.25 per byte.
+#: Numbers of SQLite's instructions: between two checks of a statement; and the maximum in a statement, which is a
+#: constant plus a number per byte of the file. Reading all records takes 320 instructions per record, or 0.25 per byte.
 LOOK, MOST, MOST_PER_BYTE = 10_000, 2_000_000, 5
 
 #: Maximum processor time of a statement, in seconds.
 DEADLINE_S = 300.0
 
-#: The last bytes of a journal that names another file; SQLite deletes that file when it applies the journal.
+#: Last bytes of a journal that names another file, which SQLite would delete.
 _NAMES_ANOTHER = bytes.fromhex("d9d505f920a163d7")
 
-# Repetitions are possessive, and no text matches in two ways, so that no text takes long to match.
+# No text matches in two ways, and repetitions are possessive, so that matching is always fast.
 _NAME = r'(?:\w++|"[\w ]++"|`[\w ]++`|\[[\w ]++\])'
 _ORDER = r"(?: (?:ASC|DESC)\b)?+"
 _NAMES = rf"\( ?+{_NAME}{_ORDER}(?: ?+, ?+{_NAME}{_ORDER})*+ ?+\)"
@@ -42,7 +42,7 @@ _CLAUSE = rf" (?:(?:NOT )?+NULL\b|UNIQUE\b|PRIMARY KEY\b{_ORDER}(?: AUTOINCREMEN
 _COLUMN = rf"(?!(?:CHECK|CONSTRAINT|FOREIGN|PRIMARY|UNIQUE)\b){_NAME}{_TYPE}(?:{_CLAUSE})*+"
 _PART = rf"(?:{_COLUMN}|(?:CONSTRAINT {_NAME} )?+(?:PRIMARY KEY|UNIQUE) ?+{_NAMES})"
 
-#: Statements that create a table or an index without expressions; any other object of a database is refused.
+#: Statements that create a table or index without expressions. All other objects in a database are refused.
 _PLAIN = re.compile(
     rf"CREATE TABLE {_NAME} ?+\( ?+{_PART}(?: ?+, ?+{_PART})*+ ?+\)(?: (?:WITHOUT ROWID|STRICT))?+"
     rf"|CREATE (?:UNIQUE )?+INDEX {_NAME} ON {_NAME} ?+{_NAMES}",
@@ -51,18 +51,18 @@ _PLAIN = re.compile(
 
 
 def beside(file: Path) -> tuple[Path, Path, Path]:
-    """Return the paths at which SQLite may keep files beside a database: rollback journal, write-ahead log, index."""
+    """Return the paths of files that SQLite may create beside a database: rollback journal, write-ahead log, index."""
     real = file.resolve()
     journal, log, index = (real.with_name(f"{real.name}-{suffix}") for suffix in ("journal", "wal", "shm"))
     return journal, log, index
 
 
 def require_sound(file: Path) -> None:
-    """Raise `UserError` if a database, which may be missing, or a file `beside` it is not safe to open."""
-    with suppress(OSError):  # SQLite reports a file that cannot be opened
+    """Raise `UserError` if it is not safe to open a database or one of the files beside it. Missing files are safe."""
+    with suppress(OSError):  # SQLite reports it
         require_regular(file, file.stat())
     for path in beside(file):
-        with suppress(OSError):  # another program may just have removed it
+        with suppress(OSError):  # another program may have removed it
             require_regular(path, path.lstat())
     with suppress(OSError), beside(file)[0].open("rb") as journal:
         journal.seek(-len(_NAMES_ANOTHER), os.SEEK_END)
@@ -71,13 +71,13 @@ def require_sound(file: Path) -> None:
 
 
 def protect(connection: sqlite3.Connection, file: Path, *, read_only: bool) -> "StatementWatch":
-    """Make a new connection to an untrusted database safe, and return the watch over its statements.
+    """Make a new connection to an untrusted database safe, and return an object that limits its statements.
 
-    The caller has called `require_sound` for the file, and has executed no statement. A connection that is `read_only`
-    refuses writes, and values longer than `LONGEST`.
+    Before, the caller must have called `require_sound`, and no statement may have been executed. A connection that is
+    `read_only` refuses writes, and values longer than `LONGEST`.
 
     Raises:
-        UserError: the database has other objects than plain tables and indices, or their list takes too long to read.
+        UserError: the database has objects other than plain tables and indices, or too many of them.
         sqlite3.Error: the file is no database, or cannot be read.
     """
     watch = StatementWatch(connection, file)
@@ -99,20 +99,20 @@ class StatementWatch:
     def __init__(self, connection: sqlite3.Connection, file: Path) -> None:
         self._file = file
         self.begin()
-        # The driver drops exceptions of its callback, and so exceptions of signal handlers. Python calls a handler when
-        # Python code resumes: in a function before its first line, but in a started generator inside of `try`.
+        # The driver drops exceptions of its callback, even those of signal handlers. Python calls a handler when Python
+        # code resumes: in a function before its first line, but in a started generator inside of `try`.
         checks = self._checks()
         next(checks)
         connection.set_progress_handler(checks.__next__, LOOK)
 
     def begin(self) -> None:
         """Prepare for the next statement."""
-        self.reason: BaseException | None = None  #: why the watch ended the last statement; None if it did not
+        self.reason: BaseException | None = None  #: why the last statement was ended; None if it was not
         self._instructions, self._began_s = 0, time.thread_time()
 
     @contextmanager
     def reasons(self) -> Iterator[None]:
-        """Within the context, raise the watch's reason for ending a statement in place of the driver's error."""
+        """If a statement in the context was ended, raise the reason in place of the driver's error."""
         try:
             yield
         except sqlite3.OperationalError as error:
@@ -121,10 +121,10 @@ class StatementWatch:
             raise self.reason from error
 
     def _checks(self) -> Iterator[bool]:
-        """Yield at each check of a statement whether to end it."""
+        """Yield, at each check of a statement, whether to end it."""
         while True:
             try:
-                while True:  # inside of `try`, since Python may call signal handlers when a loop repeats
+                while True:  # inside of `try`: Python may call signal handlers when a loop repeats
                     yield self.reason is not None
                     self._require_bounded()
             except GeneratorExit:

@@ -1,5 +1,7 @@
-"""Consoles and tables for output. Their content cannot control the terminal, and nothing is truncated."""
+"""Consoles and tables for output. Their content cannot control the terminal, and is never cut."""
 
+import errno
+import os
 import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
@@ -13,41 +15,52 @@ from rich.text import Text
 
 from harness.text import may_wrap, printable_lines, safe_line
 
-#: Width in characters of output that is not a terminal, in which no line is broken.
+#: Width in characters of output that is not a terminal: no line is broken.
 ENDLESS = 10_000
 
 
 class SafeConsole(Console):
-    """A console that removes control characters from content; only rich's own styles and cursor moves get through."""
+    """A console that removes control characters from content; only styles and cursor moves of rich remain."""
 
     def print(self, *objects: Any, **options: Any) -> None:
-        """Print texts, each on a line that a terminal breaks between words, or other objects that rich can render."""
+        """Print texts, a line each, or other objects of rich. Long lines of text are broken between words."""
         if self.is_terminal and all(isinstance(one, str) and may_wrap(one) for one in objects):
             options = {"soft_wrap": False} | options
-        super().print(*(safe_line(one) if isinstance(one, str) else one for one in objects), **options)
+        safe = [safe_line(one) if isinstance(one, str) else one for one in objects]
+        if self.is_terminal:
+            super().print(*safe, **options)
+            return
+        with self.capture() as captured:
+            super().print(*safe, **options)
+        unpadded = re.sub(r" +\n", "\n", captured.get())  # rich fills the last cell of a row with blanks, too
+        super().print(Text(unpadded), end="", soft_wrap=True)
+
+    def on_broken_pipe(self) -> None:
+        """Raise the error of a pipe that nobody reads any more, which rich would turn into exit code 1."""
+        raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """Return the segments of an object, such as a table or a bar, without control characters in its content."""
+        """Return the segments of an object, such as a table or a progress bar, without control characters."""
         for part in super().render(renderable, options):
             is_safe = part.control or part.text.isprintable() or part.text == "\n"
             yield part if is_safe else Segment(printable_lines(part.text), part.style)
 
 
 class PlainColumn(TextColumn):
-    """A column of text beside a progress bar, without markup."""
+    """A text beside a progress bar, in which nothing is markup."""
 
     def render(self, task: Task) -> Text:
-        """Return the text beside the bar of a task."""
+        """Return the text beside a task's progress bar."""
         return plain(self.text_format.format(task=task))
 
 
 def plain(text: str) -> Text:
-    """Return text without markup for live displays of rich, such as a spinner."""
+    """Return a text for live displays of rich, such as a spinner; nothing in it is markup."""
     return Text(safe_line(text))
 
 
 def wide_console(*, quiet: bool = False, stderr: bool = False) -> SafeConsole:
-    """Return a console for standard output or standard error that truncates nothing; if `quiet`, it prints nothing."""
+    """Return a console for standard output, or for standard error. It cuts nothing; if `quiet`, it prints nothing."""
     console = SafeConsole(quiet=quiet, stderr=stderr, highlight=False, markup=False, emoji=False, soft_wrap=True)
     if not console.is_terminal:
         console.width = ENDLESS
@@ -55,7 +68,7 @@ def wide_console(*, quiet: bool = False, stderr: bool = False) -> SafeConsole:
 
 
 def print_lines(console: Console, lines: Iterable[str], style: str = "dim") -> None:
-    """Print lines of text in a style of rich; `dim` is for remarks."""
+    """Print lines in a style of rich; `dim` is for remarks."""
     for line in lines:
         console.print(line, style=style)
 
@@ -69,7 +82,7 @@ def print_table(
     wrap: Collection[str] = (),
     styles: Sequence[str | None] = (),
 ) -> None:
-    """Print a table like `print_columns`; `left` and `wrap` name columns by their headings, which must differ."""
+    """Print a table like `print_columns`; `left` and `wrap` contain headings, which must all differ."""
     wraps = [heading in wrap for heading in headings]
     lefts = [heading in left or heading in wrap for heading in headings]
     print_columns(console, headings, rows, left=lefts, wrap=wraps, styles=styles)
@@ -87,7 +100,7 @@ def print_columns(
     """Print a table. `styles` has a style of rich for each row, or is empty.
 
     Columns that are not `left` are aligned to the right. On a narrow terminal, headings are broken at `_`, and cells of
-    `wrap` columns at spaces. If this is not enough, lines are longer than the terminal is wide.
+    `wrap` columns at spaces. If that is not enough, lines are longer than the terminal is wide.
     """
     cells = [[safe_line(str(cell)) for cell in row] for row in rows]
     wrap = [wraps and console.width < ENDLESS for wraps in wrap]
@@ -108,12 +121,12 @@ def print_columns(
 
 
 def table_width(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
-    """Return the number of characters in the lines of a table without broken cells."""
+    """Return the number of characters in a line of a table whose cells are not broken."""
     return sum(_widths(headings, rows, [False] * len(headings))) - 2
 
 
 def _widths(headings: Sequence[str], cells: Sequence[Sequence[str]], wrap: Sequence[bool]) -> list[int]:
-    """Return the minimum width of each column in characters, with the two spaces behind it."""
+    """Return the minimum width of each column in characters, including two spaces after it."""
     widths = []
     for position, heading in enumerate(headings):
         parts = [*heading.splitlines(), *(row[position] for row in cells)]

@@ -1,4 +1,4 @@
-"""Yields the results of several threads as they come."""
+"""Yields the results of several threads as they arrive."""
 
 import queue
 import threading
@@ -11,9 +11,9 @@ Item = TypeVar("Item")
 def run_threads(
     threads: Sequence[threading.Thread], results: "queue.SimpleQueue[Item | BaseException | None]"
 ) -> Generator[Item]:
-    """Start the threads, and yield their results from the queue until all threads have ended.
+    """Start threads, and yield their results from a queue until all threads have ended.
 
-    Each thread puts results into the queue, and finally None. An exception in the queue is raised here.
+    Each thread puts its results, and finally None, into the queue. An exception in the queue is raised here.
     """
     for thread in threads:
         thread.start()

@@ -1,4 +1,4 @@
-"""Reads TOML files that users write, and reports all problems of an invalid file, each in one line."""
+"""Reads TOML files that users write. All problems of a file are reported together, a line each."""
 
 from pathlib import Path
 from typing import Any, TypeVar, get_args
@@ -18,7 +18,7 @@ MAX_BYTES = 1024**2
 
 
 class Section(BaseModel):
-    """A section of a TOML file; unknown keys, and values of other types, are problems."""
+    """A section of a TOML file. Unknown keys, and values of a wrong type, are problems."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -27,7 +27,7 @@ Found = TypeVar("Found", bound=Section)
 
 
 def read_toml(path: Path) -> tuple[dict[str, Any], str]:
-    """Return the content of a TOML file, and its text; raises `UserError` if the file is no TOML."""
+    """Return content and text of a TOML file; raises `UserError` if the file is no TOML."""
     text = read_text(path, MAX_BYTES)
     try:
         return parse_toml(text), text
@@ -36,7 +36,7 @@ def read_toml(path: Path) -> tuple[dict[str, Any], str]:
 
 
 def checked(model: type[Found], content: dict[str, Any], where: str, path: Path) -> Found:
-    """Convert `content`, the section `where` of the file `path`, to a `model`. Raise `UserError` with all problems."""
+    """Convert `content`, the section `where` of a file, to a `model`. Raise `UserError` with all problems."""
     try:
         return model.model_validate(content)
     except ValidationError as error:
@@ -45,7 +45,7 @@ def checked(model: type[Found], content: dict[str, Any], where: str, path: Path)
 
 
 def require(condition: bool, key: str, expected: str) -> None:
-    """In a validator of a section, raise `ValueError` with `key` and `expected` unless `condition` holds."""
+    """For validators of a section: raise `ValueError` with `key` and `expected` unless `condition` is true."""
     if not condition:
         raise ValueError(f"{key}: expected {expected}")
 
@@ -56,7 +56,7 @@ def _problem(model: type[BaseModel], problem: ErrorDetails, where: str, path: Pa
     if problem["type"] == "extra_forbidden":
         known = _fields(model, problem["loc"])
         return UserError(f"{key}: unknown key", file=path, remedy=did_you_mean(key.split(".")[-1], known))
-    if problem["type"] == "value_error":  # the message of `require` names the key
+    if problem["type"] == "value_error":  # its message names the key
         return UserError(str(problem["ctx"]["error"]), file=path)
     return UserError(key, file=path, expected=found.expected, found=found.found)
 

@@ -1,4 +1,4 @@
-"""Turns problems that pydantic finds into the words of `UserError`: expected EXPECTED, found FOUND."""
+"""Words problems that pydantic finds as `UserError` does: expected EXPECTED, found FOUND."""
 
 from typing import NamedTuple
 
@@ -7,7 +7,7 @@ from pydantic_core import ErrorDetails
 
 from harness.text import printable
 
-#: Pydantic's type of a problem -> words for the expected value, in place of pydantic's.
+#: Pydantic's type of a problem -> our words for what is expected.
 EXPECTED = {
     "missing": "a value",
     "extra_forbidden": "no such key",
@@ -16,14 +16,14 @@ EXPECTED = {
     "model_type": "a section",
 }
 
-#: Maximum length of a quoted value in characters.
+#: Maximum number of characters of a value that is quoted.
 LONGEST = 80
 
 
 class Problem(NamedTuple):
-    """A problem that pydantic found, in the words of `UserError`."""
+    """A problem that pydantic found, in words."""
 
-    key: str  #: keys joined by dots; empty for the whole content
+    key: str  #: keys joined by dots; empty if the problem is about the whole content
     expected: str
     found: str
 
@@ -34,9 +34,9 @@ def first_problem(error: ValidationError) -> Problem:
 
 
 def in_words(problem: ErrorDetails) -> Problem:
-    """Return one of pydantic's problems in words, without quoting addresses."""
+    """Return a problem of pydantic in words. Addresses are not quoted."""
     found = "none" if problem["type"] == "missing" else repr(problem["input"])
-    found = "an address" if "://" in found else found[:LONGEST]  # the address may contain a password or a key
+    found = "an address" if "://" in found else found[:LONGEST]  # an address may contain a password or a key
     return Problem(printable(".".join(map(str, problem["loc"]))), _expected(problem), found)
 
 

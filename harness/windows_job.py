@@ -1,4 +1,4 @@
-"""Job objects of Windows, by which a process and all its descendants are killed together."""
+"""Job objects of Windows, with which a process and all its descendants are killed together."""
 
 import ctypes
 import struct
@@ -10,12 +10,12 @@ if sys.platform == "win32":
     _kernel = ctypes.WinDLL("kernel32", use_last_error=True)
     _kernel.CreateJobObjectW.restype = ctypes.c_void_p
 
-    #: Windows' number for setting the limits of a job, the size of the limits in bytes, and position and value of the
-    #: flag that ends all processes of a job when its last handle is closed.
+    #: Windows' number for setting a job's limits; size of the limits in bytes; position and value of the flag with
+    #: which all processes of a job end when its last handle is closed.
     LIMITS, SIZE, FLAGS, KILL_ON_CLOSE = 9, 144, 16, 0x2000
 
     class WindowsJob:
-        """A process and its descendants. Windows also kills them when the harness ends."""
+        """A process and all its descendants. They are also killed when the harness ends."""
 
         def __init__(self, process: subprocess.Popen[bytes]) -> None:
             self._handle = ctypes.c_void_p(_kernel.CreateJobObjectW(None, None))
@@ -28,7 +28,7 @@ if sys.platform == "win32":
                 raise ctypes.WinError(ctypes.get_last_error())
 
         def kill(self) -> None:
-            """Kill all processes of the job, including orphans. A second call has no effect."""
+            """Kill all processes of the job, even orphans. A second call has no effect."""
             if self._close.alive:
                 _kernel.TerminateJobObject(self._handle, 1)
                 self._close()

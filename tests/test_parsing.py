@@ -108,6 +108,7 @@ def test_what_is_refused(text: str, problem: str) -> None:
     with pytest.raises(ValueError, match=problem) as error:
         parse_yaml(text.encode())
     assert len(str(error.value).splitlines()) == 1
+    assert "^" not in str(error.value)  # a mark below a quoted line
 
 
 def test_other_encodings_are_refused() -> None:

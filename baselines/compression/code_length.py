@@ -14,10 +14,10 @@ from baselines.core.sample import Array
 from baselines.core.subject import Subject
 from baselines.network import Network
 
-#: Most bits per rounded weight.
+#: Maximum number of bits per rounded weight.
 MOST_BITS = 8
 
-#: Bits per number that is not rounded.
+#: Bits of a number that is not rounded.
 FULL = 32
 
 #: delta, the probability with which the bound may fail.
@@ -34,13 +34,13 @@ def lotfi_compression_bound(subject: Subject, *, n_samples: int = 10_000, seed: 
     folded. Refused: after rounding, all training examples are misclassified at every number of bits.
 
     Each kernel is rounded as for `quantization_bits`. Its entries are coded by arithmetic coding, preceded by their
-    frequencies. A parameter outside kernels costs 32 bits. The value is the smallest of the bounds for 1 to 8 bits per
+    frequencies. Every other parameter takes 32 bits. The value is the smallest of the bounds for 1 to 8 bits per
     weight.
 
     The authors train few parameters, coordinates in a random subspace, with quantization during training, so their
-    bounds are below 1. Here the trained network is coded unchanged. With more weights than training examples the bound
-    p is nearly 1, so the value is -ln(1 - p): about bits per weight times weights per example. The authors take
-    Catoni's bound with the best parameter; it agrees with the bound used here up to small terms.
+    bounds are below 1. Here the trained network is coded unchanged. With more weights than training examples, the bound
+    p is nearly 1, and the value is about the bits per weight times the weights per example. The authors use Catoni's
+    bound with the best parameter, which nearly equals the bound used here.
     """
     network, sample, m = subject.folded, subject.sample(n_samples, seed), subject.examples.population
     variables = kernel_variables(network)
@@ -70,7 +70,7 @@ def _complexity(network: Network, kernels: Sequence[Array], m: int) -> float:
 
 
 def code_length(kernel: Array) -> float:
-    """Return the bits of an arithmetic code for a kernel's entries, including scale and frequencies of the values."""
+    """Return the bits of an arithmetic code for a kernel's entries, with scale and frequencies of the values."""
     counts: Any = np.unique(kernel, return_counts=True)[1]
     shares = counts / kernel.size
     entropy = -float(np.sum(counts * np.log2(shares)))

@@ -21,30 +21,30 @@ from baselines.core.subject import Subject, shared
 from baselines.network import INPUT, Network, joined
 from baselines.network.nodes import ACTIVATIONS
 
-#: Lower bound of cushions, for layers that map a signal to zero.
+#: Lower bound of cushions, because a layer may map a signal to zero.
 FLOOR = 1e-6
 
 #: Layers that only reorder or reshape, such as the `Permute` around a convolution with channels first.
 _ORDERS = {"Flatten", "Permute", "Reshape"}
 
-#: Percentiles over examples in place of the minimum and the maximum.
+#: Percentiles over examples that replace the minimum and the maximum if `robust`.
 LOW, HIGH = 5, 95
 
 
 @dataclass(frozen=True)
 class Norms:
-    """Norms (n, d) of n examples at d weight layers; the norms of the logits are (n, 1)."""
+    """Norms (n, d) of vectors of n examples at d weight layers; the norms of the logits are (n, 1)."""
 
-    without_bias: Array  #: of the pre-activations without the layer's bias
-    taken_in: Array  #: of the layer's inputs
+    without_bias: Array  #: of the layers' outputs without bias and activation
+    taken_in: Array  #: of the layers' inputs
     pre_activations: Array
-    activations: Array  #: of the activation's outputs; of the pre-activations if the layer has no activation
+    activations: Array  #: of the activations; of the pre-activations if a layer has no activation
     logits: Array
 
 
 @shared
 def norms(subject: Subject, n_samples: int, seed: int) -> Norms:
-    """Return the `Norms` of a sample of examples, with batch normalization folded."""
+    """Return the `Norms` of a sample of examples; batch normalization is folded."""
     network, images = subject.folded, subject.sample(n_samples, seed).inputs
     found = joined(network.in_batches("norms", functools.partial(_norms, network), [images]))
     return Norms(*[part.astype(np.float64) for part in found])
@@ -63,7 +63,7 @@ def _norms(network: Network, images: Any) -> list[Any]:
 
 
 def _activation(network: Network, place: int) -> int:
-    """Return the position of the activation behind a weight layer; the layer's own position if it has none."""
+    """Return the position of the activation behind a weight layer; if it has none, the layer's own position."""
     ordered = [place]
     for position, node in enumerate(network.nodes):
         if len(node.sources) == 1 and node.sources[0] in ordered:
@@ -83,9 +83,9 @@ def _norm(values: Any) -> Any:
 
 
 def layer_cushions(subject: Subject, n_samples: int, seed: int, *, robust: bool) -> Array:
-    """Return mu_i = min_x |A_i phi(x^(i-1))| / (|A_i|_F |phi(x^(i-1))|), (d,). Range: [`FLOOR`, 1].
+    """Return mu_i = min_x |A_i phi(x^(i-1))| / (|A_i|_F |phi(x^(i-1))|), shape (d,). Range: [`FLOOR`, 1].
 
-    For a convolution |A_i|_F is the norm of the kernel times the square root of the number of its positions. `robust`
+    For a convolution, |A_i|_F is the norm of the kernel times the square root of the number of its positions. `robust`
     takes the 5th percentile over examples in place of the minimum.
     """
     found = norms(subject, n_samples, seed)
@@ -100,7 +100,7 @@ def _frobenius(network: Network) -> Array:
 
 def _frobenius_of(network: Network, place: int) -> float:
     node = network.nodes[place]
-    factors = [kernel.matrix for kernel in network.kernels if kernel.node == place]  # two of a separable convolution
+    factors = [kernel.matrix for kernel in network.kernels if kernel.node == place]  # a separable convolution has two
     mapped = node.sources[0] if node.kind.endswith("Transpose") else place
     positions = math.prod(network.shape(mapped)[:-1])
     return float(np.linalg.norm(functools.reduce(np.matmul, factors))) * math.sqrt(positions)
@@ -108,7 +108,7 @@ def _frobenius_of(network: Network, place: int) -> float:
 
 @shared
 def interlayer_cushions(subject: Subject, n_samples: int, n_probes: int, seed: int, *, robust: bool) -> Array:
-    """Return mu_i-> = min over j >= i of min_x |J_ij x^i| / (|J_ij|_F |x^i|), (d,). Range: [`FLOOR`, 1].
+    """Return mu_i-> = min over j >= i of min_x |J_ij x^i| / (|J_ij|_F |x^i|), shape (d,). Range: [`FLOOR`, 1].
 
     The term j = i is 1 / sqrt(h_i) for a layer with h_i outputs. |J_ij|_F^2 is estimated by the mean of |J_ij' v|^2
     over `n_probes` vectors v of random signs; it is exact if the rows of J_ij are orthogonal. `robust` takes the 5th
@@ -156,9 +156,9 @@ def _behind(network: Network, place: int) -> set[int]:
 def _carried(network: Network, images: Any) -> tuple[Any, Any]:
     """Return |J_ij x^i| (n, d, d) and |x^i| (n, d).
 
-    One pass serves all i: at layer i a copy of the examples joins the batch, with x^i scaled by 1 + s. The derivative
-    of a later x^j with respect to s is J_ij x^i. Two backward passes compute it, as the gradient of <u, dx^j/ds> with
-    respect to u: TensorFlow's forward mode takes much longer to compile.
+    One pass is enough for all i: at layer i, a copy of the examples joins the batch, with x^i scaled by 1 + s. The
+    derivative of a later x^j with respect to s is J_ij x^i. Two backward passes compute it, as the gradient of <u,
+    dx^j/ds> with respect to u: TensorFlow's forward mode takes much longer to compile.
     """
     places, number = network.weight_nodes, tf.shape(images)[0]
     scale, values, found = tf.constant(0.0), {INPUT: images}, []
@@ -180,9 +180,9 @@ def _carried(network: Network, images: Any) -> tuple[Any, Any]:
 
 
 def _probed(network: Network, images: Any, signs: Callable[[Sequence[int]], Any]) -> Any:
-    """Return |J_ij' v|^2 (n, d, d) for random vectors v, drawn by `signs(shape)` as (n, *shape).
+    """Return |J_ij' v|^2 (n, d, d) for random vectors v, which `signs(shape)` returns as (n, *shape).
 
-    One pass serves all j: the batch holds d copies of the examples, and copy j leaves the batch at layer j.
+    One pass is enough for all j: the batch holds d copies of the examples, and copy j leaves the batch at layer j.
     """
     places, number = network.weight_nodes, tf.shape(images)[0]
     values = {INPUT: tf.tile(images, [len(places)] + [1] * (len(images.shape) - 1))}
@@ -210,7 +210,7 @@ def _ratios(numerators: Array, denominators: Array) -> Array:
 
 
 def _smallest(ratios: Array, names: list[str], robust: bool) -> Array:
-    """Return minima, or 5th percentiles if `robust`, of ratios (n, k) over examples: (k,), at least `FLOOR`."""
+    """Return the minima (5th percentiles if `robust`) over examples of ratios (n, k), but at least `FLOOR`: (k,)."""
     dead = np.isnan(ratios).all(axis=0)
     if dead.any():
         raise MeasureUnavailable(f"needs a signal that is not zero, which layer {names[int(dead.argmax())]} lacks")

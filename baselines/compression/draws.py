@@ -1,11 +1,11 @@
-"""Random numbers per example that do not depend on the batch size."""
+"""Random numbers for each example that do not depend on the batch size."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from baselines.core.lazy import tf
 
-#: Examples per draw: a draw for each example would be slow.
+#: Number of examples per draw; a draw for each example would be slow.
 BLOCK = 8
 
 

@@ -25,7 +25,7 @@ from baselines.network import INPUT, Network, joined
 #: Lower bound of the arguments of logarithms.
 TINY = 1e-30
 
-#: Weight layers whose pre-activations get noise, in addition to the input (0).
+#: Weight layers after which noise is added, in addition to the input (0).
 NOISY_LAYERS = (1, 2, 3)
 
 
@@ -36,6 +36,10 @@ def inverse_layer_cushion(subject: Subject, *, robust: bool = True, n_samples: i
     Formula: mean_i 1 / mu_i^2, mu_i = min_x |A_i phi(x^(i-1))| / (|A_i|_F |phi(x^(i-1))|), A_i the linear map of layer
     i, phi(x^(i-1)) its input. Range: [1, 1e12]. Source: Arora et al. 2018, arXiv 1802.05296, definition 4. Refused: all
     inputs, or all weights, of a layer are zero.
+
+    For a convolution, |A_i|_F is the norm of its kernel times the square root of the number of its output positions (of
+    a transposed convolution: input positions). With zero padding, this is more than the norm of the matrix that maps
+    inputs to outputs, because weights on padding count, too; so 1 / mu_i^2 is larger.
 
     The value is 1 if every layer has rank one and all its inputs lie along its singular vector. It is the width if the
     layers are rotations.
@@ -50,7 +54,8 @@ def activation_contraction(subject: Subject, *, robust: bool = True, n_samples: 
     Formula: c = max over x and i of |x^i| / |phi(x^i)|, x^i pre-activations of layer i, phi its activation. Range: [0,
     1e6]; at least 1 for ReLU. Source: Arora et al. 2018, arXiv 1802.05296, definition 6.
 
-    The ratio is 1 for a layer without activation right behind it, and if pre-activations and activations are all zero.
+    The ratio counts as 1 if no activation directly follows a layer, and if pre-activations and activations are all
+    zero.
     """
     return _contraction(subject, n_samples, seed, robust=robust)
 
@@ -75,8 +80,7 @@ def arora_compression_bound(
     Work: 2 forward passes, and 2.75 x d backward passes over 256 examples. Draws: depend on the order of examples.
     Refused: all inputs of a layer are zero, or no signal passes from a layer to a later layer.
 
-    An interlayer cushion of layer i is the share of a signal that passes from layer i to a later layer, relative to
-    noise.
+    An interlayer cushion of layer i says how much of a signal passes from layer i to a later layer, relative to noise.
 
     Args:
         n_probes: random vectors for the norms of the Jacobians between layers.
@@ -122,10 +126,7 @@ def _mean_ratio(numerators: Array, denominators: Array) -> float:
 def _moved(
     network: Network, position: int, images: Any, tau: Any, n_draws: int, noise: Callable[[Sequence[int]], Any]
 ) -> tuple[Any, Any]:
-    """Return the mean squared change (n,) of the logits under noise at `position`, and their squared norms (n,).
-
-    `noise(shape)` returns normal numbers (n, *shape).
-    """
+    """Return the mean squared change (n,) of the logits by noise at `position`, and their squared norms (n,)."""
     clean, logits = network.run({INPUT: images}, [position, network.output])
     axes = list(range(1, len(clean.shape)))
     deviations = tau * tf.sqrt(tf.reduce_sum(tf.square(clean), axis=axes, keepdims=True))

@@ -15,13 +15,13 @@ from baselines.core.sample import Array, Sample
 from baselines.core.subject import Subject
 from baselines.network import Network
 
-#: Number of halvings of the interval [0, 1] of fractions.
+#: Number of halvings of the interval [0, 1] in which the fraction is searched.
 N_HALVINGS = 12
 
-#: Value if every smaller number of bits loses too much accuracy.
+#: Value if all smaller numbers of bits cost too much accuracy.
 MOST_BITS = 16
 
-#: Differences of accuracies below this bound are rounding errors.
+#: Accuracies that differ by less are equal up to rounding.
 ROUNDING = 1e-9
 
 
@@ -38,8 +38,8 @@ def pruning_tolerance(
     The smallest weights are set to zero first; biases are not pruned. Bisection finds the fraction to 1/4096.
 
     Args:
-        per_layer: prune the same fraction of each kernel; otherwise the smallest weights of the whole network, which
-            depend on the scales of layers.
+        per_layer: prune the same fraction of each kernel; otherwise prune the smallest weights of the whole network,
+            which depends on the scales of layers.
     """
     network = subject.folded
     kernels = [kernel.numpy() for kernel in kernel_variables(network)]
@@ -62,9 +62,9 @@ def quantization_bits(subject: Subject, *, accuracy_drop: float = 0.1, n_samples
     Formula: min {b : accuracy with 2^b - 1 equidistant values for each layer's weights >= accuracy - 0.1}. Range: 1, 2,
     ..., 16. Source: definition of this library. Work: about 5 forward passes, up to 17.
 
-    The 2^b - 1 values are equidistant between minus and plus the largest magnitude of the kernel. With b = 1 a weight
-    is its sign times the mean magnitude of the kernel. The value is 16, untested, if 15 bits lose too much accuracy.
-    Biases are not rounded.
+    The 2^b - 1 values are equidistant between minus and plus the largest magnitude of the kernel. With b = 1, each
+    weight becomes its sign times the mean magnitude of the kernel. If 15 bits cost too much accuracy, the value is 16,
+    which is not tested. Biases are not rounded.
     """
     network = subject.folded
     kernels = [kernel.numpy() for kernel in kernel_variables(network)]
@@ -75,7 +75,7 @@ def quantization_bits(subject: Subject, *, accuracy_drop: float = 0.1, n_samples
 
 
 def rounded(kernel: Array, bits: int) -> Array:
-    """Return a kernel rounded to 2^bits - 1 equidistant values about zero; for 1 bit, to signs times mean magnitude."""
+    """Round a kernel to 2^bits - 1 equidistant values around zero; for 1 bit, to signs times the mean magnitude."""
     sizes = np.abs(kernel)
     largest, steps = sizes.max(), 2 ** (bits - 1) - 1
     if not largest:

@@ -14,13 +14,13 @@ from baselines.core.streams import stream
 from baselines.core.subject import Subject
 from baselines.network import INPUT, Network
 
-#: Penalty P_t of a changed class: flip, saturation, crop, edges, brightness, flip and saturation, erasing.
+#: Penalties P_t of a changed class, for flip, saturation, crop, edges, brightness, flip and saturation, erasing.
 PENALTIES = (6.0, 1.0, 2.0, 3.0, 1.0, 12.0, 2.0)
 
-CROP = 0.9  #: share of height and width that is left of a crop
-BRIGHTNESS = 0.5  #: added to pixels
-SATURATION = (0.6, 1.6)  #: bounds of the factor of the saturation
-ERASED = (0.02, 0.4)  #: bounds of the erased share of the area, for the narrowest rectangles
+CROP = 0.9  #: fraction of height and width that a crop keeps
+BRIGHTNESS = 0.5  #: is added to pixels
+SATURATION = (0.6, 1.6)  #: bounds of the factor for the saturation
+ERASED = (0.02, 0.4)  #: bounds of the erased fraction of the area, if rectangles are as narrow as possible
 ASPECT = 0.3  #: aspect ratio of the narrowest erased rectangle
 
 
@@ -30,7 +30,8 @@ def augmentation_robustness_penalty(subject: Subject, *, n_samples: int = 10_000
 
     Formula: mean over images x of sum_t (|max p(x) - max p(t(x))| if argmax p(x) = argmax p(t(x)), else P_t), p the
     predicted probabilities. Range: [0, 27]. Source: Aithal et al. 2021, arXiv 2101.06459. Work: 8 forward passes.
-    Refused: inputs are not images of 1, 3 or 4 channels, the first three of which are colours.
+    Draws: depend on the order of examples. Refused: inputs are not images of 1, 3 or 4 channels, the first three of
+    which are colours.
 
     Each image undergoes seven transformations t. P_t is 6 for a horizontal flip, 1 for a random saturation, 2 for a
     central crop, 3 for Sobel edges, 1 for more brightness, 12 for flip and saturation together, 2 for a random
@@ -47,7 +48,7 @@ def augmentation_robustness_penalty(subject: Subject, *, n_samples: int = 10_000
 def sum_of_penalties(network: Network, inputs: Array, saturations: Array, rng: np.random.Generator) -> float:
     """Return the exact sum of the penalties over all images `inputs` (n, H, W, C) and all transformations.
 
-    `saturations` (2, n) are factors for the images and for the flipped images. `rng` draws the erased rectangles.
+    `saturations` (2, n) are factors for the images and for the flipped images. `rng` draws the rectangles to erase.
     """
     shape = network.shape(INPUT)
     if len(shape) != 3 or shape[-1] not in (1, 3, 4) or min(shape[:2]) < 2:
@@ -87,10 +88,7 @@ def changed(images: Any, saturations: Any, rectangles: Any) -> Sequence[Any]:
 
 
 def saturate(images: Any, factors: Any) -> Any:
-    """Return images (n, H, W, C) with each pixel's saturation, (max - min) / max, multiplied by a factor (n,), up to 1.
-
-    Images of one channel, and a fourth channel, stay the same.
-    """
+    """Multiply the saturation of each pixel, (max - min) / max, by its image's factor (n,), up to 1."""
     if images.shape[-1] == 1:
         return images
     colours = images[..., :3]
@@ -101,7 +99,7 @@ def saturate(images: Any, factors: Any) -> Any:
 
 
 def erase(images: Any, rectangles: Any) -> Any:
-    """Return images with pixels [top, bottom) x [left, right) set to 0; rectangles (n, 4): top, left, bottom, right."""
+    """Set pixels [top, bottom) x [left, right) of images to 0; rectangles (n, 4): top, left, bottom, right."""
     top, left, bottom, right = (edge[:, None] for edge in tf.unstack(rectangles, axis=1))
     rows, columns = tf.range(images.shape[1]), tf.range(images.shape[2])
     is_row, is_column = (rows >= top) & (rows < bottom), (columns >= left) & (columns < right)
@@ -110,7 +108,7 @@ def erase(images: Any, rectangles: Any) -> Any:
 
 
 def draw_rectangles(number: int, height: int, width: int, rng: np.random.Generator) -> Array:
-    """Return random rectangles (number, 4), int32: top, left, bottom, right, in pixels."""
+    """Return random rectangles (number, 4), int32, in pixels: top, left, bottom, right."""
     area = height * width
     low = round(float(np.sqrt(ERASED[0] * area * ASPECT)))
     high = round(float(np.sqrt(ERASED[1] * area / ASPECT)))

@@ -14,7 +14,7 @@ from baselines.network import INPUT, Network
 from baselines.network.hidden import first_hidden
 from baselines.network.nodes import ACTIVATIONS
 
-#: Distances below this fraction of the largest coordinate are rounding errors.
+#: Distances below this fraction of the largest coordinate count as zero, because of rounding.
 ROUNDING = 1e-8
 
 
@@ -27,7 +27,8 @@ def davies_bouldin_index(
 
     Formula: mean over batches and classes k of max over classes l of (s_k + s_l) / |c_k - c_l|, s_k the mean distance
     to the centroid c_k. Range: [0, inf). Source: Natekar and Sharma 2020, arXiv 2012.02775. Work: 1 forward pass over
-    4800 examples up to the layer. Refused: all examples are of one class, or there is no such layer.
+    4800 examples up to the layer. Draws: depend on the order of examples. Refused: all examples are of one class, or
+    there is no such layer.
 
     The index is 0, the best value, if every class is a single point. By convention it is also 0 if all classes have the
     same centroid, so it says nothing about networks of chance accuracy.
@@ -51,14 +52,14 @@ def davies_bouldin_index(
 def mean_index(
     subject: Subject, *, layer: str, pool: int, n_batches: int, batch: int, stratified: bool, seed: int
 ) -> float:
-    """Return `davies_bouldin_index`, cached because several measures need it."""
+    """Return the value of `davies_bouldin_index`. It is cached, because several measures need it."""
     seeds = [stream_seed("batches of davies_bouldin", seed, number) for number in range(n_batches)]
     batches = [draw(subject.examples, batch, each, by_class=stratified) for each in seeds]
     return index_of_batches(subject.network, batches, layer, pool)
 
 
 def index_of_batches(network: Network, batches: Sequence[Sample], layer: str, pool: int) -> float:
-    """Return the mean over batches of the index of a layer's outputs, without batches of a single class."""
+    """Return the mean over batches of the index of a layer's outputs. Batches of a single class are left out."""
     position = _position(network, layer)
     features = _features(network, np.concatenate([part.inputs for part in batches]), position, pool)
     ends = np.cumsum([len(part) for part in batches])
@@ -70,7 +71,7 @@ def index_of_batches(network: Network, batches: Sequence[Sample], layer: str, po
 
 
 def index(points: Array, labels: Array) -> float:
-    """Return the Davies-Bouldin index of points (n, ...) in clusters `labels` (n,); pairs of equal centroids add 0."""
+    """Return the Davies-Bouldin index of points (n, ...) in clusters `labels` (n,). Equal centroids add 0."""
     points = points.reshape(len(points), -1).astype(np.float64)
     points = points - points.mean(axis=0)
     _, labels = np.unique(labels, return_inverse=True)

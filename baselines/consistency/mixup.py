@@ -43,7 +43,7 @@ def mixup_error(
 
 @shared
 def midpoint_error(subject: Subject, *, per_class: int, n_batches: int, parity_unshuffled: bool, seed: int) -> float:
-    """Return `mixup_error`, cached because several measures need it."""
+    """Return the value of `mixup_error`. It is cached, because several measures need it."""
     size = per_class * subject.network.n_classes
     if not parity_unshuffled:
         return _error(subject.network, *_drawn(subject, size, n_batches, seed), INPUT)
@@ -84,7 +84,7 @@ def dbi_mixup(subject: Subject, *, seed: int = 0) -> float:
     Formula: davies_bouldin_index times mixup_error, with their default parameters. Range: [0, inf); 0 if either is 0.
     Work: 1 forward pass over 1800 x kappa mixtures, and 1 forward pass over 4800 examples up to the first convolution.
 
-    `dbi_mixup_winner` has the draws of the authors' file. At chance accuracy the value is meaningless: if all
+    `dbi_mixup_winner` uses the draws of the authors' code. At chance accuracy the value is meaningless: if all
     representations coincide, the index has its best value, 0.
     """
     overlap = mean_index(subject, **MEASURES["davies_bouldin_index"].parameters | {"seed": seed})
@@ -92,9 +92,9 @@ def dbi_mixup(subject: Subject, *, seed: int = 0) -> float:
 
 
 def _drawn(subject: Subject, size: int, n_batches: int, seed: int) -> tuple[Sample, Array]:
-    """Return drawn examples and, for each full batch, positions among these examples: (batches, size).
+    """Return random examples and, for each full batch, positions among these examples: (batches, size).
 
-    Each pass over the examples has a new order. With fewer examples than `size`, a single batch holds all.
+    Each pass over the examples has a new order. If there are fewer examples than `size`, one batch holds all.
     """
     sample = subject.sample(size * n_batches, seed)
     if len(sample) < size:
@@ -120,7 +120,7 @@ def _error(network: Network, sample: Sample, batches: Array, position: int) -> f
 
 
 def pairs_of(labels: Array, batches: Array) -> tuple[Array, Array]:
-    """Return the positions (n,) of the first and of the second example of all pairs of a class in the same batch."""
+    """Return the positions (n,) of the first and the second example of all pairs of a class within a batch."""
     found = []
     for batch in batches:
         order = batch[np.argsort(labels[batch], kind="stable")]

@@ -1,4 +1,4 @@
-"""The measures of the PGDL competition's first and second place, with the draws of the published submissions."""
+"""The measures of the PGDL competition's first and second place, with the random draws of the published submissions."""
 
 from fractions import Fraction
 
@@ -14,11 +14,11 @@ from baselines.core.streams import stream
 from baselines.core.subject import Subject
 from baselines.network import INPUT
 
-#: Size of TensorFlow's shuffle buffer; TensorFlow's global seed, and the seed of the shuffling.
+#: Size of TensorFlow's shuffle buffer; TensorFlow's global seed, and the seed of the shuffle.
 BUFFER, SEEDS = 5000, (0, 1)
 
-#: Number of batches; examples in a batch for clusters; examples per class in a batch for mixtures; examples whose
-#: largest label determines the number of classes.
+#: Number of batches; examples in a batch for clusters; examples per class in a batch for mixtures; number of examples
+#: whose largest label determines the number of classes.
 N_BATCHES, CLUSTERED, PER_CLASS, SEEN = 10, 120, 10, 50
 
 
@@ -34,10 +34,10 @@ def dbi_mixup_winner(subject: Subject) -> float:
     The value depends on the order of the dataset, and on no seed. The index is computed in batches of 120 on the first
     1,200 examples of the repeated and shuffled dataset (buffer of 5,000, fixed seeds). Mixtures are made of the
     dataset's first examples in their order, in ten batches of ten examples per class. The number of classes is one more
-    than the largest label among the first 50 shuffled examples. Larger labels are ignored, and so is a class that any
-    batch lacks. A batch with a single example of a class, where the authors' code yields NaN, is left out for this
-    class. `dbi_mixup` draws more examples by seed and gives all pairs of a class equal weight. At chance accuracy the
-    value is meaningless, as for `dbi_mixup`.
+    than the largest label among the first 50 shuffled examples. Larger labels are ignored, and so are classes that are
+    missing in a batch. If a class has a single example in a batch, the batch is left out for this class; the authors'
+    code yields NaN. `dbi_mixup` draws more examples by seed and gives all pairs of a class equal weight. At chance
+    accuracy the value is meaningless, as for `dbi_mixup`.
     """
     shuffled = _shuffled(len(subject.examples), CLUSTERED * N_BATCHES)
     batches = [subject.examples.take(positions) for positions in shuffled.reshape(N_BATCHES, CLUSTERED)]
@@ -82,8 +82,8 @@ def augmentation_robustness_runner_up(
 
     Formula: sum over images x of sum_t (|max p(x) - max p(t(x))| if argmax p(x) = argmax p(t(x)), else P_t), p the
     predicted probabilities. Range: [0, inf). Source: Aithal et al. 2021, arXiv 2101.06459, and their submission, team
-    Always Generalize. Work: 8 forward passes over min(m, 12,864) examples. Refused: inputs are not images of 1, 3 or 4
-    channels, the first three of which are colours.
+    Always Generalize. Work: 8 forward passes over min(m, 12,864) examples. Draws: depend on the order of examples.
+    Refused: inputs are not images of 1, 3 or 4 channels, the first three of which are colours.
 
     The team's final submission consists of this term alone. Transformations t and penalties P_t are those of
     `augmentation_robustness_penalty`, with five differences. The dataset is read from its start, unshuffled, and at

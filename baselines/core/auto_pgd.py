@@ -6,18 +6,18 @@ import numpy as np
 
 from baselines.core.sample import Array
 
-#: A function that returns the values (rows,) of points (rows, n), and their gradients (rows, n).
+#: Function of points (rows, n) that returns its values (rows,) and gradients (rows, n).
 Value = Callable[[Array], tuple[Array, Array]]
 
-#: Weight alpha of the gradient step; the momentum, which repeats the last move, has weight 1 - alpha.
+#: Weight alpha of the gradient step. The momentum, which repeats the last move, has weight 1 - alpha.
 NEW = 0.75
 
-#: Share rho of the steps between two checkpoints that must find a new maximum; otherwise the step length is halved.
+#: If fewer than this fraction rho of the steps since the last checkpoint found a new maximum, the step is halved.
 IMPROVING = 0.75
 
 
 def checkpoints(n_steps: int) -> list[int]:
-    """Return the step numbers, in increasing order, at which the step length may be halved (w_j in the paper)."""
+    """Return the numbers of the steps at which the step length may be halved, ascending (w_j in the paper)."""
     percent = [0, 22]
     while percent[-1] < 100:
         percent.append(percent[-1] + max(percent[-1] - percent[-2] - 3, 6))
@@ -25,7 +25,7 @@ def checkpoints(n_steps: int) -> list[int]:
 
 
 def highest(value: Value, start: Array, at_start: tuple[Array, Array], radii: Array, n_steps: int) -> Array:
-    """Maximize a function within a box, independently for each row; returns the largest values found (rows,).
+    """Maximize a function within a box, for each row on its own; return the largest values found (rows,).
 
     Args:
         value: the function, called `n_steps` times.

@@ -1,15 +1,15 @@
-"""Bisection for the largest number that passes a monotone test."""
+"""Bisection for the largest number that passes a test that all smaller numbers pass, too."""
 
 from collections.abc import Callable
 from typing import NamedTuple
 
 
 class Bracket(NamedTuple):
-    """An interval that contains the largest number that passes a test."""
+    """An interval that contains the largest number that passes the test."""
 
     low: float  #: a number that passes
     high: float  #: a number that fails
-    tried: float  #: `low` or `high`, whichever was tested last
+    tried: float  #: the last tested number: `low` or `high`
 
 
 def _mean(low: float, high: float) -> float:
@@ -21,13 +21,13 @@ def bisect(
     middle: Callable[[float, float], float] = _mean,
     is_enough: Callable[[float, float, float], bool] = lambda *_: False,
 ) -> Bracket:  # fmt: skip
-    """Return what is left of [low, high] after repeated halving: its `low` passes the test, its `high` fails.
+    """Halve [low, high] repeatedly; return the last interval, whose `low` passes the test and whose `high` fails.
 
     Args:
         is_too_much: whether a number fails the test; called once for each halving.
         low: a number that passes.
         high: a number that fails.
-        n_halvings: largest number of halvings, 1 or more.
+        n_halvings: maximum number of halvings, 1 or more.
         middle: returns the point that divides an interval (low, high).
         is_enough: whether to stop at the `Bracket` (low, high, tried).
     """

@@ -1,8 +1,8 @@
 """Largest eigenvalues of symmetric matrices, from products with vectors, by Lanczos' iteration.
 
-A product with a Hessian costs passes over the training set, so `largest_eigenvalue` makes a limited number of products.
-A product with a layer and its adjoint is cheap, so `largest_eigenvalue_of_positive` runs ARPACK until convergence.
-`ritz_values` computes several eigenvalues and stores all Lanczos vectors, each as long as the weights.
+A product with a Hessian takes passes over the training set, so `largest_eigenvalue` makes a limited number of products.
+A product with a layer and its adjoint is cheap, so `largest_eigenvalue_of_positive` runs ARPACK until it converges.
+`ritz_values` computes several eigenvalues, and stores all Lanczos vectors, which are as long as the weights.
 """
 
 import itertools
@@ -13,20 +13,20 @@ import numpy as np
 from baselines.core.product import product
 from baselines.core.sample import Array
 
-#: Relative error, or relative change between two steps, at which an eigenvalue has converged.
+#: An eigenvalue has converged if its relative error, or its relative change in a step, is at most this.
 TOLERANCE = 1e-4
 
 #: Rows and columns of a block of the basis.
 ROWS, COLUMNS = 4, 2**18
 
-#: A remainder below this fraction of the largest product's norm is a rounding error.
+#: A remainder below this fraction of the largest product's norm counts as zero, because of rounding.
 ROUNDING = 1e-6
 
 
 def largest_eigenvalue(multiply: Callable[[Array], Array], begin: Array, n_steps: int) -> float:
     """Return the largest eigenvalue of a symmetric matrix (n, n), from at most `n_steps` products with vectors (n,).
 
-    Lanczos' iteration from `begin`: rounding may repeat an eigenvalue, but does not change it.
+    Lanczos' iteration starts at `begin`. By rounding, an eigenvalue may appear twice, but it does not change.
     """
     from scipy.linalg import eigvalsh_tridiagonal
 
@@ -60,7 +60,7 @@ def ritz_values(multiply: Callable[[Array], Array], size: int, n_steps: int, rng
 
     Lanczos' iteration with full reorthogonalization stores a float32 vector (size,) for each product. The extreme
     eigenvalues converge first; after `size` products all are exact up to rounding. If the iteration breaks down, it
-    restarts in an orthogonal direction drawn by `rng`, so that eigenvalues keep their multiplicity.
+    restarts in an orthogonal direction drawn by `rng`, so that multiple eigenvalues are found as often as they occur.
     """
     from scipy.linalg import eigvalsh_tridiagonal
 
@@ -83,11 +83,8 @@ def ritz_values(multiply: Callable[[Array], Array], size: int, n_steps: int, rng
 
 
 def _orthogonal(vector: Array, basis: Array) -> Array:
-    """Return the part of a vector (n,) that is orthogonal to orthonormal rows `basis`; projects twice against rounding.
-
-    `product` copies its factors. Blocks of the basis keep the copies small.
-    """
-    # No block has a single row, whose sum would be rounded differently.
+    """Return the part of a vector (n,) orthogonal to orthonormal rows `basis`; projects twice against rounding."""
+    # no block of a single row, whose sum would be rounded differently
     starts = [*range(0, max(len(basis) - 1, 1), ROWS), len(basis)]
     for _ in range(2):
         column = vector.astype(np.float32)[:, None]

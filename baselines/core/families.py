@@ -1,13 +1,13 @@
-"""The families of measures: each is a package beside `core` and `network`, with a module for each group of measures."""
+"""The families of measures. Each is a package beside `core` and `network`; each module in it is a group of measures."""
 
 import importlib
 import pkgutil
 from pathlib import Path
 
-#: Packages that all families share.
+#: Packages that all families use.
 COMMON = ("core", "network")
 
-#: The first families of the catalogue; others follow in alphabetical order.
+#: The first families of the catalogue. All others follow in alphabetical order.
 FIRST = (
     "size", "norm", "margin", "sharpness", "gradient", "label_variation", "consistency", "representation",
     "perturbation_response", "neural_activation", "compression", "control",
@@ -23,7 +23,7 @@ def import_families() -> None:
 
 
 def families() -> list[str]:
-    """Return the families in the order of the catalogue; in a sandbox, only the families that its measures need."""
+    """Return the families in the order of the catalogue. In a sandbox, only the families that it needs exist."""
     there = set(_modules(Path(__file__).parents[1])) - {*COMMON}
     return [*(family for family in FIRST if family in there), *sorted(there - {*FIRST})]
 
@@ -33,5 +33,5 @@ def _modules(package: Path) -> list[str]:
 
 
 def family_of(module: str) -> str:
-    """Return the family of a module: `label variation` for a module in the package `label_variation`."""
+    """Return the name of a module's family, such as `label variation` for the package `label_variation`."""
     return module.split(".")[-2].replace("_", " ")

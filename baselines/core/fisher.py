@@ -18,9 +18,8 @@ def fisher_diagonal(subject: Subject, n_samples: int, n_probes: int, seed: int, 
 
     The matrix is the mean over examples of J' A A' J. J is the Jacobian of the logits in the weights, p the predicted
     probabilities, and A = (I - p 1') diag(sqrt(p)). Each column of A takes a backward pass. With more classes than
-    `n_probes`, the diagonal is estimated from `n_probes` random combinations of the columns; else it is exact. The
-    weights are all trained parameters or, with normalization `folded`, kernels and biases. Raises errors as
-    `per_example`.
+    `n_probes`, the diagonal is estimated from `n_probes` random combinations of the columns; otherwise it is exact. The
+    weights are all trained parameters; if `folded`, kernels and biases. Raises the errors of `per_example`.
     """
     return _fisher_diagonal(subject, n_samples, min(n_probes, subject.network.n_classes), seed, folded=folded)
 

@@ -1,20 +1,20 @@
-"""A PAC-Bayes bound on the test error: the relative entropy kl is inverted at the training error and a complexity."""
+"""A PAC-Bayes bound on the test error, computed from the training error and a complexity by inverting kl."""
 
 import math
 
 from baselines.core.needs import MeasureUnavailable
 
-#: Tolerance of the bound in nats: smaller than the effect of rounding the training error.
+#: Tolerance of the bound in nats: less than the effect of rounding the training error.
 TOLERANCE = 1e-12
 
 
 def log_bound(error: float, complexity: float) -> float:
     """Return -ln(1 - p) for the largest error p with kl(`error` || p) <= `complexity`. Range: [0, inf).
 
-    kl is the relative entropy, in nats, of Bernoulli distributions. -ln(1 - p) is about p for small p, and still tells
-    networks apart if p is near 1. Raises `MeasureUnavailable` for the training error 1.
+    kl is the relative entropy, in nats, of Bernoulli distributions. -ln(1 - p) is about p for small p, and still
+    differs between networks for which p is near 1. Raises `MeasureUnavailable` for the training error 1.
     """
-    from scipy.optimize import brentq  # here: listing the measures must not wait for it
+    from scipy.optimize import brentq  # here, so that listing the measures is fast
 
     if error >= 1:
         raise MeasureUnavailable("needs a right answer to a training example, which the network does not give")
@@ -24,7 +24,7 @@ def log_bound(error: float, complexity: float) -> float:
         of_wrong = error * math.log(-math.expm1(-value)) if error else 0.0
         return (1 - error) * value - of_wrong - entropy - complexity
 
-    low, high = -math.log1p(-error), (complexity + entropy) / (1 - error) + 1  # + 1: a margin for rounding
-    if excess(low) >= 0:  # the complexity is 0
+    low, high = -math.log1p(-error), (complexity + entropy) / (1 - error) + 1  # with a margin of 1 for rounding
+    if excess(low) >= 0:  # for complexity 0
         return low
     return float(brentq(excess, low, high, xtol=TOLERANCE))

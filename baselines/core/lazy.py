@@ -1,4 +1,4 @@
-"""TensorFlow, imported at its first use, so that listing the measures takes no seconds."""
+"""TensorFlow, imported when it is first used, so that listing the measures is fast."""
 
 import importlib
 from typing import Any

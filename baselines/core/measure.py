@@ -1,7 +1,7 @@
 """The description of a measure, and the decorator that registers a function as a measure.
 
-The function's docstring is the source of the description: its first line is the meaning, the next paragraph has the
-fields (see `FIELDS`), and further text is for the measure's page. A module's fields hold for all its measures.
+The description is parsed from the function's docstring: the first line is the meaning, the next paragraph has the
+fields (see `FIELDS`), and all further text is for the measure's page. A module's fields are those of all its measures.
 """
 
 import functools
@@ -19,36 +19,33 @@ from baselines.core.requirements import require
 from baselines.core.subject import Subject, subject_of
 from baselines.core.work import Passes, Sizes, cost_of, passes_of
 
-#: `measure(model, dataset, **parameters)`: a finite float, larger for a larger predicted generalization gap.
+#: Function `measure(model, dataset, **parameters)`: a finite float, larger for a larger predicted generalization gap.
 Complexity = Callable[..., float]
 
-#: Fields in the docstring of a measure; only formula and source are required. CONTRIBUTING.md explains all fields.
+#: Fields in the docstring of a measure. Only formula and source are required. CONTRIBUTING.md explains all fields.
 PLAIN = ("Formula", "Range", "Source", "Draws", "Same order as", "Refused")
 FIELDS = (*PLAIN, "Work", "Weights")
 
 _FIELD = re.compile(rf"(?:^|\. )({'|'.join(FIELDS)}): ")
 
-#: Added to the argument of a logarithm, to keep it positive.
+#: Is added to the argument of a logarithm to keep it positive.
 TINY = 1e-30
 
 
 @dataclass(frozen=True)
 class Measure:
-    """One measure of the library.
-
-    A measure does not change the model, runs all layers in inference mode, and is deterministic for given seeds.
-    """
+    """A measure of the library: deterministic for a given seed, in inference mode, without any change of the model."""
 
     name: str
     family: str
-    meaning: str  #: one line
+    meaning: str  #: what the measure is, in a line
     formula: str  #: in the symbols of docs/measures.md
-    range: str  #: of the values; empty for all numbers
-    source: str  #: paper or code that defines the measure
+    range: str  #: possible values; empty for all numbers
+    source: str  #: paper or code that defines it
     cost: Cost
     work: str  #: passes over examples, in the notation of `baselines.core.work`
     weights: Form | None  #: weights as trained, or with normalization folded; None if the measure reads no weights
-    draws: str  #: on which orders the random draws depend: of input dimensions, of examples; empty: on neither
+    draws: str  #: orders that change the random draws even if the sample is the training set; empty: none
     order: str  #: name of a measure that orders all networks in the same way; empty if no measure does
     refused: str  #: the cases in which the measure raises `MeasureUnavailable` although its needs are met
     needs: frozenset[Need]
@@ -56,7 +53,7 @@ class Measure:
 
     @property
     def is_cheap(self) -> bool:
-        """Whether the measure reads weights only, or makes at most three forward passes."""
+        """Whether the measure only reads weights, or makes at most three forward passes."""
         return self.cost in (Cost.WEIGHTS, Cost.FORWARD)
 
     @property
@@ -66,7 +63,7 @@ class Measure:
         return {p.name: p.default for p in found if p.kind is p.KEYWORD_ONLY}
 
     def passes(self, sizes: Sizes) -> Passes:
-        """Return the numbers of examples in all passes, with default parameters; 0 for a measure of weights alone."""
+        """Return how many examples all passes take together, with default parameters; 0 if only weights are read."""
         return passes_of(self.work, self.parameters.get("n_samples"), sizes)
 
 
@@ -79,12 +76,12 @@ def measure(
 ) -> Callable[[Callable[..., float]], Complexity]:
     """Register a function of a `Subject` and keyword parameters as a measure in `MEASURES`.
 
-    The registered measure takes `(model, dataset, **parameters)`. The family is the package of the function's module.
+    The registered measure takes `(model, dataset, **parameters)`. Its family is the package of the function's module.
 
     Args:
-        needs: inputs beyond the trained weights; with any need except initial weights, the measure gets data.
+        needs: inputs in addition to the trained weights; a need other than initial weights includes training data.
         name: by default the name of the function.
-        log: also register the logarithm of the measure as `log_NAME`.
+        log: whether to register the logarithm of the measure, too, as `log_NAME`.
         words: replacements for each `$word` in the docstring.
     """
     looked_at = frozenset(needs) | ({Need.DATA} if {*needs} - {Need.INITIAL_WEIGHTS} else set())
@@ -129,7 +126,7 @@ def _add(name: str, compute: Callable[..., float], needs: frozenset[Need]) -> Co
 
 
 def fields_of(doc: str) -> dict[str, str]:
-    """Return the text of each field: from the first paragraph of a docstring that begins with one of `FIELDS`."""
+    """Return field -> text, from the first paragraph of a docstring that begins with one of `FIELDS`."""
     lines = map(_line, doc.split("\n\n"))
     paragraph = next((line for line in lines if _FIELD.match(line)), "")
     _, *parts = _FIELD.split(paragraph)

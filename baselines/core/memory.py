@@ -1,4 +1,4 @@
-"""A check of the available memory, so that a measure refuses before it allocates too much."""
+"""Checks the available memory, so that a measure can refuse before it takes too much."""
 
 import os
 import re
@@ -6,20 +6,17 @@ from pathlib import Path
 
 from baselines.core.needs import MeasureUnavailable
 
-#: Environment variable with the limit of a call in bytes; the sandbox sets it.
+#: Environment variable, set by the sandbox, with the memory limit of a call in bytes.
 LIMIT = "MEMORY_LIMIT_BYTES"
 
-#: Resident memory in /proc/self/status that counts against the limit. Mapped files do not count.
+#: Lines of /proc/self/status with the memory that counts against the limit; mapped files do not count.
 _OWN = re.compile(r"^(?:RssAnon|RssShmem):\s+(\d+) kB", re.MULTILINE)
 
 _AVAILABLE = re.compile(r"^MemAvailable:\s+(\d+) kB", re.MULTILINE)
 
 
 def require_memory(needed: int, what: str, remedy: str) -> None:
-    """Raise `MeasureUnavailable` if less than `needed` bytes are available; pass if the available memory is unknown.
-
-    The message says `what` the memory is for, and gives the advice `remedy`.
-    """
+    """Raise `MeasureUnavailable` if fewer than `needed` bytes are available; if that is unknown, do nothing."""
     left = memory_left()
     if left is not None and needed > left:
         raise MeasureUnavailable(
@@ -28,7 +25,7 @@ def require_memory(needed: int, what: str, remedy: str) -> None:
 
 
 def memory_left() -> int | None:
-    """Return the bytes left below the limit of a sandbox, else those available on the machine; None if unknown."""
+    """Return the bytes left below the limit of a sandbox, or else on the machine; None if unknown."""
     limit = os.environ.get(LIMIT)
     if limit is None:
         available = _AVAILABLE.search(_read("/proc/meminfo"))

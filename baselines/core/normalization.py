@@ -1,4 +1,4 @@
-"""Normalization of a bound by the size of the training set."""
+"""Normalizes a bound by the size of the training set."""
 
 import math
 
@@ -6,10 +6,10 @@ from baselines.core.subject import Subject
 
 
 def normalized(value: float, subject: Subject, is_log: bool, *, normalization: str = "none") -> float:
-    """Return `value` unchanged ("none") or normalized as by Dziugaite et al. 2020 ("dziugaite").
+    """Return `value` unchanged ("none"), or normalized like Dziugaite et al. 2020 do ("dziugaite").
 
-    With m training examples "dziugaite" returns sqrt(value / m), or (value - ln m) / 2 if `value` is a logarithm. The
-    order of networks with equal m does not change. Other normalizations raise `ValueError`.
+    "dziugaite" means sqrt(value / m) with m training examples, or (value - ln m) / 2 if `value` is a logarithm.
+    Networks with equal m keep their order. Any other `normalization` raises `ValueError`.
     """
     if normalization == "none":
         return value

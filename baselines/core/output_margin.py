@@ -8,7 +8,7 @@ from baselines.core.subject import Subject, shared
 
 @shared
 def output_margin(subject: Subject, *, n_samples: int = 10_000, percentile_method: str = "kth", seed: int = 0) -> float:
-    """Return gamma, the 10th percentile of the margins; negative if more than 10 % of the predictions are wrong.
+    """Return gamma, the 10th percentile of the margins. It is negative if over 10 % of the predictions are wrong.
 
     `percentile_method` "kth" takes the max(1, floor(n / 10))-th smallest of n margins, "linear" interpolates.
     """
@@ -26,6 +26,6 @@ def positive_margin(
     subject: Subject, *, n_samples: int = 10_000, percentile_method: str = "kth", margin_floor: float = 1e-6,
     parity_abs: bool = False, seed: int = 0,
 ) -> float:  # fmt: skip
-    """Return gamma, or |gamma| with `parity_abs`, but at least `margin_floor`, so that bounds can divide by it."""
+    """Return gamma, or |gamma| if `parity_abs`, but at least `margin_floor`: bounds divide by it."""
     found = output_margin(subject, n_samples=n_samples, percentile_method=percentile_method, seed=seed)
     return max(abs(found) if parity_abs else found, margin_floor)

@@ -1,4 +1,4 @@
-"""Logits of a network on training examples, cached for all measures, and the losses and margins of logits."""
+"""Logits of a network on training examples, cached for all measures; losses and margins of logits."""
 
 import numpy as np
 
@@ -25,7 +25,7 @@ def folded_logits(subject: Subject, n_samples: int, seed: int) -> Array:
 def trained_logits(subject: Subject, n_samples: int, seed: int) -> Array:
     """Return logits (n, classes), float32, of the network as trained, on the sample of `logits`.
 
-    The compiled function is the same as for perturbed weights, so that both results are rounded alike.
+    They are computed by the same compiled function as for perturbed weights, so that both are rounded alike.
     """
     return _compiled_logits(subject, min(n_samples, len(subject.examples)), seed, folded=False)
 
@@ -37,15 +37,15 @@ def _compiled_logits(subject: Subject, n_samples: int, seed: int, *, folded: boo
 
 def log_probabilities(answers: Array) -> Array:
     """Return the logarithms (n, classes), float64, of the softmax of logits (n, classes)."""
-    from scipy.special import log_softmax  # here: listing the measures must not wait for it
+    from scipy.special import log_softmax  # here, so that listing the measures is fast
 
     found: Array = log_softmax(answers.astype(np.float64), axis=1)
     return found
 
 
 def cross_entropies(answers: Array, labels: Array) -> Array:
-    """Return cross-entropies in nats (n,), float64, of logits (n, classes); tiny values keep relative precision."""
-    from scipy.special import logsumexp  # here: listing the measures must not wait for it
+    """Return cross-entropies (n,), float64, in nats, of logits (n, classes); even tiny values are accurate."""
+    from scipy.special import logsumexp  # here, so that listing the measures is fast
 
     rows, others = np.arange(len(labels)), answers.astype(np.float64)
     others[rows, labels] = -np.inf
@@ -59,7 +59,7 @@ def loss(answers: Array, labels: Array) -> float:
 
 
 def margins(answers: Array, labels: Array) -> Array:
-    """Return margins (n,), float64: logit of the true class minus the largest other logit; negative if it is larger."""
+    """Return margins (n,), float64: the logit of the true class minus the largest other logit."""
     rows = np.arange(len(labels))
     others = answers.astype(np.float64)
     true = others[rows, labels]
@@ -69,5 +69,5 @@ def margins(answers: Array, labels: Array) -> Array:
 
 
 def accuracy(answers: Array, labels: Array) -> float:
-    """Return the fraction of examples whose true class has the largest logit; `answers` are logits (n, classes)."""
+    """Return the fraction of examples whose true class has the largest of the logits `answers` (n, classes)."""
     return float(np.mean(answers.argmax(axis=1) == labels))

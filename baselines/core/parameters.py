@@ -1,10 +1,11 @@
-"""Parameters of measures: their notation on the command line, and the meaning of parameters that many measures have.
+"""Parameters of measures: how to write them on the command line, and what those mean that many measures have.
 
 If the docstring of a measure, or of its file, explains a parameter, that explanation replaces the following entry:
 
 accuracy_drop: tolerated loss of training accuracy, in (0, 1] (0.1: from 0.95 to 0.85).
 delta: probability with which the bound may fail, in (0, 1].
-fft_size: "layer": feature maps of the layer's own size; "dataset": of the inputs' size, without stride.
+fft_size: "layer": feature maps of the layer's own size; a layer whose stride does not divide that size has its own
+    borders. "dataset": of the inputs' size, without stride.
 folded: fold normalization into the weights; parameters are then kernels and biases.
 fraction: fraction of the ratios r, smallest first, to which the line through the origin is fitted.
 high: highest magnitude.
@@ -28,24 +29,26 @@ from typing import Any
 
 from baselines.core.measure import MEASURES, Complexity
 
-#: Integer parameters that are no counts and may be negative.
+#: Integer parameters that are not counts, and may be negative.
 NO_COUNTS = frozenset({"seed", "layer"})
 
-#: Counts that may be 0; other counts are at least 1.
+#: Counts that may be 0; all others are at least 1.
 MAY_BE_0 = frozenset({"image_side", "min_eigenvalues", "n_burn_in", "n_components"})
 
 
 def canonical(specification: str) -> str:
-    """Return the specification with true and false, in any case, written as `True` and `False`."""
+    """Return a specification in which true and false, in any case, are written `True` and `False`."""
     return re.sub("=(true|false)(?=,|$)", lambda found: f"={found[1].capitalize()}", specification, flags=re.IGNORECASE)
 
 
 def load(specification: str) -> Complexity:
-    """Return the measure of a specification `name` or `name:parameter=value,...` as a function of (model, dataset).
+    """Return the measure that a specification names, as a function of (model, dataset).
+
+    A specification is `name` or `name:parameter=value,...`.
 
     Raises:
-        KeyError: unknown measure.
-        ValueError: unknown parameter, or a value that is too small or not of the default's type.
+        KeyError: the measure is unknown.
+        ValueError: a parameter is unknown, or a value is too small or not of the default's type.
     """
     name, _, rest = canonical(specification).partition(":")
     found = MEASURES[name]

@@ -1,4 +1,4 @@
-"""Checks, before a measure is computed, that a network and its training data meet the needs of the measure."""
+"""Checks, before a measure is computed, that the network and its training data have what the measure needs."""
 
 from collections.abc import Collection
 
@@ -9,7 +9,7 @@ from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
 from baselines.network import is_linear, looks_like
 
-#: Number of examples whose outputs are tested for being logits.
+#: Number of examples whose outputs are tested: they may not be logits.
 LOOKED_AT = 32
 
 #: Layers whose inputs are indices or categories, not quantities.
@@ -20,13 +20,13 @@ _LOOKUPS = {
 
 
 def require(subject: Subject, needs: Collection[Need]) -> None:
-    """Check that a subject meets the needs of a measure.
+    """Check that network and training data have what a measure needs.
 
     Raises:
-        MeasureUnavailable: weights are not finite, outputs are no logits of two or more classes, or inputs are tokens.
-        ValueError: an input is not finite, or a label is no class of the network.
+        MeasureUnavailable: weights are not finite, outputs are not logits of two or more classes, or inputs are tokens.
+        ValueError: an input is not finite, or a label is not a class of the network.
     """
-    _ = subject.weights  # weights that are not finite are refused by every measure
+    _ = subject.weights  # raises an error if weights are not finite
     if {Need.CLASSES, Need.LABELS}.intersection(needs):
         require_classes(subject)
     if Need.QUANTITIES in needs:
@@ -38,7 +38,7 @@ def require(subject: Subject, needs: Collection[Need]) -> None:
 
 
 def require_classes(subject: Subject) -> None:
-    """Raise `MeasureUnavailable` unless the network has a logit for each of at least two classes."""
+    """Raise `MeasureUnavailable` unless the network has at least two logits, one for each class."""
     number = subject.n_outputs
     if number < 2:
         raise MeasureUnavailable(f"needs a logit for each of two classes or more, found {number}")
@@ -47,9 +47,9 @@ def require_classes(subject: Subject) -> None:
 
 
 def require_unit_range(subject: Subject) -> None:
-    """Raise `ValueError` unless all pixels of images are in [0, 1], the range for transformations of colours."""
+    """Raise `ValueError` unless all pixels of images are in [0, 1], as transformations of colours require."""
     inputs = subject.examples.inputs
-    if inputs.ndim != 4:  # the measures themselves refuse inputs that are no images
+    if inputs.ndim != 4:  # not images, which the measures refuse themselves
         return
     least, most = _extremes(subject)
     wrong = np.flatnonzero((least < 0) | (most > 1))
@@ -84,7 +84,7 @@ def _require_logits(subject: Subject) -> None:
 
 @shared
 def _found_instead(subject: Subject) -> str | None:
-    # `require_classes` reports the other networks without logits. A linear network may give such outputs by chance.
+    # `require_classes` reports all other networks without logits. Linear networks may return such numbers by chance.
     if subject.nodes.no_logits or is_linear(subject.nodes):
         return None
     return looks_like(subject.network.outputs(subject.examples.inputs[:LOOKED_AT])[0])

@@ -9,16 +9,16 @@ R = TypeVar("R")
 
 
 class Retained:
-    """A cache of results by key. If their arrays exceed `limit` bytes, the least recently used results are dropped.
+    """A cache of results by key. If their arrays exceed `limit` bytes, the least recently used results are removed.
 
-    An array that several results share counts once. A result larger than `limit` is not cached.
+    An array in several results counts once. A result larger than `limit` is not cached.
     """
 
     def __init__(self, limit: int) -> None:
         self.nbytes = 0
         self._limit = limit
         self._results: OrderedDict[Hashable, Any] = OrderedDict()
-        self._uses: dict[int, int] = {}  #: number of results that hold an array, by its id
+        self._uses: dict[int, int] = {}  #: id of an array -> number of cached results with it
 
     def __len__(self) -> int:
         return len(self._results)
@@ -27,7 +27,7 @@ class Retained:
         return iter(self._results)
 
     def get(self, key: Hashable, compute: Callable[[], R]) -> R:
-        """Return the result for `key`; computes the result if it is not cached."""
+        """Return the result for `key`. If it is not cached, call `compute`."""
         if key in self._results:
             self._results.move_to_end(key)
             found: R = self._results[key]
@@ -51,7 +51,7 @@ class Retained:
 
 
 def arrays_of(result: Any) -> Iterator[tuple[int, int]]:
-    """Yield the id and the size in bytes of every array in a result, also inside tuples, lists and dataclasses."""
+    """Yield id and size in bytes of every array in a result, even inside tuples, lists and dataclasses."""
     if hasattr(result, "nbytes"):
         yield id(result), int(result.nbytes)
     elif isinstance(result, tuple | list):

@@ -1,4 +1,4 @@
-"""Training examples as arrays, drawn by seed."""
+"""Training examples as arrays, drawn with a seed."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ import numpy as np
 
 from baselines.core.streams import stream
 
-#: Examples read from a dataset at once.
+#: Number of examples that are read from a dataset at once.
 READ = 4096
 
 Array = np.ndarray[Any, Any]
@@ -26,14 +26,14 @@ class Sample:
         return len(self.labels)
 
     def take(self, positions: Array) -> "Sample":
-        """Return the examples at `positions`."""
+        """Return the examples at these positions."""
         return Sample(self.inputs[positions], self.labels[positions], self.population)
 
 
 def read_examples(dataset: Any) -> Sample:
     """Return the whole training set in its order; `dataset` is a `tf.data.Dataset` of single pairs (input, label).
 
-    A dataset of the harness also has memory-mapped arrays, `dataset.arrays`, whose inputs are not copied. Raises
+    A dataset of the harness has memory-mapped arrays `dataset.arrays`, of which the inputs are not copied. Raises
     `ValueError` if the dataset is empty, or if `checked` refuses an example.
     """
     arrays = getattr(dataset, "arrays", None)
@@ -51,7 +51,7 @@ def read_examples(dataset: Any) -> Sample:
 def checked(inputs: Array, labels: Array, start: int) -> tuple[Array, Array]:
     """Return inputs (n, ...) as float32 and labels (n,) as int32; `start` is the first example's number, for messages.
 
-    Raises `ValueError` if a label is no integer, an example has several labels, or an input is not finite.
+    Raises `ValueError` if a label is not an integer, an example has several labels, or an input is not finite.
     """
     if labels.size != len(labels):
         raise ValueError(
@@ -82,9 +82,9 @@ def _slices(inputs: Array, labels: Array) -> Iterator[tuple[Array, Array]]:
 
 
 def draw(examples: Sample, number: int, seed: int, *, by_class: bool = False) -> Sample:
-    """Return `number` examples drawn without replacement, or all examples, shuffled, if there are fewer.
+    """Return `number` examples drawn without replacement. If there are fewer, return all of them, shuffled.
 
-    `by_class` draws from each class in proportion to its size, but at least two examples, if the class has two.
+    `by_class` draws from each class in proportion to its size, but at least two examples if the class has two.
     """
     order = stream("sample", seed).permutation(len(examples))
     if number >= len(examples):

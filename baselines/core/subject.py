@@ -1,7 +1,7 @@
 """The subject of a measure: a trained network, its training data, and results that measures share.
 
-Inside `sharing()` all measures of a model and a dataset use the same `Subject`, so they share forward passes, spectra
-and margins. Beyond a memory limit, the least recently used results are dropped.
+Inside `sharing()`, all measures of a model and a dataset use the same `Subject`, so they share forward passes, spectra
+and margins. Beyond a memory limit, the least recently used results are removed.
 """
 
 import functools
@@ -25,8 +25,8 @@ from baselines.network import (
     with_set_scales,
 )
 
-#: Limit in bytes of cached results, so that no measure runs out of memory because of another measure.
-#: The limit does not cover networks, their compiled functions, and a training set that is not memory-mapped.
+#: Maximum size in bytes of cached results, so that measures do not make each other run out of memory. Networks,
+#: compiled functions, and training sets that are not memory-mapped come in addition.
 RETAINED_BYTES = 256 * 2**20
 
 #: Number of training examples from which `with_set_scales` computes scales.
@@ -37,18 +37,15 @@ R = TypeVar("R")
 
 
 class Subject:
-    """A trained network and its training data; expensive attributes are computed at their first use."""
+    """A trained network and its training data. Attributes are computed when they are first used."""
 
     def __init__(self, model: Any, dataset: Any) -> None:
         self.model, self.dataset = model, dataset
-        self.found = Retained(RETAINED_BYTES)  #: results of `shared` functions
+        self.found = Retained(RETAINED_BYTES)  #: results of functions with the decorator `shared`
 
     @functools.cached_property
     def weights(self) -> list[Array]:
-        """The trained weights, in the order of `get_weights()`; half precision becomes float32.
-
-        Raises `MeasureUnavailable` if weights are not finite.
-        """
+        """The trained weights, in the order of `get_weights()`; raises `MeasureUnavailable` if they are not finite."""
         found = []
         for layer in self.model.layers:
             own = [in_full_precision(array) for array in layer.get_weights()]
@@ -59,33 +56,30 @@ class Subject:
 
     @property
     def n_outputs(self) -> int:
-        """Length of the network's output vector; raises `MeasureUnavailable` if the model is no graph of layers."""
+        """Number of the network's outputs; raises `MeasureUnavailable` if the model is not a graph of layers."""
         return int(outputs_of(self.model)[0].shape[-1])
 
     @functools.cached_property
     def nodes(self) -> Nodes:
-        """The trained network as a graph of layers and activations, without a final softmax.
-
-        If the outputs are no logits, `nodes.no_logits` is the message for the user.
-        """
+        """The trained network as a graph without a final softmax; `no_logits` says why the outputs are not logits."""
         return read_nodes(self.model, self.weights)
 
     @functools.cached_property
     def network(self) -> Network:
-        """A copy of the trained network; its parameters are all trained weights."""
+        """A copy of the trained network. Its parameters are all trained weights."""
         return Network(self.nodes)
 
     @functools.cached_property
     def folded(self) -> Network:
-        """The network with normalization and constants folded into the weights; its parameters are kernels and biases.
+        """The network with normalization and constants folded into kernels and biases, which are its parameters.
 
-        `network` itself if there is nothing to fold. Raises `MeasureUnavailable` if a normalization cannot be folded.
+        If there is nothing to fold, it is `network` itself. Raises `MeasureUnavailable` if folding fails.
         """
         return self._folded(self.nodes)
 
     @property
     def is_changed_by_folding(self) -> bool:
-        """Whether folding changes any layer, so that `folded` and `network` differ."""
+        """Whether `folded` differs from `network`."""
         return self.folded is not self.network
 
     def seen(self, *, folded: bool) -> Network:
@@ -94,12 +88,12 @@ class Subject:
 
     @functools.cached_property
     def folded_at_start(self) -> Network:
-        """`folded` with the initial weights; raises `MeasureUnavailable` without initial weights."""
+        """`folded` with the initial weights; raises `MeasureUnavailable` if they are missing."""
         return self._folded(self.nodes_at_start)
 
     @functools.cached_property
     def nodes_at_start(self) -> Nodes:
-        """`nodes` with the initial weights; raises `MeasureUnavailable` without initial weights."""
+        """`nodes` with the initial weights; raises `MeasureUnavailable` if they are missing."""
         return read_nodes(self.model, self.initial_weights)
 
     def _folded(self, nodes: Nodes) -> Network:
@@ -127,15 +121,12 @@ class Subject:
         return read_examples(self.dataset)
 
     def sample(self, number: int, seed: int = 0, *, by_class: bool = False) -> Sample:
-        """Return `number` training examples drawn by `draw`, or all if there are fewer; the same at every call."""
+        """Return `number` training examples drawn by `draw`; equal arguments give equal examples."""
         return _sample(self, min(number, len(self.examples)), seed, by_class=by_class)
 
 
 def shared(compute: Callable[Concatenate[Subject, P], R]) -> Callable[Concatenate[Subject, P], R]:
-    """Cache the results of a function of a subject and hashable arguments, inside the subject.
-
-    A call finds the result of an equal call, whether arguments are given by position, by name, or by default.
-    """
+    """Make a function of a subject and hashable arguments cache its results inside the subject."""
     signature = inspect.signature(compute)
 
     @functools.wraps(compute)
@@ -158,7 +149,7 @@ _current: list[Subject] | None = None
 
 @contextmanager
 def sharing() -> Iterator[None]:
-    """Let all measures of a model share results within this context; the model must not change meanwhile."""
+    """Let all measures of a model share results within the context. The model must not change meanwhile."""
     global _current
     before, _current = _current, []
     try:
@@ -168,13 +159,13 @@ def sharing() -> Iterator[None]:
 
 
 def share() -> None:
-    """Let all measures of a model share results until the process ends, as inside `sharing()`."""
+    """Let all measures of a model share results until the process ends."""
     global _current
     _current = [] if _current is None else _current
 
 
 def subject_of(model: Any, dataset: Any) -> Subject:
-    """Return the subject of a model and a dataset; within `sharing()`, the same subject at every call."""
+    """Return the subject of a model and a dataset; within `sharing()`, always the same."""
     for subject in _current or ():
         if subject.model is model and subject.dataset is dataset:
             return subject

@@ -2,9 +2,8 @@
 
 A backward pass includes the forward pass before it. `25 x 3 backward passes` are 75 passes over the `n_samples`
 examples of a measure, `1 forward pass over 50 x kappa examples` is a pass over that many examples. Factors are numbers,
-kappa (classes), d (weight layers), m (training examples), and expressions such as `min(kappa, 10)` or
-`max(m / 10, 2048)`. All other words are ignored. Terms behind a semicolon describe other settings; `passes_of` ignores
-them.
+kappa (classes), d (weight layers), m (training examples), and expressions such as `min(kappa, 10)` or `max(m / 10,
+2048)`. All other words are ignored. Terms after a semicolon are for other settings; `passes_of` ignores them.
 """
 
 import re
@@ -17,20 +16,20 @@ _FACTOR = r"(?:(?:min|max)\([^()]+\)|[\d.,]*\d|\b(?:kappa|d|m)\b)"
 _PRODUCT = rf"{_FACTOR}(?: x {_FACTOR})*"
 _TERM = re.compile(rf"({_PRODUCT}) (forward|backward) pass(?:es)?(?: over ({_PRODUCT}) (?:examples|mixtures))?")
 
-#: The cost of a measure is `many` if it makes more forward passes than this, or at least as many backward passes. A
-#: factor kappa counts as 1.
+#: A measure with more forward passes than this, or with at least as many backward passes, has the cost `many`. A factor
+#: kappa counts as 1.
 FEW = 3
 
 
 class Passes(NamedTuple):
-    """Work of a measure as numbers of examples, summed over passes."""
+    """Number of examples in all passes of a measure, summed over passes."""
 
-    forward: float  #: in forward passes
-    backward: float  #: in backward passes
+    forward: float  #: examples in forward passes
+    backward: float  #: examples in backward passes
 
 
 class Sizes(NamedTuple):
-    """Sizes of a network and its training set, on which the passes of a measure depend."""
+    """Sizes of a network and its training set, which determine the passes of a measure."""
 
     kappa: int  #: classes
     d: int  #: weight layers
@@ -38,9 +37,9 @@ class Sizes(NamedTuple):
 
 
 def passes_of(work: str, n_samples: int | None, sizes: Sizes) -> Passes:
-    """Return the numbers of examples in all passes of a measure with this work.
+    """Return how many examples all passes of a measure take together, given the text of its work.
 
-    A pass whose term names no number goes over `n_samples` examples; None means the whole training set.
+    A pass without a number of examples is over `n_samples` examples; None means the whole training set.
     """
     symbols, found = sizes._asdict(), {"forward": 0.0, "backward": 0.0}
     for factor, direction, examples in _TERM.findall(work.partition(";")[0]):
@@ -50,7 +49,7 @@ def passes_of(work: str, n_samples: int | None, sizes: Sizes) -> Passes:
 
 
 def cost_of(work: str, *, takes_gradients: bool) -> Cost:
-    """Return the cost of a work, for one class and 100 weight layers; terms behind a semicolon count, too."""
+    """Return the cost of a work, for one class and 100 weight layers. Terms after a semicolon count, too."""
     symbols, times = Sizes(kappa=1, d=100, m=1)._asdict(), {"forward": 0.0, "backward": 0.0}
     for factor, direction, _ in _TERM.findall(work):
         times[direction] += _product(factor, symbols)

@@ -16,13 +16,13 @@ from baselines.core.subject import Subject, shared
 from baselines.network import Network
 from baselines.network.losses import cross_entropies
 
-#: Memory of derivatives along a direction, in forward passes.
+#: Memory for derivatives along a direction, in that of forward passes.
 PASSES = 4
 
 
 @shared
 def slopes_of_change(subject: Subject, n_samples: int, seed: int) -> Array:
-    """Return <w - w0, g_i> (n,): w the weights, initially w0, g_i the gradient of example i's cross-entropy in w."""
+    """Return <w - w0, g_i> (n,): w the weights, initially w0, g_i the gradient of example i's cross-entropy."""
     network, start, sample = subject.network, subject.nodes_at_start.nodes, subject.sample(n_samples, seed)
     before = [array for place in network.trained_nodes for array in start[place].weights[: start[place].n_trained]]
     changes = [now.numpy() - np.float32(array) for now, array in zip(network.variables, before, strict=True)]
@@ -48,9 +48,9 @@ def information_in_weights(subject: Subject, *, n_samples: int = 2048, seed: int
     examples. Range: [0, inf).
 
     Approximate IIW: m (w - w0)' F (w - w0) with the empirical Fisher matrix F. It is twice the relative entropy between
-    Gaussians around w and around w0 that both have the covariance of weights trained on bootstrap samples, about F^-1 /
-    m. The authors' prior is trained on held-out data; here its mean is w0. The authors' code squares, for each array, a
-    mean over batches, which vanishes at a stationary point; it leaves out biases and the factor m.
+    Gaussians around w and around w0 that both have the covariance F^-1 / m, which is about that of weights trained on
+    bootstrap samples. The authors' prior is trained on held-out data; here its mean is w0. The authors' code squares,
+    for each array, a mean over batches, which vanishes at a stationary point; it leaves out biases and the factor m.
 
     Args:
         n_samples: training examples on which F is estimated; m is the size of the whole training set.

@@ -19,12 +19,13 @@ from baselines.network.losses import Derivative, balanced, sum_over_logits
 def jacobian_norm(subject: Subject, *, n_batches: int = 33, batch_size: int = 16) -> float:
     """Mean squared entry of the Jacobians of the logits with respect to the inputs of all layers.
 
-    Formula: mean over batches and layers l of mean((d f / d x^l)^2), x^l the input of layer l. Range: [0, inf). Source:
+    Formula: mean over batches and inputs x^l of layers of mean((d f / d x^l)^2), f the logits. Range: [0, inf). Source:
     PGDL starting kit (Jiang et al. 2020, arXiv 2012.07976). Work: kappa backward passes over 528 examples. Draws:
     depend on the order of examples.
 
     As in the starting kit, the first 33 batches of 16 examples are read. All layers, including pooling and reshaping,
-    have equal weight, and so have all batches, including a smaller last batch.
+    have equal weight, and so have all batches, including a smaller last batch. A layer with several inputs, such as
+    `Add`, counts once for each input; the starting kit does not cover such layers.
 
     Args:
         n_batches: batches from the dataset's start.
@@ -64,7 +65,7 @@ def _over_entries(reduce: Callable[..., Any], rows: Any) -> Any:
 
 @shared
 def jacobian_norms(subject: Subject, n_samples: int, seed: int, outputs: str) -> Array:
-    """Return |J_i|_F (n,), J_i the Jacobian of "logits" or "probabilities" with respect to input i."""
+    """Return |J_i|_F (n,), J_i the Jacobian of "logits" or "probabilities" (`outputs`) with respect to input i."""
     if outputs not in ("logits", "probabilities"):
         raise ValueError(f"outputs: expected logits or probabilities, found {outputs}")
     if outputs == "probabilities":
@@ -111,7 +112,7 @@ def log_jacobian_norm_normalized(subject: Subject, *, n_samples: int = 2048, see
     Formula: E ln(|d f / d x|_F |x| / |f|), f the logits, x the input. Source: Novak et al. 2018, arXiv 1802.08760.
     Work: kappa backward passes.
 
-    Examples with a norm of 0 are left out; the value is 0 if no example is left.
+    Examples for which one of the norms is 0 are left out; if no example is left, the value is 0.
     """
     sample, answers = logits(subject, n_samples, seed)
     sizes = [
@@ -130,7 +131,7 @@ def geometric_complexity(subject: Subject, *, n_samples: int = 2048, seed: int =
     2022, arXiv 2209.13083. Work: kappa backward passes.
 
     Geometric complexity is a discrete Dirichlet energy: |W|_F^2 for a linear network with weights W, 0 for constant
-    outputs. The square of `input_jacobian_norm` is smaller by the variance of the norm over examples. Dherin et al.
-    take all training examples or a batch.
+    outputs. It exceeds the square of `input_jacobian_norm` by the variance of the norm over examples. Dherin et al.
+    take all training examples, or a batch.
     """
     return float(np.mean(jacobian_norms(subject, n_samples, seed, "logits") ** 2))

@@ -1,8 +1,8 @@
 """Linear regions: sets of inputs on which a piecewise linear network is a single affine function.
 
-The pattern c(x) of an input x identifies its region. It lists, for each unit, the linear piece of the activation or max
-pooling; the derivative identifies the piece. If an activation is flat at both ends (ReLU6), a positive output
-distinguishes the upper end.
+The region of an input x is identified by a pattern c(x): for each unit, the linear piece of its activation or max
+pooling. The derivative identifies the piece. If an activation is flat at both ends (ReLU6), a positive output
+identifies the upper end.
 
 n_steps: steps along the segment between two examples.
 """
@@ -21,10 +21,10 @@ from baselines.network import INPUT, Network, joined
 from baselines.network.hidden import is_bent, is_linear
 from baselines.network.nodes import ACTIVATIONS
 
-#: Identifies an upper end, where the derivative is 0; no activation has this derivative.
+#: Identifies an upper end, where the derivative is 0. No activation has this derivative.
 _UPPER_END = np.inf
 
-#: Memory of the patterns of examples, in forward passes.
+#: Memory for the patterns of examples, in that of forward passes.
 PASSES = 2
 
 
@@ -37,9 +37,9 @@ def linear_regions_met(subject: Subject, *, n_samples: int = 128, n_steps: int =
     2019, arXiv 1906.00904. Work: 1 backward pass over 2112 examples. Draws: depend on the order of examples. Refused: a
     layer is not piecewise linear, or there is a single example.
 
-    Regions that lie between two points z_k are missed. Large networks change region in every step and reach the upper
-    bound. On digits, 32 steps find 5.3 of 5.8 regions of a network with 32 hidden units, and 17.8 of 29.5 with hidden
-    layers of 128 and 64 units.
+    Regions between two neighbouring points z_k are missed. Large networks change region in every step, so that the
+    value is the upper bound. On digits, 32 steps find 5.3 of 5.8 regions of a network with 32 hidden units, and 17.8 of
+    29.5 of a network with hidden layers of 128 and 64 units.
 
     Args:
         n_samples: training examples; each of the first half is paired with an example of the second half.
@@ -56,7 +56,7 @@ def activation_changes(subject: Subject, *, n_samples: int = 128, n_steps: int =
     who also take closed curves through examples. Work: 1 backward pass over 2112 examples. Draws: depend on the order
     of examples.
 
-    The value grows with the width, because all units count. Max pooling is not counted.
+    All units count, so the value grows with the width. Max pooling does not count.
     """
     return float(np.mean(np.sum(_changes(subject, n_samples, n_steps, seed)[1], axis=1)))
 
@@ -71,7 +71,7 @@ def activation_patterns(subject: Subject, *, n_samples: int = 2048, seed: int = 
     network, sample = _in_pieces(subject), subject.sample(n_samples, seed)
 
     def run(images: Any) -> list[Any]:
-        nothing = tf.zeros((tf.shape(images)[0], 1))  # the only entry for a linear network
+        nothing = tf.zeros((tf.shape(images)[0], 1))  # the only entry if no layer has several pieces
         return [nothing, *(pieces for _, pieces in _pieces(network, images))]
 
     batches = network.in_batches("patterns", run, [sample.inputs], size=network.batch_size_of(PASSES))
@@ -88,7 +88,7 @@ def _digest(parts: list[Array], row: int) -> bytes:
 
 @shared
 def _changes(subject: Subject, n_samples: int, n_steps: int, seed: int) -> tuple[Array, Array]:
-    """Return whether the region changes and how many activations change piece, for each step: (pairs, n_steps)."""
+    """For each step, return whether the region changes and how many activations change piece: (pairs, n_steps) each."""
     network, sample = _in_pieces(subject), subject.sample(n_samples, seed)
     number = len(sample) // 2
     if not number:
@@ -122,7 +122,7 @@ def _in_pieces(subject: Subject) -> Network:
 
 
 def _pieces(network: Network, points: Any) -> Iterator[tuple[int, Any]]:
-    """Yield the position of each nonlinear layer and its pieces (points, units): derivatives or `_UPPER_END`."""
+    """Yield, for each nonlinear layer, its position and its pieces (points, units): derivatives, or `_UPPER_END`."""
     places = [place for place, node in enumerate(network.nodes) if not is_linear(node)]
     sources = sorted({source for place in places for source in network.nodes[place].sources})
     values = dict(zip(sources, network.run({INPUT: points}, sources), strict=True))

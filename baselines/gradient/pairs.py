@@ -1,4 +1,4 @@
-"""Angles between the gradients of pairs of examples: does a step for an example reduce the other example's loss, too?
+"""Angles between the gradients of two examples: does a step for one example reduce the loss of the other, too?
 
 Weights: as trained. Work: 1 backward pass.
 """
@@ -22,7 +22,7 @@ def _cosines(subject: Subject, n_samples: int, seed: int) -> Array:
     network.require_room(len(sample), "try a smaller n_samples")
 
     def products(images: Any, labels: Any) -> Any:
-        # lengths do not matter, and products of unscaled gradients would underflow for confident predictions
+        # only the directions: products of gradients would underflow for confident predictions
         return gradient_products(network, images, lambda logits: directions(logits, labels))
 
     arrays = [sample.inputs, sample.labels]
@@ -42,7 +42,7 @@ def gradient_confusion(subject: Subject, *, n_samples: int = 128, seed: int = 0)
     Formula: -min over pairs i < j of cos(g_i, g_j), g_i the gradient of example i's cross-entropy. Range: [-1, 1].
     Source: Sankararaman et al. 2020, arXiv 1904.06963.
 
-    Sankararaman et al. bound inner products from below, and plot cosines. More examples have a smaller minimum.
+    Sankararaman et al. bound inner products from below, and plot cosines. The value grows with the number of examples.
     """
     return -float(_cosines(subject, n_samples, seed).min())
 

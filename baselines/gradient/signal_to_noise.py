@@ -14,16 +14,13 @@ from baselines.core.subject import Subject, shared
 from baselines.gradient.weight_gradients import added, in_one_unit, relative_gradients
 from baselines.network.per_example import PASSES, loss_moments
 
-#: A variance below this fraction of the mean square is a rounding error.
+#: A variance below this fraction of the mean square counts as zero, because of rounding.
 ROUNDING = 1e-5
 
 
 @shared
 def gradient_moments(subject: Subject, n_samples: int, seed: int) -> tuple[Array, Array, float]:
-    """Return the mean and the mean square (weights,) of the examples' loss gradients divided by e^s, and s.
-
-    Undivided gradients could underflow. Weights are in the order of `weight_moments`.
-    """
+    """Return mean and mean square (weights,) of the examples' loss gradients divided by e^s, and s."""
     network, sample = subject.network, subject.sample(n_samples, seed)
     run, arrays = functools.partial(loss_moments, network), [sample.inputs, sample.labels]
     total, power, unit = np.zeros(1), np.zeros(1), -math.inf  # float64
@@ -40,10 +37,10 @@ def gsnr(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
     Formula: -mean over weights j of (E g_ij)^2 / Var g_ij, g_ij the derivative of example i's cross-entropy in weight
     j. Range: (-inf, 0]. Source: Liu et al. 2020, arXiv 2001.07384.
 
-    A step along gradients with a large ratio reduces the loss of most examples, also unseen examples; hence the sign.
-    Liu et al. follow the ratio through training. Here it is taken at the end, when the mean gradient is close to 0.
-    Without any signal, the estimate from n examples is about 1 / n. Weights with a constant gradient, as in dead units,
-    are left out; the value is 0 if no weight is left.
+    A step along gradients with a large ratio reduces the loss of most examples, even of unseen examples; so the sign is
+    minus. Liu et al. follow the ratio through training. Here it is taken at the end, when the mean gradient is close to
+    0. Without any signal, its estimate from n examples is about 1 / n. Weights with a constant gradient, as in dead
+    units, are left out; the value is 0 if no weight is left.
     """
     mean, square, _ = gradient_moments(subject, n_samples, seed)
     variance = square - mean**2
@@ -59,8 +56,8 @@ def m_coherence(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> fl
     Range: [-n, 0]. Source: Chatterjee and Zielinski 2020, arXiv 2008.01217; Chatterjee 2020, arXiv 2002.10657.
 
     The value is -n if all gradients are equal, -1 if they are orthogonal, and 0 if all are 0. Coherent gradients are
-    expected to generalize, hence the sign. The measure is meant for use during training: for fitted networks, whose
-    gradients sum to about 0, the value only ranks how far training went.
+    expected to generalize, so the sign is minus. The measure is meant for use during training. The gradients of a
+    fitted network sum to about 0, and the value only shows how far training went.
     """
     squares, _, mean_square, _ = relative_gradients(subject, n_samples, seed)
     power = float(squares.mean())

@@ -1,11 +1,12 @@
 """Takeuchi's information criterion: the generalization gap of a regular model, from gradients and curvature.
 
 For a regular model and m examples the gap is about Tr(H^-1 C) / m. H is the Hessian of the loss, C the second moment of
-the gradients of single examples. H is singular for a network, so the trace or the diagonal of the Fisher matrix F under
-the predicted probabilities replaces it. With the full F and fewer examples than weights, Tr(F^+ C) would depend only on
-the probabilities p_i of the true classes: it would be sum_i (1 / p_i - 1).
+the gradients of single examples. H is singular for a network, so it is replaced by the trace or the diagonal of the
+Fisher matrix F under the predicted probabilities. With the full F and fewer examples than weights, Tr(F^+ C) would
+depend only on the probabilities p_i of the true classes: it would be sum_i (1 / p_i - 1).
 
-Weights: as trained. Work: 1 backward pass + min(kappa, 10) backward passes.
+Weights: as trained. Work: 1 backward pass + min(kappa, 10) backward passes. Draws: depend on the order of
+examples if kappa > n_probes.
 """
 
 import math
@@ -18,7 +19,7 @@ from baselines.core.sample import Array
 from baselines.core.subject import Subject
 from baselines.gradient.signal_to_noise import gradient_moments
 
-#: Smaller squared gradients may go with a curvature of 0, which underflows for confident right predictions.
+#: Smaller squared gradients are ignored: their curvature may underflow to 0 for confident right predictions.
 SMALLEST = float(np.finfo(np.float32).tiny)
 
 

@@ -1,6 +1,6 @@
 """Gradients of the loss at the end of training, with respect to weights and to inputs.
 
-Gradients of fitted networks are tiny and differ by orders of magnitude; hence the `log_` forms.
+Gradients of fitted networks are tiny and differ by orders of magnitude, so there are `log_` forms.
 """
 
 import functools
@@ -33,10 +33,10 @@ def weight_gradients(
 def relative_gradients(
     subject: Subject, n_samples: int, seed: int, label: str = "true", *, folded: bool = False
 ) -> tuple[Array, Array, float, float]:
-    """Return the results of `weight_gradients` for gradients divided by e^s, and s. Undivided squares could underflow.
+    """Return the results of `weight_gradients` for gradients divided by e^s, and s. Otherwise squares could underflow.
 
-    Labels are the true labels (`label` "true") or drawn from the predicted probabilities ("model"). With normalization
-    `folded`, weights are kernels and biases.
+    Labels are the true labels (`label` "true") or drawn from the predicted probabilities ("model"). If `folded`,
+    weights are kernels and biases, with normalization folded.
     """
     network, sample = subject.seen(folded=folded), subject.sample(n_samples, seed)
     labels = sample.labels if label == "true" else _drawn(subject, n_samples, seed, label)
@@ -54,13 +54,13 @@ def relative_gradients(
 
 
 def in_one_unit(first: float, second: float) -> tuple[float, float, float]:
-    """Return the factors that convert numbers from units e^first and e^second to the larger unit e^s, and s."""
+    """Return the factors that convert numbers from the units e^first and e^second to the larger unit e^s, and s."""
     unit = max(first, second)
     return math.exp(first - unit), math.exp(second - unit), unit
 
 
 def added(total: Array, before: float, part: Array, now: float) -> Array:
-    """Return before * total + now * part, float64, in `total`'s memory; a `total` of another shape counts as 0."""
+    """Return before * total + now * part, float64, in `total`'s memory. A `total` of another shape counts as 0."""
     if total.shape != part.shape:
         return np.multiply(part, now, dtype=np.float64)
     if before != 1:
@@ -96,7 +96,7 @@ def gradient_noise_final(subject: Subject, *, n_samples: int = 2048, seed: int =
     Jiang et al. 2019, arXiv 1912.02178, eq. 66. Weights: as trained.
     """
     squares, _, mean_square = weight_gradients(subject, n_samples, seed)
-    return max(float(squares.mean()) - mean_square, 0.0)  # only rounding makes it negative
+    return max(float(squares.mean()) - mean_square, 0.0)  # negative only by rounding
 
 
 @measure(Need.LABELS, Need.GRADIENTS, log=True)

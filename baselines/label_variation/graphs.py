@@ -1,16 +1,16 @@
-"""Graphs of nearest neighbours among representations, and the variation tr(Y' L Y) of a signal Y, L the Laplacian."""
+"""Graphs of nearest neighbours of representations, and the variation tr(Y' L Y) of a signal Y, L the Laplacian."""
 
 import numpy as np
 
 from baselines.core.product import product
 from baselines.core.sample import Array
 
-#: Similarities that differ by at most this many float epsilons count as equal, so that rounding breaks no ties.
+#: Similarities that differ by at most this many float epsilons count as equal, since rounding must not decide.
 ROUNDING = 32
 
 
 def cosines(representations: Array) -> Array:
-    """Return cosine similarities (n, n) of representations (n, ...); zeros have similarity 0 to all others."""
+    """Return cosine similarities (n, n) of representations (n, ...); zero vectors have similarity 0 to all others."""
     found, _ = _products(representations)
     np.fill_diagonal(found, 1)
     return found
@@ -33,21 +33,18 @@ def _products(representations: Array) -> tuple[Array, Array]:
 
 
 def neighbours(similarities: Array, k: int) -> Array:
-    """Return an adjacency matrix (n, n), bool: row i marks the k other examples most similar to i, and all ties."""
+    """Return an adjacency matrix (n, n), bool: row i marks the k examples most similar to example i, and all ties."""
     others = similarities.copy()
     np.fill_diagonal(others, -np.inf)
     last = min(k, len(others) - 1)
     threshold = np.partition(others, -last, axis=1)[:, -last] if last > 1 else others.max(axis=1)
     found: Array = others >= threshold[:, None] - ROUNDING * np.finfo(others.dtype).eps
-    np.fill_diagonal(found, False)  # a single example is not its own neighbour
+    np.fill_diagonal(found, False)  # not its own neighbour
     return found
 
 
 def normalized_variation(adjacency: Array, signal: Array) -> float:
-    """Return tr(Y' L Y) of a signal Y (n, c), with L = I - D^-1/2 A D^-1/2, D the row sums of the adjacency A (n, n).
-
-    A node without neighbours and with signal y contributes |y|^2.
-    """
+    """Return tr(Y' L Y) of a signal Y (n, c), L = I - D^-1/2 A D^-1/2, D the row sums of the adjacency A (n, n)."""
     degrees = adjacency.sum(axis=1, dtype=np.float64)
     scaled = signal / np.sqrt(np.maximum(degrees, 1))[:, None]
     rows, columns = np.divmod(np.flatnonzero(adjacency), len(adjacency))  # faster than in two dimensions

@@ -15,7 +15,7 @@ from baselines.core.subject import Subject
 from baselines.label_variation.graphs import cosines, neighbours, normalized_variation, squared_distances, variation
 from baselines.network.penultimate import penultimate_features
 
-#: Both parameters of the beta distribution of the mixing coefficients.
+#: Both parameters of the beta distribution from which mixing coefficients are drawn.
 MIXING = 2.0
 
 
@@ -75,7 +75,7 @@ def vr(subject: Subject, *, graph_size: int = 500, n_graphs: int = 11, n_neighbo
 
     Formula: median over graphs of mean over l of |v_l+1 - v_l|, v_l = tr(Y' (D - A) Y) / (200 n), A_ij = cos(z_i, z_j)
     of the 20 nearest representations z, D row sums of A, rows of Y the labels of n examples. Range: [0, inf). Work: 1
-    forward pass over min(m, 5500) examples.
+    forward pass over min(m, 5500) examples. Draws: depend on the order of examples.
 
     Variation rate (VR) over three representations: the inputs of the last two layers, and the logits. The value is
     below 0.2 if no neighbours tie. The sign is that of Lassance et al., who give no reason for it.
@@ -99,7 +99,7 @@ def vr(subject: Subject, *, graph_size: int = 500, n_graphs: int = 11, n_neighbo
 
 
 def _layers(subject: Subject) -> list[tuple[tuple[int, ...], int]]:
-    """Return the model's layers as in `Network.layers`, without final identities such as a removed softmax."""
+    """Return the model's layers like `Network.layers`, without identities at the end, such as a removed softmax."""
     layers = list(subject.network.layers)
     while layers[-1][1] in layers[-1][0]:
         layers.pop()
@@ -130,10 +130,7 @@ def _one_hot(labels: Array, subject: Subject) -> Array:
 
 
 def nearest_variation(representations: Array, labels: Array, *, is_symmetric: bool) -> float:
-    """Return tr(Y' L Y) / (4 n) for labels Y, L the Laplacian of the graph of nearest neighbours, including all ties.
-
-    Lassance et al. take the neighbours from exp(-distance / scale); they are the same.
-    """
+    """Return tr(Y' L Y) / (4 n) for labels Y, L the Laplacian of the graph of nearest neighbours, with all ties."""
     adjacency = neighbours(-squared_distances(representations), 1)
     if is_symmetric:
         adjacency |= adjacency.T
@@ -141,7 +138,7 @@ def nearest_variation(representations: Array, labels: Array, *, is_symmetric: bo
 
 
 def cosine_variation(representations: Array, labels: Array, k: int) -> float:
-    """Return tr(Y' L Y) / (200 n), as in the authors' code: labels Y, Laplacian L of the graph of k neighbours."""
+    """Return tr(Y' L Y) / (200 n), as in the authors' code: labels Y, L the Laplacian of the graph of k neighbours."""
     similarities = np.clip(cosines(representations), 0, 1)
     adjacency = neighbours(similarities, k)
     return variation(similarities * (adjacency | adjacency.T), labels) / (200 * len(labels))

@@ -1,4 +1,4 @@
-"""Training errors under attacks, that is small changes of all pixels along gradients.
+"""Training errors under attacks, which are small changes of all pixels along gradients.
 
 epsilon: largest change of a pixel, as a fraction of the difference of the largest and smallest number in the sample.
 """
@@ -16,10 +16,10 @@ from baselines.core.subject import Subject
 from baselines.network import Network, joined
 from baselines.network.losses import directions
 
-#: Memory of a step, in forward passes.
+#: Memory for a step, in that of forward passes.
 PASSES = 2
 
-#: Sum of the step lengths of an attack, divided by epsilon; the usual value.
+#: Sum of the step lengths of an attack, divided by epsilon; a common choice.
 REACH = 2.5
 
 
@@ -34,8 +34,9 @@ def adversarial_error(
     1706.06083. Work: 1 forward pass + 11 backward passes. Draws: depend on the order of input dimensions and of
     examples.
 
-    Points are clipped to the range of the inputs. With the usual epsilon, 8 / 255, networks without adversarial
-    training tie: nearly all predictions change. On images of 8 x 8 pixels, the default changes few predictions.
+    Points are clipped to the range of the inputs. With the common epsilon, 8 / 255, nearly all predictions change
+    unless a network was trained adversarially, so networks tie. On images of 8 x 8 pixels, the default changes few
+    predictions.
 
     Args:
         n_steps: steps of length 2.5 epsilon / n_steps, from a random point of the box.
@@ -71,7 +72,7 @@ def fgsm_error(subject: Subject, *, epsilon: float = 0.01, n_samples: int = 1024
 
 
 def inputs_range(inputs: Array, epsilon: float) -> tuple[float, float, float]:
-    """Return the smallest and the largest number in the inputs, and `epsilon` times their difference.
+    """Return the smallest and the largest number in the inputs, and their difference times `epsilon`.
 
     Raises `MeasureUnavailable` if all numbers are equal.
     """

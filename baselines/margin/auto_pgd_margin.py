@@ -29,7 +29,7 @@ def auto_pgd_margin(
     Croce and Hein 2020, arXiv 2003.01690. Work: 1 forward pass + 1 backward pass + 6 x 20 backward passes.
 
     The size of a change is its maximum norm. Attacks start at the example and maximize the lead max_c f_c - f_a, which
-    does not saturate as the cross-entropy does. Bisection of ln eps finds the smallest eps at which an attack succeeds;
+    unlike the cross-entropy does not saturate. Bisection of ln eps finds the smallest eps at which an attack succeeds;
     within the last interval, the lead is interpolated linearly. An example contributes -1 if no attack with eps below 1
     succeeds. Predictions may be right or wrong. Unlike for `adversarial_error`, changed inputs may leave the range.
 
@@ -48,7 +48,7 @@ def auto_pgd_margin(
 
 
 def _distances(network: Network, inputs: Array, answers: Array, width: float, n_steps: int, n_halvings: int) -> Array:
-    """Return the smallest radii (n,), as fractions of `width`, at which attacks succeed; 1 if no attack succeeds."""
+    """Return the smallest radii (n,), as fractions of `width`, at which an attack succeeds; 1 if none succeeds."""
     value = functools.partial(_lead, network, inputs.shape[1:], answers.astype(np.int32))
     start = inputs.reshape(len(inputs), -1)
     at_start = value(start)
@@ -57,7 +57,7 @@ def _distances(network: Network, inputs: Array, answers: Array, width: float, n_
     for _ in range(n_halvings):
         middle = np.sqrt(ends[0] * ends[1])
         lead = highest(value, start, at_start, (width * middle).astype(np.float32)[:, None], n_steps)
-        side = (lead > 0).astype(int)  # the end replaced by the middle
+        side = (lead > 0).astype(int)  # the end of the interval that the middle replaces
         ends[side, range(len(start))], leads[side, range(len(start))] = middle, lead
     shares = leads[0] / (leads[0] - leads[1])
     return np.where(np.isnan(shares), 1.0, ends[0] + shares * (ends[1] - ends[0]))

@@ -16,10 +16,10 @@ from baselines.core.subject import Subject, shared
 from baselines.margin.layer_margin import PASSES, output_margins
 from baselines.network import Network, joined
 
-#: A variance below this fraction of the largest is a rounding error.
+#: Variances below this fraction of the largest count as zero, because of rounding.
 ROUNDING = 1e-10
 
-#: Fraction of its initial value to which the margin must fall to end the search for a boundary.
+#: The search for a boundary ends when the margin has fallen to this fraction of its initial value.
 REACHED = 0.01
 
 
@@ -27,7 +27,7 @@ REACHED = 0.01
 def leading_components(subject: Subject, number: int, n_samples: int, seed: int) -> Array:
     """Return the leading principal components (number, features) of training inputs, float32; all if there are fewer.
 
-    For `number` 0 they are those up to the `elbow` of the variances.
+    If `number` is 0, return those before the `elbow` of the variances.
     """
     inputs = subject.sample(n_samples, seed).inputs
     rows = inputs.reshape(len(inputs), -1)
@@ -45,10 +45,9 @@ def leading_components(subject: Subject, number: int, n_samples: int, seed: int)
 
 
 def elbow(values: Array) -> int:
-    """Return how many of the descending values (n,) come before the elbow, itself included.
+    """Return how many of the descending values (n,) come before the elbow, with the elbow itself.
 
-    The elbow, as in Kneedle (Satopaa et al. 2011), is the value farthest below the line from the first to the last
-    value.
+    The elbow, as in Kneedle (Satopaa et al. 2011), lies farthest below the line from the first to the last value.
     """
     if len(values) < 3 or values[0] == values[-1]:
         return len(values)
@@ -59,7 +58,7 @@ def elbow(values: Array) -> int:
 def boundary_distances(network: Network, sample: Sample, components: Array, rate: float, n_steps: int) -> Array:
     """Return approximate distances (n,) of examples from the boundary within the span of components (k, features).
 
-    Each step covers the fraction `rate` of the first-order distance to the boundary. Distances are those from the
+    Each step covers the fraction `rate` of the first-order distance to the boundary. The result is the distance to the
     boundary linearized at the point with the smallest margin; NaN for wrong predictions and zero gradients.
     """
     moved = np.zeros((len(sample), len(components)))
@@ -112,8 +111,8 @@ def constrained_margin(
     each step. Range: (-inf, 0]. Source: Mouton, Theunissen and Davel 2023, arXiv 2308.15466. Work: up to 20 backward
     passes. Refused: no correctly classified example has a gradient, or all inputs are the same.
 
-    Points are not clipped to the range of the inputs. The elbow, class j and the steps are choices of this library, not
-    compared with the authors' code.
+    Points are not clipped to the range of the inputs. The elbow, class j and the steps are choices of this library;
+    they were not compared with the authors' code.
 
     Args:
         n_components: principal components; 0 for the number up to the elbow of the variances.

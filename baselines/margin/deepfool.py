@@ -1,7 +1,7 @@
 """The distance of training examples from the decision boundary in input space, found by DeepFool.
 
-DeepFool steps to the nearest boundary of the linearized network, and linearizes again, until the prediction changes
-(algorithm 2 of Moosavi-Dezfooli, Fawzi and Frossard 2016, arXiv 1511.04599).
+DeepFool linearizes the network, steps to the nearest boundary of the linear function, and repeats this until the
+prediction changes (algorithm 2 of Moosavi-Dezfooli, Fawzi and Frossard 2016, arXiv 1511.04599).
 """
 
 import functools
@@ -17,7 +17,7 @@ from baselines.core.sample import Array
 from baselines.core.subject import Subject
 from baselines.network import Network, joined
 
-#: Memory of the gradient of a class' logit, in forward passes.
+#: Memory for the gradient of a logit, in that of forward passes.
 PASSES = 2
 
 
@@ -32,11 +32,12 @@ def deepfool_margin(
     (-inf, 0]. Source: Moosavi-Dezfooli, Fawzi and Frossard 2016, arXiv 1511.04599. Work: 3 x min(kappa, 10) backward
     passes; up to 50 times. Refused: all examples are left out.
 
-    Predictions may be right or wrong. If a prediction does not change within `n_steps`, the change so far is used.
+    Predictions may be right or wrong. If a prediction does not change within `n_steps`, the change up to there counts.
     Inputs of zeros and examples without a gradient are left out.
 
     Args:
-        n_classes: number of classes with the largest logits whose boundaries are searched, as in the authors' code.
+        n_classes: only boundaries of this number of classes, with the largest logits, are searched, as in the authors'
+            code.
         n_steps: largest number of linearizations.
         overshoot: fraction of the change added to cross the boundary.
     """

@@ -2,7 +2,7 @@
 
 The k-variance of a class is the Wasserstein-1 distance between the hidden representations of two halves of its
 examples. The bound of Chuang et al. depends on the margin, divided by the mean k-variance times a Lipschitz constant of
-the layers behind. As in the authors' code there is a single split into halves.
+the following layers. As in the authors' code, the examples are divided into halves only once.
 
 Source: Chuang et al. 2021, arXiv 2106.03314. Work: 1 backward pass over 200 x kappa examples. Draws: depend on the
 order of examples.
@@ -27,15 +27,15 @@ from baselines.margin.layer_margin import PASSES, margins_at
 from baselines.network import Network
 from baselines.network.hidden import hidden_positions
 
-#: Number added to norms of gradients, and lower bound of the mean k-variance.
+#: Number that is added to norms of gradients; lower bound of the mean k-variance.
 SMALL, STILL = 1e-6, 1e-12
 
-#: Numbers of the model's layers, from 0, that the authors' code tries in this order, by parameter `layer`.
+#: Value of `layer` -> numbers of the model's layers, from 0, which the authors' code tries in this order.
 _PLACES = {"1st": (2, 3, 4, 5), "8th": (8, 9, 6, 7, 5, 4, 3, 2)}
 
 
 class _Class(NamedTuple):
-    share: float  #: share of the class in the training set
+    share: float  #: the class's fraction of the training set
     margins: Array  #: (n,)
     lengths: Array  #: norms (n,) of the margins' gradients with respect to the layer
     variance: float  #: k-variance of the class in the layer
@@ -46,9 +46,9 @@ def _classes(subject: Subject, place: int, per_class: int, seed: int) -> list[_C
     network, sample = subject.network, subject.sample(per_class * subject.network.n_classes, seed)
     population = subject.examples.labels
     classes, counts = np.unique(sample.labels, return_counts=True)
-    needed = 16 * int(counts.max()) * math.prod(network.shape(place))  # float32, centred in float64, and float32 again
+    needed = 16 * int(counts.max()) * math.prod(network.shape(place))  # float32, centred in float64, float32 again
     require_memory(needed, "a class in the layer", "try a smaller per_class")
-    passes = (np.cumsum(counts) - 1) // network.batch_size_of(PASSES)  # number of the pass of each class
+    passes = (np.cumsum(counts) - 1) // network.batch_size_of(PASSES)  # number of each class's pass
     found = []
     for number in np.unique(passes):
         part = sample.take(np.flatnonzero(np.isin(sample.labels, classes[passes == number])))
@@ -63,7 +63,7 @@ def _classes(subject: Subject, place: int, per_class: int, seed: int) -> list[_C
 
 
 def hidden_position(network: Network, layer: str) -> int:
-    """Return the position behind the first or eighth hidden layer, or behind the last if there are fewer."""
+    """Return the position after the first or eighth hidden layer, or after the last if there are fewer."""
     if layer not in _PLACES:
         raise ValueError(f"layer: expected 1st or 8th, found {layer}")
     hidden = hidden_positions(network)
@@ -73,7 +73,7 @@ def hidden_position(network: Network, layer: str) -> int:
 
 
 def authors_position(network: Network, layer: str) -> int:
-    """Return the input position of the layer that the authors' code chooses; without such a layer `hidden_position`."""
+    """Return the input position of the layer that the authors' code chooses, or if there is none `hidden_position`."""
     if layer in _PLACES:
         strided = {i for i, node in enumerate(network.nodes) if "strides" in node.config}
         for number in _PLACES[layer]:
@@ -85,9 +85,9 @@ def authors_position(network: Network, layer: str) -> int:
 def k_variance(points: Array) -> float:
     """Return the Wasserstein-1 distance between the first and the second half of points (n, features).
 
-    The last point is left out if n is odd. Between equally many points the optimal transport is a matching.
+    If n is odd, the last point is left out. Between equally many points, the optimal transport is a matching.
     """
-    from scipy.optimize import linear_sum_assignment  # here: listing the measures must not wait for it
+    from scipy.optimize import linear_sum_assignment  # here, so that listing the measures is fast
 
     half = len(points) // 2
     centered = (points - points.mean(axis=0, dtype=np.float64)).astype(np.float32)

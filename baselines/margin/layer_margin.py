@@ -1,8 +1,8 @@
 """Distances of training examples from the decision boundary, measured in the input and in hidden layers.
 
-The first-order distance of an example of class i from the best other class j at layer l, with features x^l, is (f_i -
-f_j) / |d (f_i - f_j) / d x^l|. It is divided by the square root of the total variation, the sum of the features'
-variances over examples.
+For an example of class i, the best other class j, and the features x^l of layer l, the first-order distance is (f_i -
+f_j) / |d (f_i - f_j) / d x^l|. It is divided by the square root of the total variation, which is the sum of the
+features' variances over examples.
 
 Source: Jiang et al. 2018, arXiv 1810.00113.
 """
@@ -21,18 +21,18 @@ from baselines.core.subject import Subject, shared
 from baselines.network import INPUT, Network, joined
 from baselines.network.hidden import hidden_positions
 
-#: Lower bounds of the norm of a gradient, and of a total variation.
+#: Lower bounds of the norm of a gradient, and of the total variation.
 SHORTEST, STILL = 1e-6, 1e-12
 
-#: Memory of the gradients of margins, in forward passes.
+#: Memory for the gradients of margins, in that of forward passes.
 PASSES = 2
 
-#: Number of hidden layers, beside the input, in which distances are measured.
+#: Number of hidden layers in which distances are measured, in addition to the input.
 HIDDEN = 3
 
 
 def chosen_positions(network: Network) -> tuple[int, ...]:
-    """Return positions of the input and of three evenly spaced hidden layers, with repetitions if there are fewer."""
+    """Return the positions of the input and of three evenly spaced hidden layers; if there are fewer, some twice."""
     hidden = hidden_positions(network)
     if not hidden:
         raise MeasureUnavailable("needs a hidden layer, which this network lacks")
@@ -41,12 +41,9 @@ def chosen_positions(network: Network) -> tuple[int, ...]:
 
 @shared
 def distances(subject: Subject, positions: tuple[int, ...], n_samples: int, seed: int) -> tuple[Array, Array]:
-    """Return first-order distances (layers, n), negative for wrong predictions, and total variations (layers,).
-
-    A distance without a gradient is NaN.
-    """
+    """Return first-order distances (layers, n), NaN without a gradient, and total variations (layers,)."""
     network, sample = subject.network, subject.sample(n_samples, seed)
-    different = sorted(set(positions))  # networks of few layers have repetitions
+    different = sorted(set(positions))  # networks with few layers have some twice
     run, arrays = functools.partial(_margins, network, different), [sample.inputs, sample.labels]
     batches = network.in_batches(("layer margins", positions), run, arrays, size=network.batch_size_of(PASSES))
     of_examples, of_batches = [], []
@@ -63,14 +60,14 @@ def distances(subject: Subject, positions: tuple[int, ...], n_samples: int, seed
 
 
 def output_margins(logits: Any, labels: Any) -> Any:
-    """Return margins (n,), true logit minus largest other logit, as a differentiable tensor."""
+    """Return margins (n,), the true logit minus the largest other logit, as a tensor that can be differentiated."""
     is_true = tf.one_hot(labels, logits.shape[-1], True, False, dtype=tf.bool)
     true = tf.reduce_sum(tf.where(is_true, logits, 0.0), axis=1)
     return true - tf.reduce_max(tf.where(is_true, logits.dtype.min, logits), axis=1)
 
 
 def margins_at(network: Network, place: int, inputs: Array, labels: Array, *, often: bool = False) -> list[Array]:
-    """Return margins (n,), the norms (n,) of their gradients in the features at `place`, and the features (n, ...)."""
+    """Return margins (n,), norms (n,) of their gradients in the features at `place`, and these features (n, ...)."""
 
     def run(images: Any, labels: Any) -> tuple[Any, Any, Any]:
         with tf.GradientTape(watch_accessed_variables=False) as tape:
@@ -97,10 +94,10 @@ def _lengths(slopes: Any) -> Any:
 
 
 def _moments(features: Any) -> tuple[Any, Any]:
-    """Return the mean (features,) of a batch of features (n, ...), and the squared distances (n,) from the mean."""
+    """Return the mean (features,) of a batch of features (n, ...), and squared distances (n,) from it."""
     rows = tf.reshape(features, (-1, math.prod(features.shape[1:])))
     first = rows[0]
-    apart = rows - first  # constant features then have a variance of exactly 0
+    apart = rows - first  # the variance of constant features is then exactly 0
     means = tf.reduce_mean(apart, axis=0)
     return first + means, tf.reduce_sum(tf.math.squared_difference(apart, means), axis=1)
 
@@ -113,7 +110,7 @@ def _variation(sizes: Array, means: Sequence[Array], squares: Sequence[Array]) -
 
 
 def normalized(subject: Subject, n_samples: int, seed: int) -> Array:
-    """Return normalized distances (layers, n) of correctly classified examples with a gradient in all layers."""
+    """Return normalized distances (layers, n) of the correctly classified examples with a gradient in all layers."""
     found, variations = distances(subject, chosen_positions(subject.network), n_samples, seed)
     kept = found[:, (np.nan_to_num(found, nan=-1) >= 0).all(axis=0)]
     if not kept.size:
@@ -123,7 +120,7 @@ def normalized(subject: Subject, n_samples: int, seed: int) -> Array:
 
 
 def signature(values: Array) -> Array:
-    """Return lower fence, quartiles and upper fence (5,) of a box plot: fences within 1.5 interquartile ranges."""
+    """Return the fences and quartiles (5,) of a box plot; fences are within 1.5 interquartile ranges."""
     low, middle, high = np.percentile(values, [25, 50, 75])
     reach = 1.5 * (high - low)
     return np.array([max(values.min(), low - reach), low, middle, high, min(values.max(), high + reach)])
@@ -135,8 +132,8 @@ def layer_margin_log_mean(subject: Subject, *, n_samples: int = 2048, seed: int 
 
     Formula: -mean over layers and their five statistics of ln max(statistic, 1e-9).
 
-    The statistics of a layer are the three quartiles and two fences of a box plot of the normalized distances of
-    correctly classified examples. `layer_margin_mean_l1` defines these distances.
+    The statistics of a layer are the three quartiles and two fences of a box plot of the normalized distances (see
+    `layer_margin_mean_l1`) of correctly classified examples.
     """
     signatures = np.array([signature(values) for values in normalized(subject, n_samples, seed)])
     return -float(np.log(np.maximum(signatures, 1e-9)).mean())

@@ -14,13 +14,13 @@ from baselines.core.subject import Subject
 from baselines.margin.layer_margin import margins_at
 from baselines.network import Network
 
-#: Number added to norms of gradients and to deviations.
+#: Number that is added to norms of gradients and to standard deviations.
 SMALL = 1e-7
 
 #: Number of features whose variances are computed at once.
 COLUMNS = 2**13
 
-#: Sides of crops, as shares of the image's: 0.85, 0.86, ..., 1.
+#: Sides of crops, as fractions of the image's side: 0.85, 0.86, ..., 1.
 CROPS = np.linspace(0.85, 1, 16)
 
 
@@ -30,7 +30,7 @@ def layer_margin_winner(subject: Subject, *, n_samples: int = 500, data: str = "
 
     Formula: -E (f_y - f_j) / (|d (f_y - f_j) / d x^1| + 1e-7) / (sqrt(v) + 1e-7), y the true class, j the best other
     class, x^1 the output of the first weight layer, v the mean of its features' variances without 5 % at both ends.
-    Source: Natekar and Sharma 2020, arXiv 2012.02775.
+    Source: Natekar and Sharma 2020, arXiv 2012.02775. Draws: depend on the order of examples.
 
     Args:
         data: "augmented" (random flip, hue, saturation, brightness, contrast and crop of each image) or "mixup"
@@ -66,7 +66,7 @@ def _first(network: Network) -> int:
 
 
 def mixed(sample: Sample, seed: int) -> Array:
-    """Return averages (n, ...) of each example and another of its class; the only example of a class stays the same."""
+    """Return averages (n, ...) of each example and another of its class; an example without another stays the same."""
     rng = stream("partners of the winner's margin", seed)
     partners = np.arange(len(sample))
     for label in np.unique(sample.labels):
@@ -77,9 +77,9 @@ def mixed(sample: Sample, seed: int) -> Array:
 
 
 def augmented(images: Array, seed: int) -> Array:
-    """Return images (n, height, width, channels) augmented as the winners did, with independent draws for each image.
+    """Return images (n, height, width, channels) augmented as by the winners, each with its own draws.
 
-    Half of the images are flipped, half are cropped at the centre and resized. Hue is shifted by up to 0.05 of the
+    Half of the images are flipped; half are cropped at the centre and resized. Hue is shifted by up to 0.05 of the
     colour wheel, brightness by up to 0.05; saturation is multiplied by 0.6 to 1.2, contrast by 0.7 to 1. Hue and
     saturation need three channels or more; a fourth channel is only flipped and cropped.
     """

@@ -1,4 +1,4 @@
-"""Uniform access to layers, weights and intermediate outputs of sequential and functional models of Keras 2 and 3.
+"""Gives measures the same access to layers, weights and intermediate outputs of all models of Keras 2 and 3.
 
 `read_nodes` turns a Keras model into plain data (`Nodes`), `fold_scales` rewrites these data, and `Network` runs them.
 """

@@ -1,4 +1,4 @@
-"""The layer inside a wrapper, and its effective weights."""
+"""The layer inside a wrapper, and the weights that it effectively applies."""
 
 from typing import Any
 
@@ -8,19 +8,19 @@ from baselines.core.lazy import tf
 from baselines.core.needs import MeasureUnavailable
 from baselines.network.nodes import Array
 
-#: Layers that compute a function unknown to Keras.
+#: Layers that compute a function which Keras does not know.
 _OPAQUE = {"FlaxLayer", "JaxLayer", "Lambda", "TFSMLayer", "TorchModuleWrapper"}
 
-#: Layers that treat every position alike even without `TimeDistributed`; normalizations only along the last axis.
+#: Layers that treat all positions alike, with or without `TimeDistributed`; normalizations only along the last axis.
 _ALIKE_EVERYWHERE = {"Activation", "Dense", "Dropout", "Rescaling", "SpectralNormalization"}
 _ALONG_AN_AXIS = {"LayerNormalization", "RMSNormalization", "UnitNormalization"}
 
-#: Attributes of the two factors of an update of low rank (LoRA).
+#: Names of the attributes with the two factors of a low-rank update (LoRA).
 _FACTORS = (("lora_kernel_a", "lora_kernel_b"), ("lora_embeddings_a", "lora_embeddings_b"))
 
 
 def kind_of(layer: Any) -> str:
-    """Return the class name of a layer; raises `MeasureUnavailable` if class or function are not Keras' own."""
+    """Return the class name of a layer; raises `MeasureUnavailable` if its class or function is not Keras' own."""
     kind = type(layer).__name__
     own = getattr(tf.keras.layers, kind, None)
     if own is None or type(layer).call is not own.call:
@@ -31,10 +31,10 @@ def kind_of(layer: Any) -> str:
 
 
 def as_applied(layer: Any, arrays: tuple[Array, ...]) -> tuple[Any, tuple[Array, ...]]:
-    """Return the layer inside wrappers that change nothing in inference mode, and its effective weights.
+    """Return the layer inside wrappers without effect in inference mode, and the weights that it effectively applies.
 
     `arrays` are the weights of `layer` in the order of `get_weights()`. Spectral normalization stores the divided
-    kernel during training, so it changes nothing afterwards. A low-rank update (LoRA) of the layer is added to its
+    kernel during training, so it has no effect afterwards. A low-rank update (LoRA) of the layer is added to its
     kernel. Raises `MeasureUnavailable` if a layer is quantized or not Keras' own, or if an inner layer has a low-rank
     update.
     """
@@ -55,13 +55,13 @@ def _is_alike_everywhere(layer: Any) -> bool:
 
 
 def in_full_precision(array: Array) -> Array:
-    """Return an array of half precision as float32, other arrays unchanged."""
+    """Return an array of half precision as float32, and any other array unchanged."""
     is_half = array.dtype.itemsize == 2 and array.dtype.kind not in "iu"  # float16, and bfloat16, whose kind is V
     return array.astype(np.float32) if is_half else array
 
 
 def arrays_of(variables: list[Any], layer: Any, arrays: tuple[Array, ...]) -> tuple[Array, ...]:
-    """Return the entries of `arrays`, the weights of `layer`, that belong to `variables`."""
+    """Return those entries of `arrays`, the weights of `layer`, that belong to `variables`."""
     places = {id(variable): place for place, variable in enumerate(layer.weights)}
     return tuple(arrays[places[id(variable)]] for variable in variables)
 

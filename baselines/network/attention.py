@@ -1,4 +1,4 @@
-"""Multi-head attention as four dense layers (query, key, value, output) and a node for the heads between them."""
+"""Multi-head attention as four dense layers (query, key, value, output), with a node for the heads between them."""
 
 import math
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from baselines.network.nodes import ATTENTION, Array, Node
 
 
 def is_plain(config: Mapping[str, Any], switches: Mapping[str, bool], shapes: list[tuple[Any, ...]]) -> bool:
-    """Whether a `MultiHeadAttention` attends along a single axis of positions, and has no gate and a single output."""
+    """Whether a `MultiHeadAttention` attends along one axis, and has no gate and a single output."""
     outputs = config.get("output_shape")
     return (
         all(len(shape) == 2 and None not in shape for shape in shapes)
@@ -21,9 +21,10 @@ def is_plain(config: Mapping[str, Any], switches: Mapping[str, bool], shapes: li
 
 
 def dense(name: str, arrays: tuple[Array, ...], source: int, *, flat: int) -> Node:
-    """Return a dense node in place of a projection of attention, or of an `EinsumDense` that is a dense layer.
+    """Return a dense node for a projection of attention, or for an `EinsumDense` that is a dense layer.
 
-    `arrays` are kernel and possibly bias, with separate axes for heads and features. The kernel has `flat` input axes.
+    `arrays` are the kernel and perhaps a bias, with separate axes for heads and features. The first `flat` axes of the
+    kernel are inputs.
     """
     kernel, *bias = arrays
     kernel = kernel.reshape(math.prod(kernel.shape[:flat]), -1)
@@ -32,7 +33,7 @@ def dense(name: str, arrays: tuple[Array, ...], source: int, *, flat: int) -> No
 
 
 class Attention:
-    """The heads of an attention, without weights; inputs are query, key, value (n, positions, heads times features)."""
+    """The heads of an attention, without weights. Inputs are query, key, value (n, positions, heads times features)."""
 
     weights: tuple[()] = ()
 
@@ -40,7 +41,7 @@ class Attention:
         self.heads, self.causal = heads, causal
 
     def __call__(self, inputs: Any, training: bool = False) -> Any:
-        """Return softmax(q k' / sqrt(d)) v of all heads, (n, positions, heads times d), for heads with d features."""
+        """Return softmax(q k' / sqrt(d)) v of all heads, (n, positions, heads times d), where heads have d features."""
         query, key, value = (self._apart(tensor) for tensor in inputs)
         scores = tf.matmul(query, key, transpose_b=True) / math.sqrt(query.shape[-1])
         if self.causal:
@@ -55,5 +56,5 @@ class Attention:
 
 
 def attention(name: str, heads: int, sources: tuple[int, ...], *, causal: bool) -> Node:
-    """Return the node of an `Attention`; `sources` are the positions of queries, keys and values."""
+    """Return a node with an `Attention`; `sources` are the positions of queries, keys and values."""
     return Node(name, ATTENTION, {"heads": heads, "causal": causal}, (), sources)

@@ -1,11 +1,11 @@
-"""Layers that multiply by constants and add constants (`CONSTANT`), at the input or inside a network."""
+"""Layers that multiply by constants and add constants (`CONSTANT`), before or between other layers."""
 
 import numpy as np
 
 from baselines.core.lazy import tf
 from baselines.network.nodes import CONSTANT, INPUT, Array, Node, consumers
 
-#: Smallest deviation that `Normalization` divides by: the default of Keras' epsilon.
+#: Smallest deviation by which `Normalization` divides: Keras' default epsilon.
 _EPSILON = 1e-7
 
 
@@ -26,16 +26,13 @@ def constants(node: Node) -> tuple[Array, Array] | None:
 
 
 def as_constants(node: Node, factor: Array, shift: Array) -> Node:
-    """Return a `Rescaling` with this factor and shift in place of a layer in `CONSTANT`."""
+    """Return a `Rescaling` with this factor and shift, which replaces a layer in `CONSTANT`."""
     config = {"name": node.config["name"], "scale": factor.tolist(), "offset": shift.tolist()}
     return Node(node.name, "Rescaling", config, (), node.sources)
 
 
 def weights_begin(nodes: tuple[Node, ...]) -> int:
-    """Return the position behind the constant layers at the beginning of a network, or `INPUT` without such layers.
-
-    For the weights, these layers belong to the input, as if the pixels had been rescaled before.
-    """
+    """Return the position after the constant layers with which a network begins; `INPUT` if there are none."""
     begin = place = INPUT
     while len(takers := consumers(nodes, place)) == 1:
         (place,) = takers

@@ -1,15 +1,15 @@
 """Folds batch normalization and constants into kernels.
 
-Without folding, weights in front of a batch normalization could have any scale, since the normalization cancels it.
-Right behind a weight layer, the scale and the shift of a batch normalization move into the layer. Behind pooling or an
-activation such as ReLU, only the magnitude of the scale moves back into the weight layer. Otherwise, as behind a sum of
-branches, the magnitude moves forward into the weight layers that read the output. A sign and a shift may remain.
+Without folding, weights before a batch normalization could have any scale, since the normalization cancels it. Directly
+after a weight layer, the scale and the shift of a batch normalization move into the layer. After pooling or an
+activation such as ReLU, only the magnitude of the scale moves back into the weight layer. Otherwise, such as after a
+sum of branches, the magnitude moves forward into the weight layers that read the output. A sign and a shift may remain.
 
-Constant factors of layers (`Rescaling`, `Normalization`) move likewise, and also through sums. A constant layer in
-front of all weights belongs to the input and stays. A constant that no weight layer can absorb stays, too.
+Constant factors of layers (`Rescaling`, `Normalization`) move likewise, and also through sums. A constant layer before
+all weights belongs to the input and stays. A constant that cannot move into a weight layer stays, too.
 
 A normalization by statistics of each example stays, but its own scale moves forward if only weight layers read its
-output. `free_scales` sets the scales in front of such a normalization.
+output. `free_scales` sets the scales before such a normalization.
 """
 
 from dataclasses import replace
@@ -21,7 +21,7 @@ from baselines.network.constants import as_constants, constants, weights_begin
 from baselines.network.kernels import scale_inputs, scale_outputs, shift_inputs, takes_shift
 from baselines.network.nodes import CONSTANT, INPUT, OF_EXAMPLES, Array, Node, Nodes, consumers
 
-#: Layers that keep channels separate and commute with positive factors of channels.
+#: Layers that keep channels separate; positive factors of channels can move through them.
 _HOMOGENEOUS = {
     "AveragePooling1D", "AveragePooling2D", "AveragePooling3D", "Cropping1D", "Cropping2D", "Cropping3D",
     "GlobalAveragePooling1D", "GlobalAveragePooling2D", "GlobalAveragePooling3D", "GlobalMaxPooling1D",
@@ -33,14 +33,14 @@ _HOMOGENEOUS = {
 #: Layers whose output is multiplied by a factor if all their inputs are.
 JOINING = {"Add", "Average", "Maximum", "Minimum", "Subtract"}
 
-#: Layers that commute with a factor if the factor is the same for all channels.
+#: Layers through which a factor can move if it is the same for all channels.
 REARRANGING = {"Concatenate", "Flatten", "Permute", "RepeatVector", "Reshape"}
 
 _Network = tuple[Node, ...]
 
 
 def fold_scales(network: Nodes) -> Nodes:
-    """Return the network with batch normalization and constants folded into its kernels; `network` if there are none.
+    """Return the network with batch normalization and constants folded into kernels; `network` if there are none.
 
     Logits stay the same up to rounding. Raises `MeasureUnavailable` if a normalization cannot be folded.
     """
@@ -67,13 +67,13 @@ def fold_scales(network: Nodes) -> Nodes:
 
 
 def _normalizes_channels(norm: Node) -> bool:
-    """Whether a layer normalizes over channels or groups of channels. Keras' "RMS scaling" does neither."""
+    """Whether a layer normalizes over channels or groups of channels, which Keras' "RMS scaling" does not."""
     axes = norm.config["axis"]
     return not norm.config.get("rms_scaling") and (axes == -1 or (isinstance(axes, list) and -1 in axes))
 
 
 def not_understood(norm: Node, where: str = "") -> MeasureUnavailable:
-    """Return the error for a normalization that cannot be folded; `where` names a layer in front of it."""
+    """Return the error for a normalization that cannot be folded; `where` names a layer before it."""
     return MeasureUnavailable(
         f"layer {norm.name} ({norm.kind}) cannot be folded into weights, and those before it{where} could be of any "
         "scale"
@@ -81,7 +81,7 @@ def not_understood(norm: Node, where: str = "") -> MeasureUnavailable:
 
 
 def _fold(nodes: _Network, position: int) -> _Network | None:
-    """Move the batch normalization or constants at `position` into weight layers; returns None if it cannot move."""
+    """Move the batch normalization or constants at `position` into weight layers; return None if that is impossible."""
     scale = nodes[position]
     found = _affine(scale)
     if found is None:
@@ -110,7 +110,7 @@ def _affine(scale: Node) -> tuple[Array, Array] | None:
 
 
 def _takes(node: Node, scale: Node) -> bool:
-    """Whether a node can absorb `scale`. A batch normalization can absorb constants; it is folded later."""
+    """Whether `scale` can move into a node: a weight layer or, for constants, a batch normalization, folded later."""
     is_norm = node.kind == "BatchNormalization" and node.config["axis"] == -1
     return node.has_kernel or (is_norm and scale.kind in CONSTANT)
 
@@ -130,7 +130,7 @@ def _scale_inputs(node: Node, factor: Array) -> Node:
 
 
 def _fold_scale(nodes: _Network, position: int) -> _Network:
-    """Move the scale of a normalization of examples into the weight layers behind it, and if possible the shift."""
+    """Move the scale of a normalization by examples into the weight layers after it; if possible, the shift as well."""
     norm = nodes[position]
     scale, center = own_affine(norm)
     behind = _fed(nodes, position, norm) if scale is not None and scale.ndim == 1 else []
@@ -146,14 +146,14 @@ def _fold_scale(nodes: _Network, position: int) -> _Network:
         sign, shift = np.ones_like(sign), np.zeros_like(shift)
         nodes = _replaced(nodes, layers)
     arrays = tuple(array.astype(np.float32) for array in (sign, shift))
-    if norm.kind == "RMSNormalization":  # it has no shift
+    if norm.kind == "RMSNormalization":  # no shift
         return _replaced(nodes, {position: replace(norm, weights=arrays[:1])})
     config = {**norm.config, "scale": True, "center": True}
     return _replaced(nodes, {position: replace(norm, config=config, weights=arrays)})
 
 
 def own_affine(norm: Node) -> tuple[Array | None, Array | None]:
-    """Return the trained scale and shift, float64, of a normalization in `OF_EXAMPLES`; None for a missing array."""
+    """Return the trained scale and shift, float64, of a normalization in `OF_EXAMPLES`; None if it has none."""
     arrays = [array.astype(np.float64) for array in norm.weights]
     scale = arrays.pop(0) if norm.config.get("scale", bool(arrays)) else None
     return scale, arrays.pop(0) if arrays else None
@@ -169,7 +169,7 @@ def _right_before(nodes: _Network, position: int) -> int | None:
 
 
 def _makers(nodes: _Network, place: int, scale: Node) -> list[int]:
-    """Return the weight layers that compute `place`, the input of `scale`; empty if `scale` cannot move there."""
+    """Return the weight layers that compute `place`, the input of `scale`; empty if `scale` cannot move into them."""
     if place == INPUT or len(consumers(nodes, place)) != 1:
         return []
     if _takes(nodes[place], scale):
@@ -189,7 +189,7 @@ def _commutes(node: Node, scale: Node) -> bool:
 
 
 def _fed(nodes: _Network, position: int, scale: Node) -> list[int]:
-    """Return the weight layers behind `position`; empty if a node between them does not commute with `scale`."""
+    """Return the weight layers after `position`; empty if `scale` cannot move through a node between."""
     found: list[int] = []
     for place in consumers(nodes, position):
         node = nodes[place]
@@ -205,7 +205,7 @@ def _fed(nodes: _Network, position: int, scale: Node) -> list[int]:
 
 
 def _with_shift(nodes: _Network, position: int, factor: Array, shift: Array) -> _Network:
-    """Move `factor` and `shift` into the weight layer behind `position` if possible; else leave them in the node."""
+    """Move `factor` and `shift` into the weight layer after `position` if possible; else leave them in the node."""
     behind = consumers(nodes, position)
     if len(behind) == 1 and takes_shift(nodes[behind[0]]):
         layer = scale_inputs(shift_inputs(nodes[behind[0]], shift), factor)
@@ -218,7 +218,7 @@ def _with_shift(nodes: _Network, position: int, factor: Array, shift: Array) -> 
 
 
 def is_homogeneous(node: Node) -> bool:
-    """Whether a node keeps channels separate and commutes with positive factors of channels."""
+    """Whether a node keeps channels separate, and positive factors of channels can move through it."""
     return node.config.get("data_format") != "channels_first" and _is_homogeneous_in_all(node)
 
 
@@ -235,7 +235,7 @@ def _keeps_channels_last(node: Node) -> bool:
 
 
 def affine(norm: Node) -> tuple[Array, Array]:
-    """Return the effective factor and shift (channels,), float64, of a batch normalization in inference mode."""
+    """Return the factor and shift (channels,), float64, that a batch normalization applies in inference mode."""
     arrays = [array.astype(np.float64) for array in norm.weights]
     scale = arrays.pop(0) if norm.config["scale"] else np.ones_like(arrays[-1])
     center = arrays.pop(0) if norm.config["center"] else np.zeros_like(arrays[-1])
@@ -245,7 +245,7 @@ def affine(norm: Node) -> tuple[Array, Array]:
 
 
 def as_affine(norm: Node, factor: Array, shift: Array) -> Node:
-    """Return a batch normalization with effective `factor` and `shift`, each (channels,)."""
+    """Return a batch normalization that applies `factor` and `shift`, each (channels,), in inference mode."""
     variance = np.full_like(factor, 1 - norm.config["epsilon"])
     weights = tuple(array.astype(np.float32) for array in (factor, shift, np.zeros_like(shift), variance))
     return replace(norm, config={**norm.config, "scale": True, "center": True}, weights=weights)

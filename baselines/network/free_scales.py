@@ -1,10 +1,9 @@
-"""Sets the scales that layer, group, RMS and unit normalization remove, so that no measure depends on these scales.
+"""Sets the scales that layer, group, RMS and unit normalization remove, so that measures do not depend on these scales.
 
-The scale of the input of such a layer has no effect on the network's function. So all weights whose results are summed
-in front of a normalization get a common factor, with which the variance of the sum is 1 on average over training
-examples (the mean square, for normalizations without centring). Separately normalized groups of channels have separate
-factors. If a sum that includes a normalization's own scale is not normalized again, the mean square of such scales is
-set to 1.
+The scale of such a layer's input has no effect on the network's function. So all weights whose results are summed
+before a normalization get a common factor, with which the variance of the sum is 1 on average over training examples
+(without centring, the mean square). Groups of channels that are normalized separately have separate factors. If a sum
+includes a normalization's own scale and is not normalized again, the mean square of such scales is set to 1.
 """
 
 import math
@@ -30,20 +29,20 @@ from baselines.network.nodes import ACTIVATIONS, ATTENTION, CONSTANT, INPUT, OF_
 
 @dataclass(frozen=True)
 class _Stream:
-    """The nodes, by position, whose values share a free scale."""
+    """The nodes whose values have a common scale that has no effect ("free"), by position."""
 
     normalizations: tuple[int, ...]  #: nodes that remove the scale
-    makers: tuple[int, ...]  #: weight layers, and normalizations' own scales, that set the scale
+    makers: tuple[int, ...]  #: weight layers, and scales of normalizations, that set the scale
     takers: tuple[int, ...]  #: weight layers that read the scaled values
-    shifts: tuple[int, ...]  #: nodes with the remaining signs and shifts of folded batch normalization
+    shifts: tuple[int, ...]  #: nodes with signs and shifts that remain of folded batch normalization
     groups: int  #: number of channel groups with separate scales
 
 
 def with_set_scales(network: Network, inputs: Array) -> Nodes:
-    """Return a network with the free scales set as in this module's text; logits stay the same up to rounding.
+    """Return a network with the free scales set (see the module); logits stay the same up to rounding.
 
     Batch normalization of `network` must be folded; `inputs` (n, ...) are training inputs. Raises `MeasureUnavailable`
-    if a layer changes the scale before a normalization in an unknown way.
+    if a layer before a normalization changes the scale in an unknown way.
     """
     nodes = list(network.nodes)
     normalizations = [(place, node) for place, node in enumerate(nodes) if node.kind in OF_EXAMPLES]
@@ -63,7 +62,7 @@ def with_set_scales(network: Network, inputs: Array) -> Nodes:
 
 
 def _stream(network: Network, start: int, norm: Node) -> _Stream | None:
-    """Return the nodes that share the scale of the output at `start`; None if the scale is not free."""
+    """Return the stream that contains the output at `start`; None if its scale is not free."""
     nodes = network.nodes
     places = _connected(nodes, start)
     makers = {place for place in places if not _passing(nodes, place)}
@@ -96,11 +95,11 @@ def _connected(nodes: tuple[Node, ...], start: int) -> set[int]:
 
 
 def _passing(nodes: tuple[Node, ...], place: int) -> tuple[int, ...]:
-    """Return the inputs whose common scale becomes the scale of the node at `place`."""
+    """Return those inputs of the node at `place` whose common scale becomes the scale of its output."""
     if place == INPUT:
         return ()
     node = nodes[place]
-    if node.kind == ATTENTION:  # linear in the values only
+    if node.kind == ATTENTION:  # linear only in the values
         *others, value = node.sources
         return () if value in others else (value,)
     if node.kind == "Rescaling":
@@ -114,7 +113,7 @@ def _is_fixed(node: Node) -> bool:
 
 
 def _gives_fixed(node: Node) -> bool:
-    """Whether a node determines the scale of its outputs; a normalization without own scale makes it 1."""
+    """Whether the scale of a node's outputs is fixed; a normalization without a scale of its own makes it 1."""
     return _is_fixed(node) or (node.kind in OF_EXAMPLES and own_affine(node)[0] is None)
 
 
@@ -124,7 +123,7 @@ def _groups(norm: Node, channels: int) -> int:
 
 
 def _squares(network: Network, stream: _Stream, inputs: Array) -> Array:
-    """Return the mean variance, or mean square, (groups,) in front of a stream's normalizations."""
+    """Return the mean variance, or mean square, (groups,) of the values that a stream's normalizations get."""
     norms = [network.nodes[place] for place in stream.normalizations]
 
     def run(images: Any) -> list[Any]:
@@ -167,14 +166,14 @@ def _spread(groups: Array, channels: int) -> Array:
 def _scaled(node: Node, factor: Array) -> Node:
     if node.has_kernel:
         return scale_outputs(node, factor, np.zeros_like(factor))
-    if node.kind == "BatchNormalization":  # it passes the scale on
+    if node.kind == "BatchNormalization":  # the scale passes through it
         scale, shift = affine(node)
         return as_affine(node, scale, factor * shift)
     return replace(node, weights=tuple((array * factor).astype(np.float32) for array in node.weights))
 
 
 def _with_epsilon(norm: Node, factor: Array, channels: int) -> Node:
-    """Adapt a normalization's epsilon to inputs scaled by `factor` (groups,): its outputs stay the same."""
+    """Adapt a normalization's epsilon to inputs multiplied by `factor` (groups,), so that its outputs stay the same."""
     if "epsilon" not in norm.config:
         return norm
     epsilon = norm.config["epsilon"] * _spread(factor**2, _groups(norm, channels))

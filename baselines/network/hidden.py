@@ -1,10 +1,10 @@
-"""Positions of hidden representations: behind a weight layer with its normalization, constants and activation."""
+"""Positions of hidden representations: after a weight layer with its normalization, constants and activation."""
 
 from baselines.core.needs import MeasureUnavailable
 from baselines.network.network import Network
 from baselines.network.nodes import ACTIVATIONS, CONSTANT, NORMALIZATIONS, Node
 
-#: Layers that are affine in inference mode, besides weight layers.
+#: Layers that are affine in inference mode, in addition to weight layers.
 _LINEAR = {
     "Add", "Average", "BatchNormalization", "Concatenate", "EinsumDense", "Identity", "Normalization", "RepeatVector",
     "Rescaling", "Resizing", "Subtract", "UpSampling1D", "UpSampling2D", "UpSampling3D",
@@ -44,19 +44,19 @@ _SCALES = CONSTANT | NORMALIZATIONS
 #: Nodes that belong to the weight layer before them.
 _BELONGING = ACTIVATIONS | _SCALES
 
-#: Pooling and reshaping, which may come between a weight layer and its activation.
+#: Pooling and reshaping, which may be between a weight layer and its activation.
 _POOLING = ("AveragePooling", "MaxPooling", "Cropping", "ZeroPadding", "Flatten", "Permute", "Reshape")
 
 
 def hidden_positions(network: Network) -> list[int]:
-    """Return the positions of hidden representations: `end_of_layer` of each weight layer except the last."""
+    """Return the positions of hidden representations: for each weight layer but the last, its `end_of_layer`."""
     return [end_of_layer(network, place) for place in network.weight_nodes[:-1]]
 
 
 def end_of_layer(network: Network, place: int) -> int:
-    """Return the position behind the normalization, constants and activation that follow the weight layer at `place`.
+    """Return the position after the normalization, constants and activation that follow the weight layer at `place`.
 
-    Pooling before the activation belongs to the layer, too; pooling behind the activation does not.
+    Pooling before the activation belongs to the layer, too; pooling after the activation does not.
     """
     end, is_active = place, network.nodes[place].kind in ACTIVATIONS
     while (following := _only_consumer(network, place)) is not None:
@@ -74,8 +74,8 @@ def first_hidden(network: Network) -> int:
 
     The layer includes its normalization and activation. Mixing the outputs of linear layers (a convolution without
     activation, batch normalization, rescaling, average pooling, reshaping) would be the same as mixing inputs; max
-    pooling and layer normalization are nonlinear. Positions that a connection skips, as inside a residual block, are
-    passed over, since they alone do not determine the output. Raises `MeasureUnavailable` if there is no such layer
+    pooling and layer normalization are nonlinear. A position that a connection skips, as inside a residual block, is
+    not chosen, since it alone does not determine the output. Raises `MeasureUnavailable` if there is no such layer
     before the last weight layer.
     """
     weights = [place for place, node in enumerate(network.nodes) if _is_weight_layer(node)]
@@ -93,7 +93,7 @@ def first_hidden(network: Network) -> int:
 
 
 def before_activation(network: Network, place: int) -> int:
-    """Return the position before the activation of the layer that ends at `place`; `place` without an activation."""
+    """Return the position before the activation of the layer that ends at `place`, or if it has none `place`."""
     here = place
     while network.nodes[here].kind in _SCALES:
         here = network.nodes[here].sources[0]

@@ -1,4 +1,4 @@
-"""Changes of a weight layer's weights that scale or shift its outputs or inputs.
+"""Changes the weights of a weight layer to scale or shift its outputs or inputs.
 
 Factors and shifts are (channels,), or (1,) if they are the same for all channels.
 """
@@ -28,8 +28,7 @@ def _along_outputs(layer: Node, kernel: Array, factor: Array) -> Array:
 def scale_inputs(layer: Node, factor: Array) -> Node:
     """Return a layer that computes for inputs x what `layer` computes for `factor * x`.
 
-    `factor` has an entry for each channel. For inputs that were flattened, the entries repeat, since channels were the
-    last axis.
+    `factor` has an entry for each channel. If inputs were flattened, the entries repeat: channels were the last axis.
     """
     kernel, *others = _with_bias(layer)
     if layer.kind.endswith("Transpose"):
@@ -45,14 +44,14 @@ def scale_inputs(layer: Node, factor: Array) -> Node:
 
 
 def takes_shift(layer: Node) -> bool:
-    """Whether a bias can replace a shift of the inputs: the layer has no groups and no zero padding."""
+    """Whether a bias can replace a shift of the inputs, because the layer has no groups and no zero padding."""
     if layer.kind not in ("Conv1D", "Conv2D", "Conv3D", "Dense"):
         return False
     return bool(layer.config.get("padding", "valid") == "valid" and layer.config.get("groups", 1) == 1)
 
 
 def shift_inputs(layer: Node, shift: Array) -> Node:
-    """Return a layer that computes for inputs x what `layer` computes for x + `shift`; requires `takes_shift`."""
+    """Return a layer that computes for inputs x what `layer` computes for x + `shift`; `takes_shift` must be true."""
     kernel, bias = _with_bias(layer)
     shift = np.broadcast_to(shift, kernel.shape[-2])
     moved = np.tensordot(kernel, shift, axes=([kernel.ndim - 2], [0])).reshape(-1, len(bias)).sum(axis=0)

@@ -1,7 +1,7 @@
 """The cross-entropy of logits with accurate gradients, and sums of derivatives over all logits.
 
-A float32 softmax rounds a probability p near 1 to seven digits. Then 1 - p, the gradient with respect to its logit, is
-0 from about 17 nats of margin on. Here 1 - p is computed as the sum of the other probabilities.
+A float32 softmax rounds a probability p near 1 to seven digits. Its gradient 1 - p with respect to its logit is then 0
+for margins above 17 nats. Here 1 - p is computed as the sum of the other probabilities.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from baselines.network.nodes import Array
 
 
 def cross_entropies(logits: Any, labels: Any) -> Any:
-    """Return cross-entropies in nats (n,) of logits (n, classes), as a differentiable tensor."""
+    """Return cross-entropies in nats (n,) of logits (n, classes), as a tensor that can be differentiated."""
     wrong = tf.one_hot(labels, logits.shape[-1], 0.0, 1.0, dtype=logits.dtype)
 
     def losses(logits: Any) -> tuple[Any, Any]:
@@ -26,31 +26,31 @@ def cross_entropies(logits: Any, labels: Any) -> Any:
         loss = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits)
         return tf.where(odd < 0.5, -tf.math.log1p(-odd), loss), back
 
-    # softplus of the log-odds has the same gradient, but takes several times as long to trace
+    # softplus of the log-odds has the same gradient, but tracing it takes several times as long
     return tf.custom_gradient(losses)(logits)
 
 
 def directions(logits: Any, labels: Any) -> Any:
     """Return gradients (n, classes) of cross-entropies in the logits, divided by the largest wrong class's probability.
 
-    Without this division, gradients underflow from 87 nats of margin on, and their squares from 43 nats on.
+    Without this division, gradients underflow for margins above 87 nats, and their squares above 43 nats.
     """
     return _relative(logits, labels, 1)[0]
 
 
 def relative_slopes(logits: Any, labels: Any) -> tuple[Any, Any]:
-    """Return gradients (n, classes) of cross-entropies in the logits, divided by e^s, and the number s.
+    """Return gradients (n, classes) of cross-entropies in the logits, divided by e^s, and s.
 
-    e^s is the largest probability of a wrong class in the batch. Undivided gradients could underflow.
+    e^s is the largest probability of a wrong class in the batch. Gradients that are not divided could underflow.
     """
     slopes, logs = _relative(logits, labels, None)
     return slopes, tf.reshape(logs, ())
 
 
 def balanced(slopes: Any, logits: Any) -> Any:
-    """Return gradients (n, classes) in the logits, with a more accurate entry at the largest logit.
+    """Return gradients (n, classes) in the logits, with a more accurate entry for the largest logit.
 
-    It is minus the sum of the other entries; computed from 1 - p with p near 1, it would be inaccurate.
+    This entry becomes minus the sum of the others. Computed from 1 - p with p near 1, it would be inaccurate.
     """
     is_top = tf.one_hot(tf.argmax(logits, axis=1), logits.shape[-1], dtype=logits.dtype)
     return _slopes(slopes, 1 - is_top)
@@ -69,27 +69,24 @@ def _slopes(entries: Any, others: Any) -> Any:
     return found - (1 - others) * tf.reduce_sum(found, axis=1, keepdims=True)
 
 
-#: Largest number of logits that are differentiated after one forward pass.
+#: Maximum number of logits that are differentiated after one forward pass.
 AT_ONCE = 10
 
-#: Memory of a persistent tape and a backward pass, in forward passes.
+#: Memory for a persistent tape and a backward pass, in that of forward passes.
 PASSES = 4
 
-#: A function that returns numbers (n,) for a direction (classes,) of the logits; 0 for the direction 0.
+#: Function of a direction (classes,) in the space of logits that returns numbers (n,); 0 for the direction 0.
 Derivative = Callable[[Any], Any]
 
 
 def sum_over_logits(network: Network, key: Any, forward: Callable[[Any], Derivative], inputs: Array) -> Array:
-    """Return, for each of the inputs (n, ...), the sum of a derivative over all logits: (n,), float64.
-
-    `forward` runs a batch under a persistent tape and returns the derivative; `key` identifies `forward`.
-    """
+    """Return, for each of the inputs (n, ...), the sum of a derivative (made by `forward`) over all logits: (n,)."""
 
     def run(batch: Any, first: Any) -> tuple[Any]:
         return (_sum(forward(batch), first, network),)
 
     size = network.batch_size_of(PASSES)
-    often = len(inputs) > size  # compilation takes longer than a batch
+    often = len(inputs) > size  # to compile takes longer than a batch
     parts = [
         joined(network.in_batches(key, run, [inputs], np.int32(first), size=size, often=often))[0]
         for first in range(0, network.n_classes, AT_ONCE)
@@ -99,9 +96,10 @@ def sum_over_logits(network: Network, key: Any, forward: Callable[[Any], Derivat
 
 
 def _sum(derivative: Derivative, first: Any, network: Network) -> Any:
-    """Return the sum (n,) over `AT_ONCE` logits from number `first` on; directions beyond the last logit are 0.
+    """Return the sum (n,) over `AT_ONCE` logits from number `first` on; beyond the last logit, terms are 0.
 
-    In a graph, the derivative is traced once. TensorFlow's gradient of max pooling is several times slower in a loop.
+    The derivative is traced once, in a graph. In a loop, TensorFlow's gradient of max pooling would be several times
+    slower.
     """
     once = derivative if tf.executing_eagerly() else tf.function(derivative, autograph=False)
     numbers = range(min(AT_ONCE, network.n_classes))

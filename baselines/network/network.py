@@ -16,16 +16,16 @@ from baselines.network.attention import Attention
 from baselines.network.nodes import ATTENTION, INPUT, Array, Node, Nodes
 from baselines.network.operations import Operation, makes_masks, operation
 
-#: Approximate bytes of a batch's activations: on a CPU they fit into its caches, on a GPU they keep it busy.
+#: Approximate size in bytes of a batch's activations: small enough for a CPU's caches, large enough to keep a GPU busy.
 BATCH_BYTES, GPU_BATCH_BYTES = 2**27, 2**28
 
-#: Functions that are called at most this often are not compiled: compilation takes as long as dozens of passes.
+#: Functions that are called at most this often are not compiled, since compiling takes as long as dozens of passes.
 FEW = 8
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel of a dense layer or convolution; a separable convolution has two kernels."""
+    """A kernel of a dense layer or convolution. A separable convolution has two kernels."""
 
     name: str  #: name of the layer
     node: int  #: position of the layer
@@ -34,7 +34,7 @@ class Kernel:
 
     @functools.cached_property
     def matrix(self) -> Array:
-        """The kernel as a matrix (window times inputs, outputs), float64; between separate channels there are zeros."""
+        """The kernel as a matrix (window times inputs, outputs), float64; zeros separate channels that do not mix."""
         array = self.array.astype(np.float64)
         if not self.is_depthwise:
             return array.reshape(-1, array.shape[-1])
@@ -48,7 +48,7 @@ class Kernel:
 class Network:
     """A network that runs from any position to any later position, in inference mode.
 
-    A position is the output of the node with that number, or `INPUT`. `Nodes` explains `layers`.
+    A position is the output of the node with that number, or `INPUT`. `layers` are explained in `Nodes`.
     """
 
     def __init__(self, network: Nodes, dtype: str = "float32") -> None:
@@ -70,7 +70,7 @@ class Network:
             if node.weights and not isinstance(layer, Operation):
                 layer.set_weights(node.weights)
                 if node.kind == "Normalization":
-                    layer.finalize_state()  # Keras 3 derives its constants from the weights here
+                    layer.finalize_state()  # Keras 3 computes its constants from the weights here
 
     # Structure
 
@@ -90,7 +90,7 @@ class Network:
     def weight_nodes(self) -> list[int]:
         """Positions of the weight layers: dense layers and convolutions.
 
-        Raises `MeasureUnavailable` if there are none, or if the weights of another layer do more than scale and shift.
+        Raises `MeasureUnavailable` if there are none, or if weights of another layer do more than scale and shift.
         """
         for node in self.nodes:
             if node.weights and not node.has_kernel and not node.scales:
@@ -121,12 +121,12 @@ class Network:
         return found[::-1]
 
     def layer(self, position: int) -> Any:
-        """Return the Keras layer, or the `Operation` in its place, that computes the node at `position`."""
+        """Return the Keras layer that computes the node at `position`, or the `Operation` that replaces it."""
         return self._layers[position]
 
     @property
     def trained_nodes(self) -> list[int]:
-        """Positions of all weight layers, then of trained layers that only scale or shift (not if folded)."""
+        """Positions of all weight layers, then of trained layers that only scale or shift, unless folded."""
         scaling = () if self.description.is_folded else enumerate(self.nodes)
         return [*self.weight_nodes, *(position for position, node in scaling if node.scales and node.n_trained)]
 
@@ -154,10 +154,10 @@ class Network:
     # How it runs
 
     def run(self, given: Mapping[int, Any], wanted: Sequence[int], tape: Any = None) -> list[Any]:
-        """Return the tensors at positions `wanted`, computed from tensors `given` by position; each (examples, ...).
+        """Return the tensors (examples, ...) at positions `wanted`, computed from tensors `given` (position -> tensor).
 
-        A `tape` (`tf.GradientTape`) watches each wanted tensor as soon as it is computed, so it need not record the
-        nodes in front. Raises `MeasureUnavailable` if a skip connection goes around `given`.
+        A `tape` (`tf.GradientTape`) watches each wanted tensor as soon as it is computed, so that nodes before it are
+        not recorded. Raises `MeasureUnavailable` if a skip connection goes around `given`.
         """
         values = dict(given)
         for position in self._between(given, wanted):
@@ -187,17 +187,17 @@ class Network:
         return "input" if position == INPUT else self.nodes[position].name
 
     def logits(self, inputs: Any) -> Any:
-        """Return the logits (examples, classes) of inputs (examples, ...), as a differentiable tensor."""
+        """Return the logits (examples, classes) of inputs (examples, ...), as a tensor that can be differentiated."""
         return self.run({INPUT: inputs}, [self.output])[0]
 
     def compiled(self, key: Any, function: Callable[..., Any], *specs: Any, n_calls: int | None = None) -> Any:
-        """Return `function` compiled for arguments with the `tf.TensorSpec`s `specs`, once for each `key`.
+        """Return `function` compiled for arguments with the `tf.TensorSpec`s `specs`; once for each `key`.
 
         If at most `FEW` calls are expected (`n_calls`), the function is not compiled.
         """
         if n_calls is None or n_calls > FEW:
             if (key, specs) not in self._compiled:
-                # The only trace; TensorFlow's look-up at each call would take a millisecond.
+                # The only trace. To look it up at each call would take TensorFlow a millisecond.
                 traced = tf.function(function, input_signature=specs, autograph=False).get_concrete_function()
                 self._compiled[key, specs] = traced
             function = self._compiled[key, specs]
@@ -215,12 +215,12 @@ class Network:
         return self.batch_size_of(2)  # larger batches were slower
 
     def batch_size_of(self, passes: int) -> int:
-        """Return the batch size, 8 to 1024, for work that takes the memory of `passes` forward passes per example."""
+        """Return the batch size, 8 to 1024, if an example takes the memory of `passes` forward passes."""
         n_bytes = GPU_BATCH_BYTES if tf.config.list_logical_devices("GPU") else BATCH_BYTES
         return int(np.clip(n_bytes // (4 * passes * self._numbers), 8, 1024))
 
     def require_room(self, n_examples: int, remedy: str) -> None:
-        """Raise `MeasureUnavailable`, with advice `remedy`, if memory lacks room for activations of `n_examples`."""
+        """Raise `MeasureUnavailable`, with advice `remedy`, if memory is too small for activations of `n_examples`."""
         require_memory(4 * n_examples * self._numbers, f"the activations of {n_examples} examples at once", remedy)
 
     @functools.cached_property
@@ -230,9 +230,9 @@ class Network:
     def outputs(
         self, inputs: Array, wanted: Sequence[int] | None = None, start: int = INPUT, *, often: bool = False
     ) -> list[Array]:
-        """Return the values (n, ...) at each wanted position, by default of the logits, computed in batches.
+        """Return the values (n, ...) at each wanted position, by default the logits, computed in batches.
 
-        `inputs` (n, ...) are the values at position `start`; `in_batches` explains `often`.
+        `inputs` (n, ...) are the values at position `start`; `often` is explained at `in_batches`.
         """
         positions = tuple(wanted if wanted is not None else (self.output,))
 
@@ -245,15 +245,15 @@ class Network:
         self, key: Any, function: Callable[..., Any], arrays: Sequence[Array], *others: Any, size: int | None = None,
         often: bool = False,
     ) -> Iterator[Any]:  # fmt: skip
-        """Run a function of tensors on batches of `arrays` (n, ...); yields its result for each batch.
+        """Run a function of tensors on batches of `arrays` (n, ...), and yield its result for each batch.
 
         Results are read-only arrays that share the memory of tensors.
 
         Args:
-            key: identifies the function and everything it depends on besides its arguments.
+            key: identifies the function and everything it depends on in addition to its arguments.
             function: takes a batch of each array, and `others`; its result may be nested.
-            arrays: arrays that are split along their first axis.
-            others: numbers, or arrays that are not split.
+            arrays: arrays that are divided along their first axis.
+            others: numbers, or arrays that are not divided.
             size: examples of a batch; by default `batch_size`.
             often: compile the function even for few batches, because it will be called many times.
         """
@@ -268,7 +268,7 @@ class Network:
 
 
 def joined(batches: Iterable[Sequence[Array]]) -> list[Array]:
-    """Concatenate the results of batches, each a sequence of arrays (examples, ...), to one sequence of arrays."""
+    """Concatenate the results of batches, each a sequence of arrays (examples, ...), into one sequence of arrays."""
     return [parts[0] if len(parts) == 1 else np.concatenate(parts) for parts in zip(*batches, strict=True)]
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 
-#: Position of the network's input. Other positions are numbers of nodes, and mean the output of the node.
+#: Position of the network's input. Any other position is the number of a node, and means its output.
 INPUT = -1
 
 #: Weight layers: dense layers and convolutions.
@@ -18,7 +18,7 @@ WITH_KERNEL = {
 
 ACTIVATIONS = {"Activation", "ELU", "LeakyReLU", "PReLU", "ReLU", "Softmax", "ThresholdedReLU"}
 
-#: Layers whose output does not depend on the scale of the input; for batch normalization this holds in training.
+#: Layers whose output does not depend on the scale of the input (batch normalization: in training).
 NORMALIZATIONS = {
     "BatchNormalization", "GroupNormalization", "LayerNormalization", "RMSNormalization", "UnitNormalization",
 }  # fmt: skip
@@ -29,10 +29,10 @@ OF_EXAMPLES = NORMALIZATIONS - {"BatchNormalization"}
 #: Layers that multiply by constants and add constants.
 CONSTANT = {"Normalization", "Rescaling"}
 
-#: Kind of the node between the dense layers of an attention. Keras has no such layer.
+#: Kind of the node between the dense layers of an attention, which is no layer of Keras.
 ATTENTION = "attention of heads"
 
-#: Layers around another layer.
+#: Layers that contain another layer.
 _WRAPPERS = {"TimeDistributed"}
 
 #: Layers whose weights only scale and shift.
@@ -41,7 +41,7 @@ _SCALES = NORMALIZATIONS | {"Normalization", "PReLU"}
 
 @dataclass(frozen=True)
 class Node:
-    """A layer of a network. Its activation is a separate node."""
+    """A layer of a network, without its activation, which is a separate node."""
 
     name: str
     kind: str  #: Keras' class
@@ -58,18 +58,18 @@ class Node:
 
     @property
     def normalizes(self) -> bool:
-        """Whether the node normalizes, or wraps a layer that normalizes."""
+        """Whether the node, or a layer that it wraps, normalizes."""
         wrapped = self.config["layer"]["class_name"] if self.kind in _WRAPPERS else self.kind
         return wrapped in NORMALIZATIONS or (self.kind == "Dot" and bool(self.config["normalize"]))
 
     @property
     def scales(self) -> bool:
-        """Whether the weights of the node only scale and shift."""
+        """Whether the node's weights only scale and shift."""
         return self.kind in _SCALES
 
     @property
     def n_trained(self) -> int:
-        """Number of trained arrays; they are the first of `weights`, before moving averages and constants."""
+        """Number of trained arrays. They come first in `weights`, before moving averages and constants."""
         if self.kind == "BatchNormalization":
             return int(self.config["scale"]) + int(self.config["center"])
         return 0 if self.kind == "Normalization" else len(self.weights)
@@ -77,15 +77,15 @@ class Node:
 
 @dataclass(frozen=True)
 class Nodes:
-    """A network as nodes in forward order. The last node computes the logits, unless `no_logits` is set."""
+    """A network as nodes in forward order. The last node computes the logits, unless `no_logits` says why not."""
 
     input_shape: tuple[int, ...]  #: shape of an example
     nodes: tuple[Node, ...]
     layers: tuple[tuple[tuple[int, ...], int], ...]
     """For each layer of the model, in forward order and without those that are idle in inference mode, the positions of
     its inputs and of its output; after a rewriting that loses some of them, positions of what is left."""
-    no_logits: str = ""  #: reason why the outputs are no logits; empty if they are logits
-    is_folded: bool = False  #: whether parameters are kernels and biases only
+    no_logits: str = ""  #: why the outputs are not logits; empty if they are
+    is_folded: bool = False  #: whether all parameters are kernels and biases
 
     @property
     def is_normalized(self) -> bool:

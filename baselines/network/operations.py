@@ -1,4 +1,4 @@
-"""The computations of common layers without Keras: in small networks Keras takes longer than the computation."""
+"""Computes common layers without Keras, which in small networks takes longer than the computation itself."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -8,15 +8,15 @@ from baselines.core.lazy import tf
 from baselines.network.activations import function_named
 from baselines.network.nodes import Array, Node
 
-#: TensorFlow's names of data formats with channels last, by rank.
+#: TensorFlow's names of data formats with channels last, by number of axes.
 _FORMATS = {3: "NWC", 4: "NHWC", 5: "NDHWC"}
 
-#: A function of a layer's inputs (n, ...) and weights that returns the outputs.
+#: Function of a layer's inputs (n, ...) and weights that returns its outputs.
 _Compute = Callable[..., Any]
 
 
 class Operation:
-    """The computation of a layer in inference mode, in place of the Keras layer."""
+    """The computation of a layer in inference mode, which replaces the Keras layer."""
 
     def __init__(self, compute: _Compute, weights: Sequence[Array], dtype: str) -> None:
         self._compute, self._dtype = compute, tf.as_dtype(dtype)
@@ -35,14 +35,14 @@ class Operation:
 
 
 def operation(node: Node, dtype: str) -> Operation | None:
-    """Return the operation of a node, computed in `dtype`; None if the node needs the Keras layer."""
+    """Return the operation of a node, computed in `dtype`; None if Keras must compute it."""
     found = _OPERATIONS.get(node.kind)
     compute = None if found is None else found(node.config)
     return None if compute is None else Operation(compute, node.weights, dtype)
 
 
 def makes_masks(node: Node) -> bool:
-    """Whether the output of a node carries a Keras mask for later layers."""
+    """Whether the output of a node has a Keras mask, which later layers use."""
     return node.kind == "Masking" or bool(node.config.get("mask_zero"))
 
 
@@ -60,7 +60,7 @@ def _convolution(config: dict[str, Any]) -> _Compute | None:
     strides, padding, rates = config["strides"], config["padding"].upper(), config["dilation_rate"]
 
     def compute(inputs: Any, kernel: Any, *bias: Any) -> Any:
-        order = _FORMATS[len(inputs.shape)]  # TensorFlow's default has no gradient in three dimensions
+        order = _FORMATS[len(inputs.shape)]  # the default has no gradient in three dimensions
         found = tf.nn.convolution(inputs, tf.convert_to_tensor(kernel), strides, padding, order, rates)
         return tf.nn.bias_add(found, *bias) if bias else found
 
@@ -114,7 +114,7 @@ def _flatten(config: dict[str, Any]) -> _Compute | None:
 
 _DIMENSIONS = ("1D", "2D", "3D")
 
-#: Kind of layer -> function that turns the layer's configuration into its computation, or None if settings are unusual.
+#: Kind of layer -> function that turns its configuration into its computation; None for unusual settings.
 _OPERATIONS: dict[str, Callable[[dict[str, Any]], _Compute | None]] = {
     "Dense": _dense,
     "BatchNormalization": _batch_normalization,

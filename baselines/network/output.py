@@ -1,4 +1,4 @@
-"""Finds the logits of a network: drops a final softmax, log-softmax or single sigmoid.
+"""Finds the logits of a network: removes a final softmax, log-softmax or single sigmoid.
 
 If the outputs are other probabilities, `no_logits` says why measures that need logits refuse the network.
 """
@@ -27,7 +27,7 @@ _ROUNDING = 2e-3
 def without_probabilities(network: Nodes, shapes: Mapping[int, tuple[int | None, ...]], n_outputs: int) -> Nodes:
     """Return a network without the final activation that makes probabilities, or with `no_logits` if it must stay.
 
-    `shapes` are the shapes of the layers' outputs, by position. `n_outputs` is the length of the output vector.
+    `shapes` are the shapes of the layers' outputs, by position. `n_outputs` is the number of outputs.
     """
     position = len(network.nodes) - 1
     while position != INPUT and network.nodes[position].kind in _ARRANGING:
@@ -46,7 +46,7 @@ def without_probabilities(network: Nodes, shapes: Mapping[int, tuple[int | None,
 
 
 def is_linear(network: Nodes) -> bool:
-    """Whether nothing but pooling and reshaping follows the last weight layer, so that the outputs are logits."""
+    """Whether only pooling and reshaping follow the last weight layer, so that the outputs are logits."""
     position = len(network.nodes) - 1
     while position != INPUT and _arranges_or_pools(network.nodes[position].kind):
         (position,) = network.nodes[position].sources
@@ -55,10 +55,7 @@ def is_linear(network: Nodes) -> bool:
 
 
 def looks_like(outputs: Array) -> str | None:
-    """Return "probabilities" or "logarithms of probabilities" if outputs (n, classes) can be these and not logits.
-
-    None if outputs may be logits, or if n or classes is 1.
-    """
+    """Return "probabilities" or "logarithms of probabilities" if outputs (n, classes) cannot be logits; else None."""
     if min(outputs.shape) < 2:
         return None
     exact = outputs.astype(np.float64)
@@ -88,9 +85,9 @@ def _probabilities(node: Node) -> str | None:
 
 
 def _made_of_probabilities(nodes: tuple[Node, ...]) -> Node | None:
-    """Return the node whose probabilities determine all outputs, or a concatenated part of them; else None.
+    """Return a node whose probabilities determine all outputs, or a concatenated part of them; None if none does.
 
-    The probabilities of a gate only multiply other values, so they do not count. An activation unknown to Keras may
+    Probabilities of a gate only multiply other values, so they do not count. An activation that Keras does not know may
     compute probabilities, so it counts.
     """
     found: dict[int, Node | None] = {INPUT: None}

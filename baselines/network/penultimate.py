@@ -1,4 +1,4 @@
-"""The penultimate representation: the inputs of the last weight layers, pooled if the network pools their outputs."""
+"""The penultimate representation: the inputs of the last weight layers, pooled if the network pools the outputs."""
 
 import math
 from typing import Any
@@ -15,15 +15,15 @@ from baselines.network.nodes import INPUT
 def penultimate_features(network: Network, inputs: Array) -> Array:
     """Return penultimate representations (n, features), float32, of inputs (n, ...).
 
-    If the output of the last weight layer is pooled to a single position, its input is pooled likewise, since averages
-    commute with that layer. Otherwise the input is flattened. If the logits are a sum of branches, the representations
-    of all branches are concatenated. Raises errors as `last_weight_nodes`.
+    If the output of the last weight layer is pooled to a single position, its input is pooled instead; for averages,
+    this gives the same logits. Otherwise, the input is flattened. If the logits are a sum of branches, the
+    representations of all branches are concatenated. Raises the errors of `last_weight_nodes`.
     """
     return np.concatenate(penultimate_branches(network, inputs), axis=1)
 
 
 def penultimate_branches(network: Network, inputs: Array) -> list[Array]:
-    """Return a penultimate representation (n, features) for each distinct input of the last weight layers."""
+    """Return a penultimate representation (n, features) for each different input of the last weight layers."""
     pools = {network.nodes[place].sources[0]: _pool(network, place) for place in last_weight_nodes(network)}
 
     def run(images: Any) -> list[Any]:
@@ -34,7 +34,7 @@ def penultimate_branches(network: Network, inputs: Array) -> list[Array]:
 
 
 def last_weight_nodes(network: Network) -> list[int]:
-    """Return the positions of the weight layers that have no other weight layer between them and the output.
+    """Return the positions of the weight layers between which and the output is no other weight layer.
 
     Raises `MeasureUnavailable` if there are none, or if one is neither a dense layer nor a convolution.
     """
@@ -49,7 +49,7 @@ def last_weight_nodes(network: Network) -> list[int]:
 
 
 def _before(network: Network, place: int, stops: set[int]) -> set[int]:
-    """Return the positions on all paths that end at `place` and begin behind the input or at a position in `stops`."""
+    """Return the positions on which the output at `place` depends; those before a position in `stops` do not count."""
     found, waiting = set[int](), [place]
     while waiting:
         position = waiting.pop()

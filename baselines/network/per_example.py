@@ -1,6 +1,6 @@
 """Gradients with respect to the weights for each example, from a single backward pass.
 
-In inference mode examples do not affect each other. So the gradient of a sum over the batch with respect to a layer's
+In inference mode, examples do not affect each other. So the gradient of a sum over the batch with respect to a layer's
 output contains the gradient of each example. Together with the layer's input, this gives each example's gradient with
 respect to the kernel. The weights are all parameters of the network, in the order of `Network.trained_nodes`.
 """
@@ -17,23 +17,22 @@ from baselines.network.network import Network
 from baselines.network.nodes import INPUT, Node
 from baselines.network.scale_gradients import scale_gradients
 
-#: Gradients of a convolution are computed for its whole window at once if the kernel has at most this many numbers, and
-#: so have all windows of an example together. This takes fewer operations, but more memory.
+#: If a kernel has at most this many numbers, and so have all windows of an example together, gradients of a convolution
+#: are computed for its whole window at once. This takes fewer operations, but more memory.
 STACKED = 2**17
 
-#: Memory for the gradients of single examples, in forward passes.
+#: Memory for the gradients of single examples, in that of forward passes.
 PASSES = 4
 
-#: A function of logits (n, classes) that returns the gradients (n, classes) of a function of the logits.
+#: Function of logits (n, classes) that returns the gradients (n, classes) of a function of the logits.
 Slopes = Callable[[Any], Any]
 
 
 def per_example(network: Network, inputs: Any, labels: Any) -> tuple[Any, Any, Any, Any]:
     """Return |g_i|^2 (n,), <w, g_i> (n,), sum_i g_i (weights,) and a scalar s.
 
-    e^s g_i is the gradient of the cross-entropy of example i, and w are the weights. Undivided by e^s, gradients could
-    underflow. Raises
-    `MeasureUnavailable` if gradients of a layer cannot be separated by example.
+    e^s g_i is the gradient of the cross-entropy of example i, and w are the weights. Gradients that are not divided by
+    e^s could underflow. Raises `MeasureUnavailable` if gradients of a layer cannot be separated by example.
     """
     passed = _passed(network, inputs)
     slopes, unit = relative_slopes(passed.logits, labels)
@@ -54,16 +53,17 @@ def loss_moments(network: Network, inputs: Any, labels: Any) -> tuple[Any, Any, 
 def weight_moments(network: Network, inputs: Any, slopes: Slopes) -> tuple[Any, Any]:
     """Return sum_i g_i and sum_i g_i^2, both (weights,), for the gradients g_i of a function of example i's logits.
 
-    `slopes` computes its gradients in the logits. The order of weights is fixed, but not that of `Network.variables`.
+    `slopes` computes the function's gradients in the logits. The order of weights differs from that of
+    `Network.variables`.
     """
     passed = _passed(network, inputs)
     return _moments(_layers(network, passed, slopes(passed.logits)))
 
 
 def gradient_products(network: Network, inputs: Any, slopes: Slopes) -> Any:
-    """Return the inner products (n, n) of the gradients g_i of `weight_moments`; raises errors as `per_example`.
+    """Return the inner products (n, n) of the gradients g_i of `weight_moments`; raises the errors of `per_example`.
 
-    Gradients of a layer are held for all examples at once, so n should be small.
+    For each layer, the gradients of all examples are in memory at once, so n should be small.
     """
     passed = _passed(network, inputs)
     layers = _layers(network, passed, slopes(passed.logits))
@@ -86,7 +86,7 @@ class _Layer(NamedTuple):
 
 
 class Part(NamedTuple):
-    """Gradients of each example with respect to some weights of a layer, computed on demand because they are large."""
+    """Gradients of each example with respect to some weights of a layer, computed on demand, since they are large."""
 
     squares: Callable[[], Any]  #: squared norms (n,)
     total: Callable[[], Any]  #: sum over examples, in the weights' shape or transposed
@@ -169,7 +169,7 @@ def _parts(layer: _Layer) -> Iterator[Part]:
 
 
 def is_stacked(kernel: Sequence[int], output: Sequence[int]) -> bool:
-    """Whether gradients of a group of a convolution are computed for the whole window at once; see `STACKED`."""
+    """Whether gradients of a group of a convolution are computed for the whole window at once (`STACKED`)."""
     return math.prod(kernel[:-1]) * max(math.prod(output[:-1]), output[-1]) <= STACKED
 
 
@@ -195,7 +195,7 @@ def _flat(values: Any) -> Any:
 
 
 def _outer(entering: Any, slope: Any) -> Part:
-    """Return the part with gradients sum_p slope_p entering_p' over positions p, computed in the cheapest way."""
+    """Return the `Part` with the gradients sum_p slope_p entering_p' over positions p, computed the cheapest way."""
     entering, slope = _flat(entering), _flat(slope)
     positions, inputs, outputs = entering.shape[1], entering.shape[2], slope.shape[2]
     if positions * (inputs + outputs) >= inputs * outputs:
@@ -227,14 +227,11 @@ def _depthwise(node: Node, entering: Any, slope: Any) -> Iterator[Part]:
 
 
 def _windows(node: Node, entering: Any, slope: Any) -> list[Any]:
-    """Slices (n, ..., channels) of the padded input, a slice for each entry of the kernel's window.
-
-    `tf.image.extract_patches` is several times slower.
-    """
+    """Return slices (n, ..., channels) of the padded input, a slice for each entry of the kernel's window."""
     sizes, strides, rates = (node.config[name] for name in ("kernel_size", "strides", "dilation_rate"))
     axes = list(zip(entering.shape[1:-1], slope.shape[1:-1], sizes, strides, rates, strict=True))
     padding = [(0, 0), *(_padding(node.config["padding"], *axis) for axis in axes), (0, 0)]
-    padded, whole = tf.pad(entering, padding), 1 | 1 << len(axes) + 1  # of examples, and of channels
+    padded, whole = tf.pad(entering, padding), 1 | 1 << len(axes) + 1  # axes taken whole: examples, channels
     windows = []
     for offsets in itertools.product(*map(range, sizes)):
         starts = [offset * axis[4] for offset, axis in zip(offsets, axes, strict=True)]
@@ -244,7 +241,7 @@ def _windows(node: Node, entering: Any, slope: Any) -> list[Any]:
 
 
 def _padding(kind: str, before: int, after: int, size: int, stride: int, rate: int) -> tuple[int, int]:
-    """Return the numbers of zeros before and behind an axis of length `before` whose output has length `after`."""
+    """Return the numbers of zeros before and after an axis of length `before` whose output has length `after`."""
     lacking = max((after - 1) * stride + (size - 1) * rate + 1 - before, 0)
     first = lacking if kind == "causal" else lacking // 2
     return first, lacking - first

@@ -1,4 +1,4 @@
-"""Conversion of a Keras model into nodes."""
+"""Converts a Keras model into nodes: plain data with the kind, weights and inputs of each layer."""
 
 import re
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from baselines.network.attention import attention, dense, is_plain
 from baselines.network.nodes import ACTIVATIONS, CONSTANT, INPUT, NORMALIZATIONS, WITH_KERNEL, Array, Node, Nodes
 from baselines.network.output import without_probabilities
 
-#: Layers that do nothing in inference mode.
+#: Layers that have no effect in inference mode.
 IDLE = {
     "ActivityRegularization", "AlphaDropout", "AugMix", "CutMix", "Dropout", "Equalization", "GaussianDropout",
     "GaussianNoise", "Identity", "MixUp", "RandAugment", "Solarization", "SpatialDropout1D", "SpatialDropout2D",
@@ -28,24 +28,24 @@ IDLE = {
     ),
 }  # fmt: skip
 
-#: Layers that change nothing but the shape.
+#: Layers that only change the shape.
 _ORDERED = {"Flatten", "Reshape"}
 
 #: Layers that may end with an activation, which becomes a separate node.
 _ACTIVATED = WITH_KERNEL | {"EinsumDense"}
 
-#: Constants that may be arrays: name in the configuration -> attribute of the layer.
+#: Name of a constant in the configuration -> attribute of the layer, if the constant may be an array.
 _NUMBERS = {"scale": "scale", "offset": "offset", "mean": "input_mean", "variance": "input_variance"}
 
-#: Mask arguments of attention, in the order in which they may follow the inputs by position.
+#: Arguments of attention for masks, in the order in which they may follow the inputs by position.
 _MASKS = ("query_mask", "value_mask", "key_mask", "attention_mask")
 
-#: Layers with several named inputs -> names of the inputs.
+#: Layer with several named inputs -> their names.
 _NAMED_INPUTS = {"MultiHeadAttention": ("query", "value", "key")}
 
 
 def outputs_of(model: Any) -> list[Any]:
-    """Return the symbolic outputs of a model; raises `MeasureUnavailable` if it is no graph of layers, or not built."""
+    """Return the symbolic outputs of a model. Raises `MeasureUnavailable` if it is no graph of layers, or not built."""
     outputs = getattr(model, "outputs", None)
     if not outputs:
         raise MeasureUnavailable("expected a sequential or functional model that has been built")
@@ -76,7 +76,7 @@ def read_nodes(model: Any, weights: Sequence[Array] | None = None) -> Nodes:
     return without_probabilities(found, reader.shapes, int(model.outputs[0].shape[1]))
 
 
-#: A layer, and the numbers of the layers that feed it.
+#: A layer, and the numbers of the layers that compute its inputs.
 _Fed = tuple[Any, list[int]]
 
 
@@ -88,7 +88,7 @@ def _layers(model: Any) -> list[_Fed]:
 
 
 def _add_layers(model: Any, source: int, found: list[_Fed]) -> int:
-    """Append the layers of `model`, which reads layer `source`, to `found`; returns the number of its output layer."""
+    """Append the layers of `model`, whose input is layer `source`, to `found`; return the number of its last layer."""
     layers = [layer for layer in model.layers if type(layer).__name__ != "InputLayer"]
     if isinstance(model, tf.keras.Sequential):
         for layer in layers:
@@ -113,7 +113,7 @@ def _add_layers(model: Any, source: int, found: list[_Fed]) -> int:
 
 
 def _add_layer(layer: Any, sources: list[int], found: list[_Fed]) -> int:
-    if isinstance(layer, tf.keras.Model) and getattr(layer, "inputs", None):  # a subclass may have no graph
+    if isinstance(layer, tf.keras.Model) and getattr(layer, "inputs", None):  # subclasses may have no graph
         return _add_layers(layer, sources[0], found)
     found.append((layer, sources))
     return len(found) - 1
@@ -123,7 +123,7 @@ class _Reader:
     def __init__(self, input_shape: tuple[int, ...]) -> None:
         self.nodes: list[Node] = []
         self.layers: list[tuple[tuple[int, ...], int]] = []
-        self.shapes: dict[int, tuple[Any, ...]] = {INPUT: input_shape}  #: position -> shape of an example there
+        self.shapes: dict[int, tuple[Any, ...]] = {INPUT: input_shape}  #: position -> shape of an example
         self._outputs: list[int] = []  #: layer -> position of its output
 
     def add(self, layer: Any, feeding: list[int], weights: tuple[Array, ...]) -> None:
@@ -153,7 +153,7 @@ class _Reader:
         return kind in IDLE or (kind in _ORDERED and shape == self.shapes[source])
 
     def _add_node(self, layer: Any, inner: Any, sources: tuple[int, ...], weights: tuple[Array, ...]) -> int:
-        """Add a layer without its activation; returns the position of its output.
+        """Add a layer without its activation; return the position of its output.
 
         A weight layer with channels first becomes a layer with channels last between two permutations.
         """
@@ -212,7 +212,7 @@ class _Reader:
 
 
 def _require_known_activations(layer: Any, config: dict[str, Any]) -> None:
-    """Refuse a layer with an activation that is not Keras' own: `config` could not rebuild the activation."""
+    """Refuse a layer with an activation that is not Keras' own, because `config` could not rebuild it."""
     for name in config:
         function = getattr(layer, name, None) if name.endswith("activation") else None
         if function is not None and not isinstance(name_of(function), str):

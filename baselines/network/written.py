@@ -1,4 +1,4 @@
-"""The kernels of a model as Keras stores them: nothing is folded, and a layer that is used twice counts once."""
+"""The kernels of a model as Keras stores them: nothing is folded, and a layer that is used twice appears once."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -9,7 +9,7 @@ from baselines.network.applied import arrays_of, as_applied, kind_of
 from baselines.network.nodes import WITH_KERNEL, Array
 from baselines.network.reading import outputs_of
 
-#: Kernels of multi-head attention -> number of leading axes that are inputs.
+#: Kernel of multi-head attention -> number of its leading axes that are inputs.
 _PROJECTIONS = {"query": 1, "key": 1, "value": 1, "output": 2}
 
 
@@ -23,7 +23,7 @@ class WrittenKernel(NamedTuple):
 def written_kernels(model: Any, weights: Sequence[Array]) -> list[WrittenKernel]:
     """Return the kernels in the order of the layers, including layers of models within the model.
 
-    A separable convolution has two kernels, multi-head attention four. Other layers have no kernel. The model may have
+    A separable convolution has two kernels, multi-head attention has four. The model may have
     shared layers and several inputs; `weights` are in the order of `get_weights()`. Raises `MeasureUnavailable` if the
     model is no graph of layers, or if a layer with weights is not Keras' own.
     """

@@ -1,15 +1,15 @@
 """Cognitive neural activation (CNA): how the activity of deep layers varies with the complexity of the input.
 
-For an image x, alpha(x) is the entropy of its pixels, and beta(x) the slope of the layers' summed pre-activations over
-depth (see `curve`).
+For an image x, alpha(x) is the entropy of its pixels. beta(x) is the slope, over depth, of the sums of each layer's
+pre-activations (see `curve`).
 
 Refused: the slope has fewer than two layers.
 
 statistic: gamma_m is "max", the largest margin of a tenth of the examples, or "p10", the 10th percentile of margins.
 space: margins are differences of "probabilities" or of "logits".
 include_output_layer: include the last weight layer in the slope; the authors' code does not.
-n_bins: bins of the histogram of pixels.
-parity_polygon: as in the authors' code, areas on both sides of a crossing of the curves cancel.
+n_bins: bins of the histogram of pixels, equal in width from the smallest to the largest pixel of the sample.
+parity_polygon: as in the authors' code, alpha is a function of beta, and areas on both sides of a crossing cancel.
 """
 
 import numpy as np
@@ -29,9 +29,12 @@ def cna(
 ) -> float:
     """Minus the correlation between the input's entropy and the slope of activations over depth.
 
-    Formula: -corr(alpha, beta), alpha entropies of pixels, beta slopes over depth. Range: [-1, 1]; 0 if alpha or beta
-    is constant. Source: Gain and Siegelmann 2020, Abstraction Mechanisms Predict Generalization in Deep Neural Networks
-    (ICML), eq. 2.
+    Formula: -corr(alpha, beta), alpha entropies of pixels, beta slopes over depth of the layers' summed
+    pre-activations. Range: [-1, 1]; 0 if alpha or beta is constant. Source: Gain and Siegelmann 2020, Abstraction
+    Mechanisms Predict Generalization in Deep Neural Networks (ICML), eq. 2.
+
+    Bins of pixels are found in float32, so a pixel at the edge of a bin may count in the next. Images of a few hundred
+    pixels leave most bins empty; the value, even its sign, can then depend on `n_bins`.
     """
     beta = slopes(_training(subject, n_samples, seed)[1], include_output_layer)
     return -correlation(_entropies(subject, n_bins, n_samples, seed), beta)
@@ -44,13 +47,22 @@ def cna_area(
 ) -> float:  # fmt: skip
     """Area between two curves of slope over entropy: of training images, and of augmented images as held-out images.
 
-    Formula: int |beta_train - beta_heldout| d alpha, alpha entropies of pixels, beta slopes over depth. Range: [0, 1].
-    Source: Gain and Siegelmann 2020, Abstraction Mechanisms Predict Generalization in Deep Neural Networks (ICML), eq.
-    5. Work: 2 forward passes. Draws: depend on the order of input dimensions and of examples.
+    Formula: int |beta_train - beta_heldout| d alpha, alpha entropies of pixels, beta slopes over depth of the
+    layers' summed pre-activations. Range: [0, 1]. Source: Gain and Siegelmann 2020, Abstraction Mechanisms Predict
+    Generalization in Deep Neural Networks (ICML), eq. 5. Work: 2 forward passes. Draws: depend on the order of
+    input dimensions and of examples.
 
     Gain and Siegelmann compare with held-out images. Measures have no held-out images; training images that are
-    randomly flipped, shifted and noisy replace them. As in the paper, alpha is the entropy before augmentation. For
-    held-out data, call `area_between` on two `curve.curve`s.
+    randomly flipped, shifted and noisy replace them: half of the images are mirrored, shifts along both axes are up to
+    4 pixels and reflect the image at its border, and the noise is normal with a standard deviation of 0.05 times the
+    range of all pixels. As in the paper, alpha is the entropy before augmentation (see cna). For held-out data, call
+    `area_between` on two `curve.curve`s.
+
+    The paper leaves smoothing and scale open. For each curve, points of equal alpha are averaged, and alpha and beta
+    are running means over 25 points in the order of alpha, or a quarter of the points if there are fewer than 100. The
+    alphas of both curves are scaled to [0, 1] together, and so are the betas. Both curves are interpolated linearly at
+    100 equidistant alphas of their common range. The integral of the absolute difference, taken as linear in between,
+    is exact. The area is 1 without a common range, and 0 if all alphas or all betas are equal.
     """
     return _area(subject, include_output_layer, n_bins, parity_polygon, n_samples, seed)
 
@@ -63,12 +75,11 @@ def cna_margin(
 ) -> float:  # fmt: skip
     """cna_area times the network's margin.
 
-    Formula: gamma_m int |beta_train - beta_heldout| d alpha, gamma_m the margin, other symbols as for cna_area. Range:
-    [-1, 1] for margins of probabilities. Source: Gain and Siegelmann 2020, Abstraction Mechanisms Predict
-    Generalization in Deep Neural Networks (ICML), eq. 7. Work: 2 forward passes. Draws: depend on the order of input
-    dimensions and of examples.
+    Formula: gamma_m cna_area, gamma_m the margin (see statistic and space). Range: [-1, 1] for margins of
+    probabilities. Source: Gain and Siegelmann 2020, Abstraction Mechanisms Predict Generalization in Deep Neural
+    Networks (ICML), eq. 7. Work: 2 forward passes. Draws: depend on the order of input dimensions and of examples.
 
-    The margin of a network that fits its training set is about 1, and the value about `cna_area`.
+    If a network fits its training set, its margin is about 1, and the value about that of `cna_area`.
     """
     area = _area(subject, include_output_layer, n_bins, parity_polygon, n_samples, seed)
     return area * _margin(subject, statistic, space, n_samples, seed)
@@ -82,10 +93,10 @@ def cna_area_over_margin(
 ) -> float:  # fmt: skip
     """cna_area divided by the network's margin.
 
-    Formula: int |beta_train - beta_heldout| d alpha / max(gamma_m, margin_floor), gamma_m the margin, other symbols as
-    for cna_area. Range: [0, 1 / margin_floor]. Source: Gain and Siegelmann 2020, Abstraction Mechanisms Predict
-    Generalization in Deep Neural Networks (ICML), eq. 5 and 6. Work: 2 forward passes. Draws: depend on the order of
-    input dimensions and of examples.
+    Formula: cna_area / max(gamma_m, margin_floor), gamma_m the margin (see statistic and space). Range:
+    [0, 1 / margin_floor]. Source: Gain and Siegelmann 2020, Abstraction Mechanisms Predict Generalization in Deep
+    Neural Networks (ICML), eq. 5 and 6. Work: 2 forward passes. Draws: depend on the order of input dimensions and of
+    examples.
 
     Args:
         margin_floor: replaces smaller and negative margins.

@@ -1,4 +1,4 @@
-"""Area between two curves, given as pairs of arrays (n,): coordinates alpha, and values beta, of scattered points."""
+"""The area between two curves. A curve is a pair of arrays (n,) of points: coordinates alpha, and values beta."""
 
 import numpy as np
 
@@ -6,10 +6,10 @@ from baselines.core.sample import Array
 
 Curve = tuple[Array, Array]
 
-#: Number of points in a running mean; at most a quarter of all points.
+#: Number of points in a running mean, but at most a quarter of all points.
 WINDOW = 25
 
-#: Number of equidistant points at which curves are compared.
+#: Number of equidistant points at which the curves are compared.
 N_PLACES = 100
 
 
@@ -17,11 +17,11 @@ def area_between(first: Curve, second: Curve, *, parity_polygon: bool = False) -
     """Return the area between two smoothed curves, divided by the area of their bounding box. Range: [0, 1].
 
     The absolute difference of betas is integrated over the common range of alpha. The area is 1 without a common range,
-    and 0 if the box has no area. Positive affine changes of all alphas or of all betas, or another order of points or
-    curves, do not change it. Gain and Siegelmann 2020, eq. 5, leave smoothing and scale open.
+    and 0 if the box has no area. It does not depend on scale and offset of alphas and betas, nor on the order of points
+    or curves. Gain and Siegelmann 2020, eq. 5, do not specify smoothing and scale.
 
     With `parity_polygon`, as in the authors' code, alpha is a function of beta. The result is then the signed area of
-    the polygon along one curve and back along the other: lobes on both sides of a crossing cancel.
+    the polygon along one curve and back along the other: parts on both sides of a crossing cancel.
     """
     curves = smoothed(*first), smoothed(*second)
     alphas, betas = (_in_unit([curve[axis] for curve in curves]) for axis in (0, 1))
@@ -32,7 +32,7 @@ def area_between(first: Curve, second: Curve, *, parity_polygon: bool = False) -
 
 
 def smoothed(alpha: Array, beta: Array) -> Curve:
-    """Return running means of both coordinates, in the order of alpha; points of equal alpha are first averaged."""
+    """Return running means of both coordinates, sorted by alpha. Points of equal alpha are averaged before."""
     places, member = np.unique(np.asarray(alpha, np.float64), return_inverse=True)
     values = np.bincount(member, beta) / np.bincount(member)
     width = max(min(WINDOW, len(places) // 4), 1)

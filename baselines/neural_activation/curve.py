@@ -1,6 +1,6 @@
 """The curve of cognitive neural activation: for images x, slopes beta(x) over entropies alpha(x).
 
-alpha(x) is the entropy of the pixels. beta(x) is the slope of the layers' summed pre-activations over depth.
+alpha(x) is the entropy of the pixels. beta(x) is the slope, over depth, of the sums of each layer's pre-activations.
 """
 
 from typing import Any
@@ -12,10 +12,10 @@ from baselines.core.measure import MeasureUnavailable
 from baselines.core.sample import Array
 from baselines.network import INPUT, Network, joined
 
-#: Images per block when pixels are counted.
+#: Number of images whose pixels are counted at once.
 _CHUNK = 256
 
-# Changes of training images that take the place of held-out images.
+# Changes of training images, which replace held-out images.
 SHIFT = 4  #: largest shift in pixels
 NOISE = 0.05  #: standard deviation of the noise, relative to the range of the pixels
 
@@ -31,7 +31,7 @@ def curve(
 def input_entropies(images: Array, n_bins: int, value_range: tuple[float, float]) -> Array:
     """Return the entropies (n,), in nats, of the pixels of images (n, ...). Range: [0, ln n_bins].
 
-    They are computed from histograms over `value_range`; pixels outside the range count as its ends.
+    They are computed from histograms over `value_range`; pixels outside this range count as its ends.
     """
     low, high = value_range
     scale = n_bins / (high - low) if high > low else 0.0
@@ -51,7 +51,7 @@ def _chunk_entropies(pixels: Array, n_bins: int, low: float, scale: float) -> Ar
 
 
 def activity(network: Network, images: Array) -> tuple[Array, Array]:
-    """Return the sums (n, d) of the pre-activations of each weight layer, in forward order, and logits (n, classes)."""
+    """Return the sums (n, d) of each weight layer's pre-activations, in forward order, and logits (n, classes)."""
 
     def run(batch: Any) -> Any:
         *found, logits = network.run({INPUT: batch}, [*network.weight_nodes, network.output])
@@ -63,7 +63,7 @@ def activity(network: Network, images: Array) -> tuple[Array, Array]:
 
 
 def slopes(sums: Array, include_output_layer: bool) -> Array:
-    """Return the slope (n,) of the least-squares line through sums (n, d) over layers 1, ..., d."""
+    """Return the slope (n,) of the least-squares line through sums (n, d) over the layers' numbers 1, ..., d."""
     counted = sums if include_output_layer else sums[:, :-1]
     depth = counted.shape[1]
     if depth < 2:
@@ -86,10 +86,7 @@ def _is_constant(values: Array) -> bool:
 
 
 def augmented(images: Array, rng: np.random.Generator) -> Array:
-    """Return images (n, height, width, channels) randomly flipped, shifted by up to `SHIFT` pixels, and with noise.
-
-    Shifts reflect the image at its border. Inputs of other shapes get only the noise.
-    """
+    """Flip and shift images (n, height, width, channels) at random and add noise; other inputs only get noise."""
     noise = np.asarray(rng.standard_normal(images.shape, dtype=np.float32))
     noise *= NOISE * np.ptp(images)
     if images.ndim == 4:

@@ -1,12 +1,12 @@
 """Eigenvalues of the layers' correlation matrices X = W'W, as in WeightWatcher 0.7.7, Martin and Mahoney's program.
 
 The layers are dense layers, convolutions and embeddings. Normalization is not folded, and a shared layer counts once. A
-convolution has a matrix W (inputs, outputs), divided by sqrt(2), for each position of its window, and the eigenvalues
-of all its matrices. Depthwise and grouped convolutions have the inputs of a single group. Layers with fewer than 8 or
-more than 15,000 eigenvalues, zeros included, or with a side above 50,000 are left out.
+convolution has a matrix W (inputs, outputs), divided by sqrt(2), for each position of its window; its eigenvalues are
+those of all its matrices. Depthwise and grouped convolutions have the inputs of a single group. Layers with fewer than
+8 or more than 15,000 eigenvalues, zeros included, or with a side above 50,000 are left out.
 
 WeightWatcher has no rules for one- and three-dimensional convolutions and for multi-head attention. Here such
-convolutions are treated like two-dimensional convolutions, and an attention counts as four dense layers.
+convolutions are treated like two-dimensional convolutions, and an attention like four dense layers.
 """
 
 from functools import cached_property
@@ -19,7 +19,7 @@ from baselines.core.subject import Subject, shared
 from baselines.network import WrittenKernel, written_kernels
 from baselines.norm.operator_norm import gram
 
-#: WeightWatcher's default limits of the number of eigenvalues and of the longer side of a layer's matrices.
+#: WeightWatcher's default limits: of the number of eigenvalues, and of the longer side of a layer's matrices.
 MOST_EIGENVALUES, LONGEST_SIDE = 15_000, 50_000
 
 
@@ -54,7 +54,7 @@ class Layer:
 
 @shared
 def counted_layers(subject: Subject, min_eigenvalues: int) -> list[Layer]:
-    """Return the layers that are within all limits and not all zero; raises `MeasureUnavailable` if there are none."""
+    """Return the layers that are within all limits and not zero; raises `MeasureUnavailable` if there are none."""
     found = [_layer(kernel) for kernel in written_kernels(subject.model, subject.weights) if kernel.array.any()]
     found = [layer for layer in found if min_eigenvalues <= layer.n_eigenvalues <= MOST_EIGENVALUES]
     found = [layer for layer in found if layer.sides[1] <= LONGEST_SIDE]

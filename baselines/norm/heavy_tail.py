@@ -1,7 +1,7 @@
 """Power laws in the spectra of the layers' correlation matrices (heavy-tailed self-regularization).
 
 The eigenvalues x of a layer's X = W'W have a density of about x^-alpha above some x_min. `correlation` defines layers
-and eigenvalues. WeightWatcher 0.7.7 with its defaults yields the same values.
+and eigenvalues. The values are those of WeightWatcher 0.7.7 with its defaults.
 
 Source: Martin, Peng and Mahoney 2021, arXiv 2002.06716, as computed by their program WeightWatcher 0.7.7. Work: SVD.
 """
@@ -16,26 +16,26 @@ from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
 from baselines.norm.correlation import counted_layers
 
-#: Eigenvalues up to this bound are not fitted.
+#: Eigenvalues up to this number are left out of the fit.
 ZERO = 1e-5
 
-#: With fewer than `FEW` eigenvalues, the bias of alpha is corrected and a tail has at least `SHORTEST` eigenvalues.
+#: With fewer than `FEW` eigenvalues, the bias of alpha is corrected, and a tail has at least `SHORTEST` eigenvalues.
 FEW, SHORTEST = 20, 8
 
-#: Logarithms of eigenvalues that differ by at most this count as equal, because of the precision of float32 weights.
+#: Logarithms of eigenvalues that differ by at most this number count as equal: float32 weights are not more accurate.
 EQUAL = 1e-5
 
 
 class PowerLaw(NamedTuple):
-    """A density (alpha - 1) / x_min (x / x_min)^-alpha for x >= x_min, fitted to data."""
+    """A density (alpha - 1) / x_min (x / x_min)^-alpha for x >= x_min that was fitted to data."""
 
     alpha: float
     x_min: float
-    distance: float  #: Kolmogorov-Smirnov distance from the data
+    distance: float  #: Kolmogorov-Smirnov distance between density and data
 
 
 class Spectrum(NamedTuple):
-    """Eigenvalues of a layer, ascending, and the exponent of their tail."""
+    """The eigenvalues of a layer, ascending, and the exponent of their power law."""
 
     eigenvalues: Array
     alpha: float
@@ -47,12 +47,12 @@ class Spectrum(NamedTuple):
 
 
 def fit_power_law(data: Array) -> PowerLaw | None:
-    """Fit the tail of positive data: alpha by maximum likelihood, x_min by the least Kolmogorov-Smirnov distance.
+    """Fit a power law to the tail (the largest values) of positive data; None if no tail is possible.
 
-    As in Clauset, Shalizi and Newman 2009, arXiv 0706.1062, every value except the largest is tried as x_min, and alpha
-    - 1 = n / sum ln(x / x_min) for the n values of the tail. For data of fewer than `FEW` values, alpha - 1 has n - 1
-    in place of n, and tails have at least `SHORTEST` values (all values, if there are fewer). Tails whose logarithms
-    differ by at most `EQUAL` are left out. Returns None if no tail is left.
+    As in Clauset, Shalizi and Newman 2009, arXiv 0706.1062, every value except the largest is tried as x_min, and the
+    least Kolmogorov-Smirnov distance decides. The maximum likelihood for n values of a tail is at alpha - 1 = n / sum
+    ln(x / x_min). For data of fewer than `FEW` values, n - 1 replaces n, and tails have at least `SHORTEST` values (all
+    values, if there are fewer). Tails whose logarithms differ by at most `EQUAL` are left out.
     """
     logs = np.log(np.sort(data))
     is_small = len(logs) < FEW
@@ -71,7 +71,7 @@ def _fit_tail(logs: Array, is_small: bool) -> PowerLaw:
 
 @shared
 def spectra(subject: Subject, min_eigenvalues: int) -> list[Spectrum]:
-    """Return the spectra of the `counted_layers` whose eigenvalues above `ZERO` are not all equal."""
+    """Return the spectra of the `counted_layers`, except those whose eigenvalues above `ZERO` are all equal."""
     found = []
     for layer in counted_layers(subject, min_eigenvalues):
         fit = fit_power_law(layer.eigenvalues[layer.eigenvalues > ZERO])

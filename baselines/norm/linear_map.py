@@ -25,7 +25,7 @@ class LinearMap:
 
     @property
     def channels(self) -> int:
-        """Number of output channels, or units."""
+        """Number of output channels (units of a dense layer)."""
         return int(self.kernel.shape[0] * self.kernel.shape[-1])
 
     @property
@@ -35,23 +35,23 @@ class LinearMap:
 
     @property
     def dilation(self) -> tuple[int, ...]:
-        """Steps between the positions of the window, by axis."""
+        """Distance between neighbouring positions of the window, by axis."""
         return tuple(self.node.config["dilation_rate"])
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """Steps of the window, by axis."""
+        """Distance between neighbouring windows, by axis."""
         return tuple(self.node.config["strides"])
 
     @property
     def adjoint(self) -> "LinearMap":
-        """The adjoint of a transposed convolution: a convolution with the same strides and singular values."""
+        """For a transposed convolution: the convolution of which it is the adjoint, with the same singular values."""
         sides = tuple(side * stride for side, stride in zip(self.sides, self.strides, strict=True))
         return replace(self, kernel=np.swapaxes(self.kernel, -1, -2), sides=sides)
 
     @property
     def matrices(self) -> Array:
-        """The kernel as (groups, window times inputs, outputs): a column holds the weights of an output channel."""
+        """The kernel as (groups, window times inputs, outputs); a column has the weights of an output channel."""
         groups, *_, outputs = self.kernel.shape
         return self.kernel.reshape(groups, -1, outputs)
 
@@ -64,7 +64,7 @@ def trained_maps(subject: Subject) -> list[LinearMap]:
 
 @shared
 def changed_maps(subject: Subject) -> list[LinearMap]:
-    """Return maps whose kernels are the changes by training, in forward order, with batch normalization folded."""
+    """Return the maps whose kernels are the changes by training, in forward order, with batch normalization folded."""
     pairs = zip(trained_maps(subject), _read(subject.folded_at_start), strict=True)
     return [replace(now, kernel=now.kernel - start.kernel) for now, start in pairs]
 
@@ -79,7 +79,7 @@ def _read(network: Network) -> list[LinearMap]:
 
 def _in_groups(node: Node, kernel: Kernel) -> Array:
     array = kernel.array.astype(np.float64)
-    if kernel.is_depthwise:  # every channel is a group
+    if kernel.is_depthwise:  # each channel is a group
         return np.moveaxis(array, -2, 0)[..., None, :]
     groups = node.config.get("groups", 1)
     return np.moveaxis(array.reshape(*array.shape[:-1], groups, -1), -2, 0)

@@ -17,15 +17,15 @@ from baselines.core.streams import stream
 from baselines.network import INPUT, Network, Nodes
 from baselines.norm.linear_map import LinearMap
 
-#: Bytes of a block of the transformed kernel.
+#: Maximum size in bytes of a part of the transformed kernel.
 BYTES = 2**26
 
 
 def fourier_norm(layer: LinearMap, sides: Sequence[int], strides: Sequence[int]) -> float:
     """Return the largest singular value of a periodic convolution on a feature map of `sides`, multiples of `strides`.
 
-    At every output frequency the convolution is a small matrix. It has a row for each input channel and each input
-    frequency that the stride aliases to the output frequency.
+    At every output frequency, the convolution is a small matrix. It has a row for each pair of an input channel and an
+    input frequency that the stride maps to the output frequency (an alias).
     """
     groups, *_, inputs, outputs = layer.kernel.shape
     kernel = layer.kernel.reshape(groups, -1, inputs * outputs)
@@ -41,7 +41,7 @@ def fourier_norm(layer: LinearMap, sides: Sequence[int], strides: Sequence[int])
 
 
 def _frequencies(sides: Sequence[int], strides: Sequence[int]) -> Array:
-    """Return input frequencies (output frequencies, aliases, axes), for one of two conjugate output frequencies."""
+    """Return input frequencies (output frequencies, aliases, axes); of two conjugate output frequencies, only one."""
     coarse = [side // stride for side, stride in zip(sides, strides, strict=True)]
     halved = np.indices([*coarse[:-1], coarse[-1] // 2 + 1]).reshape(len(sides), -1).T
     aliases = np.indices(strides).reshape(len(sides), -1).T
@@ -62,10 +62,10 @@ def largest_singular_value(matrices: Array) -> float:
     return math.sqrt(max(float(np.linalg.eigvalsh(gram(matrices))[:, -1].max()), 0.0))
 
 
-#: A layer with at most this many inputs is turned into a dense matrix.
+#: A layer with at most this many inputs is converted to a dense matrix.
 SMALL = 128
 
-#: Settings that define the linear map of a convolution.
+#: Settings on which the linear map of a convolution depends.
 _SETTINGS = ("kernel_size", "strides", "padding", "dilation_rate", "depth_multiplier", "data_format")
 
 
@@ -78,7 +78,7 @@ def _alone(layer: LinearMap) -> Iterator[Nodes]:
     node, groups = layer.node, layer.kernel
     if node.kind.startswith(("Depthwise", "Separable")):
         config = {name: node.config[name] for name in _SETTINGS if name in node.config} | {"use_bias": False}
-        kernel = np.moveaxis(groups[..., 0, :], 0, -2)  # all channels at once
+        kernel = np.moveaxis(groups[..., 0, :], 0, -2)  # all channels together
         yield _network(node.kind.replace("Separable", "Depthwise"), config, kernel, layer, channels=len(groups))
         return
     config = {**node.config, "use_bias": False, "filters": groups.shape[-1]}
@@ -101,7 +101,7 @@ def _norm(network: Network, seed: int) -> float:
         rows = network.outputs(np.eye(size, dtype=np.float32).reshape(-1, *shape))[0]
         return float(np.linalg.norm(rows.reshape(size, -1), 2))
     if not any(np.any(array) for array in network.nodes[0].weights):
-        return 0.0  # where Lanczos' iteration cannot start
+        return 0.0  # Lanczos' iteration cannot start
     return math.sqrt(max(_largest_eigenvalue(network, size, seed), 0.0))
 
 

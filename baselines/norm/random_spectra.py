@@ -2,8 +2,8 @@
 
 `correlation` defines layers and eigenvalues. Neither measure depends on the scale of a layer.
 
-The Marchenko-Pastur law of random matrices is fitted as in WeightWatcher 0.7.7: eigenvalues are scaled to a mean of 1,
-a kernel estimate yields their density, and the law's parameter sigma minimizes the squared difference from the density.
+The Marchenko-Pastur law of random matrices is fitted as in WeightWatcher 0.7.7. Eigenvalues are scaled to a mean of 1.
+Their density is estimated with kernels. The law's parameter sigma minimizes the squared difference from this density.
 For square matrices, WeightWatcher fits a quarter circle of fixed radius 2 to the density of singular values.
 
 Refused: all layers are left out.
@@ -19,22 +19,22 @@ from baselines.core.streams import stream
 from baselines.core.subject import Subject
 from baselines.norm.correlation import counted_layers
 
-#: Half the width of the triangular kernels of the density estimate, and the number of points where it is computed.
+#: Half the width of the triangular kernels for the density; number of points at which the density is computed.
 BANDWIDTH, PLACES = 0.1, 1000
 
-#: Smallest density that is fitted.
+#: Smallest density to which the law is fitted.
 THIN = 0.01
 
-#: Value of the fit's sum of squares if the law does not cover the density's peak, or extends beyond the density.
+#: Value of the sum of squares if the law does not cover the density's peak, or extends beyond the density.
 IMPOSSIBLE = 1e9
 
 
 def soft_rank(eigenvalues: Array, sides: tuple[int, int]) -> float:
     """Return the upper edge of the Marchenko-Pastur law fitted to eigenvalues, divided by the largest eigenvalue.
 
-    Eigenvalues (n,) must not all be 0. `sides` are the shorter and the longer side of the layer's matrices.
+    Not all eigenvalues (n,) may be 0. `sides` are the shorter and the longer side of the layer's matrices.
     """
-    from scipy.optimize import brute  # here: listing the measures must not wait for it
+    from scipy.optimize import brute  # here, so that listing the measures is fast
 
     scaled = eigenvalues / eigenvalues.mean()
     ratio = math.sqrt(sides[0] / sides[1])
@@ -59,7 +59,7 @@ def soft_rank(eigenvalues: Array, sides: tuple[int, int]) -> float:
 
 
 def _density(values: Array) -> tuple[Array, Array]:
-    """Return the equidistant points at which the density of `values` is above `THIN`, and the density there."""
+    """Return the equidistant points where the density of `values` is above `THIN`, and the density there."""
     places = np.linspace(0, values.max() + 0.5, PLACES)
     density = np.array([np.maximum(BANDWIDTH - np.abs(place - values), 0).mean() for place in places]) / BANDWIDTH**2
     return places[density > THIN], density[density > THIN]
@@ -111,7 +111,7 @@ def mp_soft_rank(subject: Subject, *, min_eigenvalues: int = 8) -> float:
 
 
 def _distance(first: Array, second: Array) -> float:
-    from scipy.special import rel_entr  # here: listing the measures must not wait for it
+    from scipy.special import rel_entr  # here, so that listing the measures is fast
 
     shares = np.stack([first / first.sum(), second / second.sum()])
     return math.sqrt(max(float(rel_entr(shares, shares.mean(axis=0)).sum()) / 2, 0.0))

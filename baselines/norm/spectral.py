@@ -1,8 +1,8 @@
 """Singular values and spectral norms of all layers, cached for all measures.
 
-A convolution has three spectral norms: of its kernel as a matrix, the usual approximation; of the convolution with
-periodic borders; and of the actual layer, with its padding and strides. All three are equal for dense layers and for
-windows of a single pixel.
+A convolution has three spectral norms: of its kernel as a matrix, which is the usual approximation; of the convolution
+with periodic borders; and of the actual layer, with its padding and strides. All three are equal for dense layers and
+for windows of a single pixel.
 """
 
 import numpy as np
@@ -17,10 +17,10 @@ from baselines.norm.operator_norm import fourier_norm, gram, operator_norm
 
 @shared
 def singular_values(subject: Subject, change: bool = False) -> list[Array]:
-    """Return the singular values of each kernel as a matrix or, with `change`, of its change by training.
+    """Return the singular values of each kernel as a matrix; with `change`, of its change by training.
 
-    They are square roots of a Gram matrix' eigenvalues, which is many times faster than a decomposition. Values below
-    1e-7 of the largest, the resolution of float32, are set to 0.
+    They are square roots of a Gram matrix's eigenvalues, which is much faster than a decomposition. Values below 1e-7
+    of the largest, the resolution of float32, are set to 0.
     """
     return [_singular_values(subject, change, number) for number in range(len(_maps(subject, change)))]
 
@@ -34,13 +34,13 @@ def _singular_values(subject: Subject, change: bool, number: int) -> Array:
 
 @shared
 def squared_frobenius(subject: Subject, change: bool = False) -> Array:
-    """Return the squared Frobenius norms (d,) of the d kernels or, with `change`, of their changes by training."""
+    """Return the squared Frobenius norms (d,) of the d kernels; with `change`, of their changes by training."""
     return np.array([np.sum(np.square(layer.kernel)) for layer in _maps(subject, change)])
 
 
 @shared
 def squared_matrix_norms(subject: Subject, change: bool = False) -> Array:
-    """Return the squared spectral norms (d,) of the d kernels as matrices or, with `change`, of their changes."""
+    """Return the squared spectral norms (d,) of the d kernels as matrices; with `change`, of their changes."""
     return np.array([values.max() ** 2 for values in singular_values(subject, change)])
 
 
@@ -50,7 +50,7 @@ def squared_fourier_norms(subject: Subject, change: bool = False, *, fft_size: s
 
     `fft_size` "layer" takes the layer's own input feature map and stride; if the stride does not divide the map, the
     norm is that of the actual layer. "dataset", as in Dziugaite et al. 2020, takes a map of the size of the network's
-    inputs, without stride. `change` is as for `singular_values`.
+    inputs, without stride. `change` is explained at `singular_values`.
     """
     if fft_size not in ("layer", "dataset"):
         raise ValueError(f"fft_size: expected layer or dataset, found {fft_size}")

@@ -1,4 +1,4 @@
-"""Norms and margins as terms of measures, and the parameters that such measures share.
+"""The terms of measures of norms and margins, and the parameters that such measures share.
 
 Symbols: d layers with kernels W_i, initially W0_i; F_i = |W_i|_F^2; S_i the square of W_i's spectral norm, in three
 variants; gamma the output margin.
@@ -27,10 +27,10 @@ from baselines.norm.spectral import (
     squared_operator_norms,
 )
 
-#: Lower bound of squared norms in logarithms and denominators, for layers of zeros.
+#: Lower bound of squared norms in logarithms and denominators, because a layer may be zero.
 TINY = 1e-30
 
-#: Largest argument of an exponential. Larger products over layers count as e^600.
+#: Largest argument of an exponential: larger products over layers count as e^600.
 LARGEST_LOG = 600.0
 
 
@@ -39,12 +39,12 @@ class Variant:
     """One of the three definitions of a convolution's spectral norm."""
 
     norms: Callable[..., Array]
-    of: str  #: description of the convolutions; empty for kernels as matrices
+    of: str  #: which convolutions it is about; empty for kernels as matrices
     work: str
 
 
-#: Variants by suffix of the measures' names. They do not change Frobenius norms, which are the kernels', as in the code
-#: of Dziugaite et al. 2020. The Frobenius norm of a convolution as an operator would count every position.
+#: Suffix of the measures' names -> variant. Frobenius norms are always those of kernels, as in the code of Dziugaite et
+#: al. 2020: the Frobenius norm of a convolution as an operator would count every position.
 VARIANTS = {
     "": Variant(squared_matrix_norms, "", "SVD"),
     "_fft": Variant(squared_fourier_norms, "convolutions with periodic borders", "SVD at every frequency"),
@@ -53,7 +53,7 @@ VARIANTS = {
 
 
 class Terms:
-    """Norms and margin of a network, computed on demand. Arrays (d,) have an entry for each layer."""
+    """Norms and margin of a network, computed when they are read. Arrays (d,) have an entry for each layer."""
 
     def __init__(self, subject: Subject, spectral: Callable[..., Array], margin: Callable[[Subject], float]) -> None:
         self.subject = subject
@@ -106,17 +106,17 @@ class Terms:
 
 
 def log_prod(values: Array) -> float:
-    """Return the logarithm of the product of `values`; smaller values than 1e-30 count as 1e-30."""
+    """Return the logarithm of the product of `values`, each of which counts as at least 1e-30."""
     return float(np.sum(np.log(np.maximum(values, TINY))))
 
 
 def sum_of_ratios(some: Array, others: Array) -> float:
-    """Return sum_i some_i / others_i; smaller denominators than 1e-30 count as 1e-30."""
+    """Return sum_i some_i / others_i; denominators count as at least 1e-30."""
     return float(np.sum(some / np.maximum(others, TINY)))
 
 
 def log_sum_of_ratios(some: Array, others: Array) -> float:
-    """Return the logarithm of `sum_of_ratios`, which counts as 1e-30 if it is smaller."""
+    """Return the logarithm of `sum_of_ratios`, which counts as at least 1e-30."""
     return math.log(max(sum_of_ratios(some, others), TINY))
 
 
@@ -128,9 +128,9 @@ def bounded_exp(value: float) -> float:
 def norm_measure(
     *needs: Need, spectral: bool = False, margin: Callable[..., float] | None = None, normalizable: bool = True
 ) -> Callable[[Callable[..., float]], Complexity]:
-    """Register a function of `Terms` as a measure, or as a measure for every variant of the spectral norm.
+    """Register a function of `Terms` as a measure, or as a measure for each variant of the spectral norm.
 
-    A measure takes the keyword parameters of the function and of all functions that compute norms and margin.
+    The measure takes the keyword parameters of the function and of all functions that compute norms and margin.
 
     Args:
         needs: as in `measure`; a margin adds labels.

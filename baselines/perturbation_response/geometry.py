@@ -1,7 +1,4 @@
-"""Geometric transformations of batches of images, with a separate amount for each image.
-
-The training of networks in `harness/corpus` uses the functions, too.
-"""
+"""Geometric transformations of images, with an amount for each image. Training in `harness/corpus` uses them, too."""
 
 import math
 from collections.abc import Sequence
@@ -13,7 +10,7 @@ from baselines.core.lazy import tf
 def transform(images: Any, rows: Sequence[Any], interpolation: str = "BILINEAR", fill: float = 0.0) -> Any:
     """Return images (N, H, W, C) whose pixel (x, y) is the input's pixel at (a x + b y + c, d x + e y + f).
 
-    `rows` are a, b, c, d, e, f, each (N,). `interpolation` is BILINEAR or NEAREST. Pixels outside an image are `fill`.
+    `rows` are a, b, c, d, e, f, each (N,). `interpolation` is BILINEAR or NEAREST. Outside an image, pixels are `fill`.
     """
     zero = tf.zeros_like(rows[0])
     return tf.raw_ops.ImageProjectiveTransformV3(
@@ -23,7 +20,7 @@ def transform(images: Any, rows: Sequence[Any], interpolation: str = "BILINEAR",
 
 
 def rotate(images: Any, degrees: Any, fill: float = 0.0) -> Any:
-    """Return images (N, H, W, C) rotated by `degrees` (N,), counter-clockwise about the centre."""
+    """Rotate images (N, H, W, C) by `degrees` (N,), counter-clockwise around the centre."""
     angle = tf.cast(degrees, tf.float32) * (math.pi / 180)
     cosine, sine = tf.cos(angle), tf.sin(angle)
     height, width = tf.unstack((tf.cast(tf.shape(images)[1:3], tf.float32) - 1) / 2)  # the centre
@@ -35,7 +32,7 @@ def rotate(images: Any, degrees: Any, fill: float = 0.0) -> Any:
 
 
 def translate(images: Any, right: Any, down: Any, fill: float = 0.0) -> Any:
-    """Return images (N, H, W, C) shifted to the right and down by shares (N,) of width and height."""
+    """Shift images (N, H, W, C) to the right and down by fractions (N,) of width and height."""
     height, width = tf.unstack(tf.cast(tf.shape(images)[1:3], tf.float32))
     right, down = tf.cast(right, tf.float32), tf.cast(down, tf.float32)
     zero, one = tf.zeros_like(right), tf.ones_like(right)
@@ -43,6 +40,6 @@ def translate(images: Any, right: Any, down: Any, fill: float = 0.0) -> Any:
 
 
 def shear(images: Any, horizontal: Any, vertical: Any, fill: float = 0.0) -> Any:
-    """Return sheared images: the pixel (x, y) is the input's pixel (x + `horizontal` y, y + `vertical` x)."""
+    """Shear images: the new pixel (x, y) is the old pixel (x + `horizontal` y, y + `vertical` x)."""
     zero, one = tf.zeros_like(horizontal), tf.ones_like(horizontal)
     return transform(images, (one, horizontal, zero, vertical, one, zero), fill=fill)

@@ -1,6 +1,6 @@
-"""Parametric perturbations of images (N, H, W, C) in [0, 1], with a separate magnitude (N,) for each image.
+"""Perturbations of images (N, H, W, C) in [0, 1], with a magnitude (N,) for each image.
 
-Pixels from outside an image are black. The training of networks in `harness/corpus` uses the functions, too.
+Pixels from outside an image are black. The training of networks in `harness/corpus` uses these functions, too.
 """
 
 from typing import Any
@@ -13,22 +13,22 @@ LUMINANCE = [0.299, 0.587, 0.114]
 
 
 def rotate(degrees: Any, images: Any) -> Any:
-    """Rotate images counter-clockwise about the centre."""
+    """Rotate images counter-clockwise around the centre."""
     return geometry.rotate(images, degrees)
 
 
 def translate_x(shares: Any, images: Any) -> Any:
-    """Shift images to the right by a share of the width."""
+    """Shift images to the right by a fraction of the width."""
     return geometry.translate(images, shares, tf.zeros_like(shares))
 
 
 def translate_y(shares: Any, images: Any) -> Any:
-    """Shift images down by a share of the height."""
+    """Shift images down by a fraction of the height."""
     return geometry.translate(images, tf.zeros_like(shares), shares)
 
 
 def jitter_colours(amounts: Any, images: Any) -> Any:
-    """Change brightness, contrast, saturation and hue, in this order, all by the same amount.
+    """Change brightness, contrast, saturation and hue, in this order, by the same amount.
 
     Brightness, contrast and saturation are multiplied by 1 + amount; hue is shifted by the amount, in turns of the
     colour wheel. Images of one channel have neither saturation nor hue.

@@ -31,10 +31,10 @@ class Perturbation:
     change: Callable[[Any, Any], Any]  #: returns changed images for magnitudes (N,) and images (N, H, W, C)
     low: float
     high: float
-    meaning: str  #: what happens to images, as a participle such as "rotated"
+    meaning: str  #: what happens to images, such as "rotated"
 
 
-#: Perturbations by name. Magnitudes are degrees counter-clockwise, shares of width or height, and amounts of jitter.
+#: Perturbations by name. Magnitudes are degrees counter-clockwise, fractions of width or height, and amounts of jitter.
 PERTURBATIONS = {
     found.name: found
     for found in (
@@ -56,7 +56,7 @@ def invariance_curve(subject: Subject, name: str, magnitudes: tuple[float, ...],
 def invariance_responses(
     subject: Subject, name: str, magnitudes: tuple[float, ...], n_samples: int, seed: int
 ) -> Array:
-    """Return whether the network is right about each drawn image, perturbed by each of the magnitudes (k,): (n, k)."""
+    """Return whether each random image is classified correctly at each of the magnitudes (k,): shape (n, k)."""
     sample = subject.sample(n_samples, seed)
     return _is_right(subject, name, sample, np.tile(magnitudes, (len(sample), 1)))
 
@@ -78,7 +78,7 @@ def _is_right(subject: Subject, name: str, sample: Sample, magnitudes: Array) ->
 
 @functools.cache
 def _compiled(name: str, shape: tuple[int, ...]) -> Any:
-    changed = 3 if shape[-1] == 4 else shape[-1]  # a fourth channel is no colour, and stays the same
+    changed = 3 if shape[-1] == 4 else shape[-1]  # a fourth channel is not a colour, and stays
 
     def change(magnitudes: Any, images: Any, black: Any, white: Any) -> Any:
         black, white = black[:changed], white[:changed]
@@ -93,7 +93,7 @@ def _compiled(name: str, shape: tuple[int, ...]) -> Any:
 
 @shared
 def _black_and_white(subject: Subject) -> tuple[Array, Array]:
-    """Return black and white (channels,): 0 and 1 or, if pixels are beyond [0, 1], the extremes of each channel."""
+    """Return black and white (channels,): 0 and 1; for pixels beyond [0, 1], each channel's extremes."""
     images = subject.examples.inputs
     axes = tuple(range(images.ndim - 1))
     black, white = images.min(axis=axes), images.max(axis=axes)
@@ -160,7 +160,7 @@ def _register_augmented_subset_error(perturbation: Perturbation) -> None:
         """Error on a part of the training images, each $changed at random.
 
         Formula: 1 - accuracy at magnitudes U(low, high), on max(m / 10, 2048) of m images. Range: [0, 1]. Work: 1
-        forward pass over max(m / 10, 2048) examples.
+        forward pass over max(m / 10, 2048) examples. Draws: depend on the order of examples.
 
         Schiff et al. take a tenth of the training set, 5,000 images; a tenth of a small set would be too noisy.
 

@@ -14,10 +14,10 @@ from baselines.network import INPUT, Network
 from baselines.network.hidden import first_hidden
 from baselines.perturbation_response.response_curve import accuracies_of, grid
 
-#: Largest number of pairs of examples in memory.
+#: Maximum number of pairs of examples in memory.
 GATHERED = 1024
 
-#: The class of an example's partner ("inter": another, "intra": the same), and the layer whose outputs are mixed.
+#: Class of an example's partner ("inter": another, "intra": the same), and the layer whose outputs are mixed.
 CURVES = [(kind, layer) for kind in ("inter", "intra") for layer in (0, 1)]
 
 
@@ -25,10 +25,10 @@ def is_right(
     network: Network, change: Callable[..., Any], inputs: Sequence[Array], labels: Array, magnitudes: Array,
     position: int = INPUT,
 ) -> Array:  # fmt: skip
-    """Return whether the prediction for each example is right, at each of its magnitudes (n, k), as an array (n, k).
+    """Return whether each example is classified correctly at each of its magnitudes (n, k), as an array (n, k).
 
-    `change` returns perturbed values (N, ...) for magnitudes (N,) and the values (N, ...) that each of the `inputs` (n,
-    ...) has at `position`. `labels` (n,) are true classes.
+    `change` is a function of magnitudes (N,) and of the values (N, ...) that each of the `inputs` (n, ...) has at
+    `position`; it returns the perturbed values (N, ...). `labels` (n,) are true classes.
     """
     number = magnitudes.shape[1]
     size = max(network.batch_size // number, 1)
@@ -47,7 +47,7 @@ def is_right(
 def partners(labels: Array, kind: str, rng: np.random.Generator) -> tuple[Array, Array]:
     """Draw a partner for each example: another example of its class ("intra") or of a different class ("inter").
 
-    Returns positions (n,) of the examples that have a possible partner, and positions (n,) of their partners.
+    Return positions (n,) of the examples for which a partner exists, and positions (n,) of the partners.
     """
     order = np.argsort(labels, kind="stable")
     _, classes, counts = np.unique(labels[order], return_inverse=True, return_counts=True)
@@ -59,7 +59,7 @@ def partners(labels: Array, kind: str, rng: np.random.Generator) -> tuple[Array,
         raise MeasureUnavailable(f"needs {found}, which this training set lacks")
     step = rng.integers(np.where(has, choices, 1))
     rank = np.arange(len(labels)) - first
-    # Steps are cyclic within the class, from the example on, or over all other classes, from the end of the class on.
+    # Steps are cyclic: within the class from the example on, or over all other classes from the end of the class on.
     other = first + (rank + 1 + step) % size if kind == "intra" else (first + size + step) % len(labels)
     return order[has], order[other[has]]
 
@@ -75,7 +75,7 @@ def mixup_curve(
 ) -> tuple[Array, Array]:
     """Return shares (k,), and the accuracies (k,), as fractions, on at least `n_samples` pairs of `mixup_responses`.
 
-    If the training set has fewer examples, each example gets several partners, the same number for all.
+    If the training set has fewer examples, each example has several partners, the same number for all.
     """
     shares = _shares(kind, n_alphas)
     sample = subject.sample(n_samples, seed, by_class=True)
@@ -92,10 +92,10 @@ def mixup_curve(
 def mixup_responses(
     subject: Subject, kind: str, layer: int, n_alphas: int, n_samples: int, seed: int
 ) -> tuple[Array, Array]:
-    """Return shares a (k,), and whether the network is right (n, k) about (1 - a) x + a x', with the label of x.
+    """Return shares a (k,), and whether (1 - a) x + a x' is classified as x (n, k).
 
-    Shares are equidistant from 0 to 1/2; for partners x' of other classes ("inter") 1/2 is excluded. Each example x has
-    the same partner at all shares. Examples without a possible partner are left out.
+    Shares are equidistant from 0 to 1/2; for partners x' of other classes ("inter"), 1/2 is left out. Each example x
+    has the same partner at all shares. Examples without a possible partner are left out.
     """
     shares = _shares(kind, n_alphas)
     sample = subject.sample(n_samples, seed, by_class=True)

@@ -3,8 +3,8 @@
 Magnitudes start at 0, or at the lower end of a two-sided range, and are scaled to t in [0, 1]. The cumulative (PCD)
 curve C(t) is the integral of the accuracy A from 0 to t; for a network that is always right C(t) = t.
 
-Accuracies are floats or fractions (`accuracies_of`). With fractions only the final result is rounded, so that networks
-with equal statistics tie exactly: the competition's score depends on the last digit.
+Accuracies are floats, or exact fractions (`accuracies_of`). With fractions, only the final result is rounded, so that
+networks with equal statistics tie exactly: the competition's score depends on the last digit.
 
 Source: Schiff et al. 2021, arXiv 2106.04765, section 3.3.
 """
@@ -18,7 +18,7 @@ import numpy as np
 
 from baselines.core.sample import Array
 
-#: Largest denominator of t in curves of fractions.
+#: Maximum denominator of t in curves of fractions.
 FINEST = 10**6
 
 
@@ -32,7 +32,7 @@ def grid(low: float, high: float, number: int, *, endpoint: bool = True) -> Arra
 
 
 def accuracies_of(hits: Array, total: int) -> Array:
-    """Return accuracies (k,) as `Fraction`s, from numbers of right predictions (k,) among `total`."""
+    """Return accuracies (k,) as `Fraction`s; `hits` (k,) are numbers of correct predictions among `total`."""
     return np.array([Fraction(int(number), total) for number in hits], dtype=object)
 
 
@@ -51,17 +51,17 @@ def gi_score(magnitudes: Array, accuracies: Array, method: str = "trapezoid") ->
     if method not in ("trapezoid", "exact"):
         raise ValueError(f"method: expected trapezoid or exact, found {method}")
     errors = 1 - accuracies
-    places, between = pcd_curve(magnitudes, errors)  # linear: the perfect network's curve less this one's
+    places, between = pcd_curve(magnitudes, errors)  # linear: the perfect network's curve minus this curve
     area = _sum(_trapezoids(places, between))
-    if method == "exact":  # C is a parabola between two points, not its chord
+    if method == "exact":  # between two points, C is a parabola
         area -= _sum(np.diff(places) ** 2 * np.diff(errors)) / 12
     return float(2 * area)
 
 
 def pal_score(magnitudes: Array, accuracies: Array) -> float:
-    """Return the Pal-score int_0.4^1 C(t) dt / int_0^0.1 C(t) dt, C the result of `pcd_curve`.
+    """Return the Pal-score int_0.4^1 C(t) dt / int_0^0.1 C(t) dt; C is the result of `pcd_curve`.
 
-    Range: [0, inf), larger for more robust networks; 84 for a constant accuracy above 0, and 0 if the denominator is 0.
+    Range: [0, inf), larger for more robust networks; 84 for a constant accuracy above 0; 0 if the denominator is 0.
     """
     places, cumulative = pcd_curve(magnitudes, accuracies)
     bottom = _area(places, cumulative, Fraction(0), Fraction(1, 10))

@@ -79,7 +79,7 @@ def nearest_class_mean_error(subject: Subject, *, n_samples: int = 2048, seed: i
 def _nearest(features: Array, labels: Array) -> Array:
     classes, numbers = np.unique(labels, return_inverse=True)
     means, _ = class_means(features, numbers)
-    middle = means.mean(axis=0)  # subtracted against cancellation in differences of squares
+    middle = means.mean(axis=0)  # subtracted, so that differences of squares are accurate
     means, points = means - middle, features.astype(np.float64) - middle
     found: Array = classes[np.argmin(np.sum(means**2, axis=1) - 2 * product(points, means.T), axis=1)]
     return found

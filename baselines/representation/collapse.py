@@ -10,13 +10,13 @@ from baselines.core.sample import Array
 from baselines.core.subject import Subject
 from baselines.representation.penultimate import penultimate_by_class
 
-#: Lower bound of the squared distance of two class means, divided by the sum of both classes' variances.
+#: Lower bound of the squared distance of two class means, divided by the sum of both variances.
 CLOSEST = 1e-12
 
-#: Number of examples that are processed at once, to save memory.
+#: Number of examples that are processed at once.
 ROWS = 256
 
-#: Singular values of the class means below this fraction of the largest are rounding errors.
+#: Singular values of the class means below this fraction of the largest count as zero, because of rounding.
 ROUNDING = 1e-6
 
 

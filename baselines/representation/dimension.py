@@ -8,10 +8,10 @@ from baselines.core.sample import Array
 from baselines.core.subject import Subject
 from baselines.representation.penultimate import penultimate
 
-#: Added to each singular value's share of their sum, as in the authors' code.
+#: Is added to each singular value's fraction of their sum, as in the authors' code.
 SMALL = 1e-7
 
-#: Number of features that are processed at once, to save memory.
+#: Number of features that are processed at once.
 COLUMNS = 2**13
 
 
@@ -25,8 +25,8 @@ def intrinsic_dimension(subject: Subject, *, n_samples: int = 2048, fraction: fl
 
     TwoNN estimate (Facco et al. 2017). Ansuini et al. find lower test errors for lower dimensions. As in their code, F
     at the i-th of n ratios is i / n, and the two largest ratios are always left out. An example is usable if its two
-    nearest neighbours have different distances other than 0. With at most two different representations the dimension
-    is 0.
+    nearest neighbours have different distances, both above 0. If there are at most two different representations, the
+    dimension is 0.
     """
     return dimension(penultimate(subject, n_samples, seed)[0], fraction)
 
@@ -45,7 +45,7 @@ def two_nn(points: Array, fraction: float) -> float:
 
 
 def slope(ratios: Array, fraction: float) -> float:
-    """Return an estimate of d from ratios r > 1 (n,) with the distribution function F(r) = 1 - r^-d."""
+    """Return an estimate of d from ratios r > 1 (n,), whose distribution function is F(r) = 1 - r^-d."""
     number = len(ratios)
     if number < 3:
         raise MeasureUnavailable(
@@ -56,9 +56,9 @@ def slope(ratios: Array, fraction: float) -> float:
 
 
 def _two_nearest(points: Array) -> Array:
-    """Return exact distances (n, 2) to the two nearest other points; only the search for the points is rounded."""
+    """Return the exact distances (n, 2) to the two nearest other points, which are chosen by rounded distances."""
     found = np.zeros((len(points), len(points)))
-    for start in range(0, points.shape[1], COLUMNS):  # blocks, since all points in float64 would be large
+    for start in range(0, points.shape[1], COLUMNS):  # in parts, since all points in float64 would be large
         part = points[:, start : start + COLUMNS].astype(np.float64)
         part -= part.mean(axis=0)
         found += np.einsum("nf,nf->n", part, part) - 2 * product(part, part.T)

@@ -21,10 +21,7 @@ _LACKING = "needs layers in which the two nearest of three examples are not equa
 
 @shared
 def dimensions(subject: Subject, n_samples: int, fraction: float, seed: int) -> Array:
-    """Return the intrinsic dimensions (layers + 1,) of all hidden layers, then of the penultimate representation.
-
-    NaN for layers with fewer than three usable examples (see `intrinsic_dimension`).
-    """
+    """Return the intrinsic dimensions of all hidden layers, then of the penultimate representation; NaN if unknown."""
     network, sample = subject.network, subject.sample(n_samples, seed)
     found = []
     for place in dict.fromkeys(hidden_positions(network)):
@@ -51,9 +48,9 @@ def intrinsic_dimension_peak(subject: Subject, *, n_samples: int = 512, fraction
     Formula: max over hidden layers of the TwoNN dimension (see intrinsic_dimension). Range: [0, inf). Refused: no layer
     is left.
 
-    Representations are outputs of hidden layers behind their activations. Layers with fewer than three usable examples
-    are left out. Few examples bias the estimate downwards, more so for higher dimensions. Ansuini et al. compare
-    architectures by the last layer only.
+    Representations are outputs of hidden layers after their activations. Layers with fewer than three usable examples
+    are left out. With few examples the estimate is too low, the more so the higher the dimension. Ansuini et al.
+    compare architectures by the last layer only.
     """
     return float(np.nanmax(dimensions(subject, n_samples, fraction, seed)))
 

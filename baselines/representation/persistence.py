@@ -6,8 +6,8 @@ are the heights at which single linkage joins clusters.
 
 Source: Ballester et al. 2024, arXiv 2203.12330. Work: 2 forward passes.
 
-n_units: largest number of units, outputs of weight layers behind their activations. If there are more, units are drawn,
-    weighted by the number of examples on which a unit is the most active.
+n_units: largest number of units, which are outputs of weight layers after their activations. If there are more, units
+are drawn, weighted by the number of examples on which a unit is the most active.
 """
 
 import math
@@ -24,7 +24,7 @@ from baselines.core.subject import Subject, shared
 from baselines.network import INPUT, Network
 from baselines.network.hidden import hidden_positions
 
-#: Number of units whose correlations are computed at once, to save memory.
+#: Number of units whose correlations are computed at once.
 ROWS = 256
 
 
@@ -35,7 +35,7 @@ def deaths(subject: Subject, n_samples: int, n_units: int, seed: int) -> Array:
 
 
 def unit_distances(subject: Subject, n_samples: int, n_units: int, seed: int) -> Array:
-    """Return `dissimilarities` (units, units) of drawn units over drawn training examples."""
+    """Return `dissimilarities` (units, units) of random units over random training examples."""
     network, sample = subject.network, subject.sample(n_samples, seed)
     places, starts = unit_positions(network), _starts(network)
 
@@ -76,7 +76,7 @@ def _starts(network: Network) -> Array:
 
 
 def unit_positions(network: Network) -> tuple[int, ...]:
-    """Return the positions of hidden layers, behind normalizations and activations, and of the logits."""
+    """Return the positions of the logits and of hidden layers, after normalizations and activations."""
     return tuple(dict.fromkeys([*hidden_positions(network), network.output]))
 
 
@@ -89,7 +89,7 @@ def draw_units(counts: Array, number: int, rng: np.random.Generator) -> Array:
     """Return `number` units drawn without replacement, ascending; all units if there are no more.
 
     The weight of a unit is its entry in `counts` (units,): the number of examples on which it is the most active unit.
-    Units with count 0 share the weight of a single example.
+    All units with count 0 together weigh as much as a single example.
     """
     if len(counts) <= number:
         return np.arange(len(counts))
@@ -121,16 +121,13 @@ def _of_length_one(activations: Array) -> Array:
 
 
 def merge_heights(distances: Array) -> Array:
-    """Return the edge lengths (n - 1,), ascending, of a minimum spanning tree of n points, by Prim's algorithm.
-
-    `distances` (n, n) are symmetric.
-    """
+    """Return the edge lengths (n - 1,), ascending, of a minimum spanning tree of points with `distances` (n, n)."""
     nearest, taken = np.full((2, len(distances)), [[np.inf], [0.0]], distances.dtype)
     heights, point = np.empty(len(distances) - 1), 0
     for number in range(len(heights)):
         taken[point] = np.inf
         np.minimum(nearest, distances[point], out=nearest)
-        np.maximum(nearest, taken, out=nearest)  # points in the tree are no candidates
+        np.maximum(nearest, taken, out=nearest)  # points in the tree are not candidates
         point = int(nearest.argmin())
         heights[number] = nearest[point]
     return np.sort(heights)

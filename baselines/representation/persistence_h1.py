@@ -1,13 +1,13 @@
 """Persistent homology, in degree 1, of the graph of units whose edges are correlations: loops of units.
 
 Points and distances are those of `persistence`. In the Vietoris-Rips complex of radius r, edges and triangles join two
-or three points whose distances are at most r. As r grows, a loop is born with its longest edge and dies when triangles
+or three points whose distances are at most r. As r grows, a loop is born with its longest edge, and dies when triangles
 fill it. Loops are found by reducing the boundary matrix of the triangles, in the order in which triangles appear.
 
 Source: Ballester et al. 2024, arXiv 2203.12330, in degree 1. Work: 2 forward passes.
 
-n_units: largest number of units, outputs of weight layers behind their activations. If there are more, units are drawn,
-    weighted by the number of examples on which a unit is the most active.
+n_units: largest number of units, which are outputs of weight layers after their activations. If there are more, units
+are drawn, weighted by the number of examples on which a unit is the most active.
 """
 
 import itertools
@@ -21,15 +21,12 @@ from baselines.representation.persistence import unit_distances
 
 
 def loops(distances: Array) -> Array:
-    """Return births and deaths (loops, 2) of loops between points at symmetric distances (n, n).
-
-    Loops that die at birth are left out.
-    """
+    """Return births and deaths (loops, 2) of loops between points with distances (n, n), if the two differ."""
     n = len(distances)
     first, second = np.triu_indices(n, 1)
     order = np.argsort(distances[first, second], kind="stable")
     lengths = distances[first, second][order]
-    rank = np.zeros((n, n), np.int64)  # of edges
+    rank = np.zeros((n, n), np.int64)  # rank of each edge
     rank[first[order], second[order]] = np.arange(len(order))
     triangles = np.array(list(itertools.combinations(range(n), 3)), np.int64).reshape(-1, 3)
     edges = np.stack([rank[triangles[:, i], triangles[:, j]] for i, j in ((0, 1), (0, 2), (1, 2))], axis=1)
@@ -46,7 +43,7 @@ def loops(distances: Array) -> Array:
 def _reduce(column: int, columns: dict[int, int]) -> int | None:
     """Return the last edge of the loop that a triangle fills; None if it fills no loop.
 
-    Columns are sets of edges as bits. `columns` maps last edges to reduced columns, and gets the new reduced column.
+    Columns are sets of edges as bits. `columns` maps a last edge to a reduced column; the new reduced column is added.
     """
     while column:
         last = column.bit_length() - 1

@@ -8,7 +8,7 @@ from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
 from baselines.representation.penultimate import penultimate
 
-#: Variances below this fraction of the largest are rounding errors of float32 representations.
+#: Variances below this fraction of the largest count as zero: float32 representations are rounded.
 ROUNDING = 1e-12
 
 
@@ -41,7 +41,7 @@ def alpha_req(subject: Subject, *, n_samples: int = 2048, first: int = 11, last:
     ranks = np.arange(first, first + len(variances))
     if len(ranks) < 2:
         raise MeasureUnavailable(f"needs a penultimate representation of {first + 1} dimensions or more")
-    slope, _ = np.polyfit(np.log(ranks), np.log(variances), 1, w=ranks**-0.5)  # its weights are squared
+    slope, _ = np.polyfit(np.log(ranks), np.log(variances), 1, w=ranks**-0.5)  # polyfit squares its weights
     return abs(-float(slope) - 1)
 
 

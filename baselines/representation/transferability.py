@@ -12,13 +12,13 @@ from baselines.core.sample import Array
 from baselines.core.subject import Subject
 from baselines.representation.penultimate import penultimate
 
-#: Added to squared norms in denominators, as in LogME's code, so that exactly fitted labels have a finite evidence.
+#: Is added to squared norms in denominators, as in LogME's code, so that the evidence of fitted labels is finite.
 SMALL = 1e-5
 
-#: Largest number of steps of the fixed-point iteration; two or three usually suffice.
+#: Maximum number of steps of the fixed-point iteration. Two or three are usually enough.
 STEPS = 100
 
-#: A variance below this fraction of the largest is a rounding error.
+#: Variances below this fraction of the largest count as zero, because of rounding.
 ROUNDING = 1e-10
 
 
@@ -47,7 +47,7 @@ def evidence(squares: Array, projected: Array, total: float, number: int) -> flo
     """Return the maximum log evidence over both precisions, divided by the `number` of targets.
 
     `squares` (r,) are the nonzero squared singular values of the features, `projected` (r,) the projections of the
-    targets onto the left singular vectors, `total` is the sum of the squared targets.
+    targets onto the left singular vectors; `total` is the sum of the squared targets.
     """
     outside = max(total - float(projected @ projected), 0.0)
     prior, noise = 1.0, 1.0  # precisions of weights and of labels
@@ -79,5 +79,5 @@ def h_score(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
     left, values, _ = np.linalg.svd(points, full_matrices=False)
     left = left[:, values > math.sqrt(ROUNDING) * values[0]]
     members = (labels[:, None] == np.unique(labels)).astype(np.float64)
-    # The trace is the sum of squared norms of the whitened class means, weighted by the sizes of the classes.
+    # The trace is the sum of squared norms of the whitened class means, weighted by class sizes.
     return -float(np.sum((left.T @ members) ** 2 / members.sum(axis=0)))

@@ -43,7 +43,8 @@ def adaptive_sharpness_worst_linf(
 
     Formula: E_S max_{|u_i| <= rho |w_i|} L_S(w + u) - L_S(w), w the weights, L_S the mean loss on a batch S of 128
     examples (see normalize_logits). Range: [0, inf). Source: Andriushchenko et al. 2023, arXiv 2302.07011, by Auto-PGD
-    of Croce and Hein 2020, arXiv 2003.01690. Work: 21 backward passes over 1024 examples.
+    of Croce and Hein 2020, arXiv 2003.01690. Work: 21 backward passes over 1024 examples. Draws: depend on the order of
+    examples.
 
     Adaptive worst-case l_infinity m-sharpness. For each batch, Auto-PGD ascends from the trained weights along the
     gradient's sign, and its largest loss is taken. The momentum is that of Auto-PGD; the authors' code uses an older
@@ -76,7 +77,7 @@ def adaptive_sharpness_avg(
 
     Formula: E_u L(w + u) - L(w), u_i ~ N(0, rho^2 w_i^2), w the weights, L the mean loss (see normalize_logits).
     Source: Andriushchenko et al. 2023, arXiv 2302.07011. Work: 21 forward passes over 1024 examples. Draws: depend on
-    the order of input dimensions.
+    the order of input dimensions and of examples.
 
     Adaptive average-case sharpness. As in the authors' code, each batch has its own draws. Here 10 draws are taken with
     both signs, so that the slope of the loss, the largest source of error, cancels; the authors take 20 draws. On two
@@ -136,7 +137,7 @@ def _loss_at(space: WeightSpace, some: slice, losses: Losses, points: Array) -> 
 
 
 def _losses_of_normalized(logits: Any, labels: Any) -> Any:
-    """Return cross-entropies (n,) of logits that are centred and scaled to length 1; float64 prevents overflow."""
+    """Return cross-entropies (n,) of logits centred and scaled to length 1; float64 prevents overflow."""
     logits = tf.cast(logits, tf.float64)
     centred = logits - tf.reduce_mean(logits, axis=1, keepdims=True)
     lengths = tf.sqrt(tf.maximum(tf.reduce_sum(tf.square(centred), axis=1, keepdims=True), SHORTEST**2))

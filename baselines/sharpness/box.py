@@ -16,14 +16,14 @@ from baselines.sharpness.scales import weight_space
 from baselines.sharpness.search import LARGEST, largest_harmless
 from baselines.sharpness.weight_space import Losses, WeightSpace
 
-# Sizes of an attack are those of the PGDL starting kit.
+# An attack has the sizes of the PGDL starting kit.
 N_STEPS = 20
 N_RESTARTS = 3
 BATCH_SIZE = 64
 ATTACKED = 640  #: number of examples
-STEP_TO_RADIUS = 2.5 / N_STEPS  #: step length over radius, so that all steps together can cross the whole box
+STEP_TO_RADIUS = 2.5 / N_STEPS  #: ratio of step length to radius: all steps together can cross the whole box
 
-#: First scale of the search.
+#: Scale at which the search begins.
 FIRST = 0.01
 
 
@@ -31,8 +31,8 @@ FIRST = 0.01
 def box_scale(subject: Subject, accuracy_drop: float, seed: int, *, is_relative: bool, is_folded: bool = True) -> float:
     """Return the largest alpha at which attacks on the weights cost at most `accuracy_drop` of training accuracy.
 
-    An attack changes a weight w by at most alpha or, if relative, alpha |w|, and ascends the loss from several random
-    starts. Range: [SMALLEST, LARGEST].
+    An attack changes a weight w by at most alpha, or by alpha |w| if `is_relative`. It ascends the loss from several
+    random starts. Range: [SMALLEST, LARGEST].
     """
     network = subject.folded if is_folded else subject.network
     network.require_room(min(BATCH_SIZE, len(subject.examples)), "give calls more memory (--memory)")
@@ -62,7 +62,7 @@ def _margins_after_ascent(space: WeightSpace, sizes: Array, seeds: list[int], al
 
 
 def _relative_losses(logits: Any, labels: Any) -> Any:
-    """Return numbers (n,) that have the cross-entropies' gradients times a common factor against underflow."""
+    """Return numbers (n,) whose gradients are those of the cross-entropies times a factor against underflow."""
     slopes, _ = relative_slopes(logits, labels)
     return tf.reduce_sum(logits * tf.stop_gradient(slopes), axis=1)
 
@@ -71,7 +71,7 @@ def walk(
     space: WeightSpace, step: Callable[[Array], Array], middle: Array, radii: Array, seeds: list[int],
     losses: Losses = cross_entropies,
 ) -> Array:  # fmt: skip
-    """Return the last point (n,) of `N_STEPS` steps in a box, which start at a random point of its inner half.
+    """Make `N_STEPS` steps in a box, from a random point of its inner half. Return the last point (n,).
 
     The box has the centre `middle` (n,) and half sides `radii` (n,). Each step differentiates `losses(logits, labels)`
     on the next batch; `step` turns the mean gradient (n,) into a change (n,) of the point.

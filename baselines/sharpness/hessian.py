@@ -27,19 +27,20 @@ def hessian_trace(
 
     Formula: Tr(H), H the Hessian of the mean cross-entropy. Source: Yao et al. 2020, arXiv 1912.07145; for networks
     that are not piecewise linear Hutchinson's probes, 1990. Work: min(kappa, 20) backward passes; not piecewise linear:
-    20 x 3 backward passes.
+    20 x 3 backward passes. Draws: depend on the order of examples if kappa > n_probes, of input dimensions if the
+    network is not piecewise linear.
 
     As in PyHessian, parameters are kernels, biases, and scales and shifts of normalization, whose moving averages are
     fixed. The logits of a piecewise linear network (ReLUs, pooling, sums) are linear in each single weight, except at
-    kinks, which contribute nothing. So the trace equals that of the Fisher matrix under the predicted probabilities, as
+    kinks, which contribute nothing. So its trace equals that of the Fisher matrix under the predicted probabilities, as
     for `tic_trace`. For other networks it is the mean of v' H v over random signs v.
 
     Args:
-        n_probes: vectors of random signs; for a piecewise linear network they combine the classes, and the trace is
+        n_probes: vectors of random signs. For a piecewise linear network they combine the classes, and the trace is
             exact if there are at most as many classes.
     """
     if is_piecewise_linear(subject.seen(folded=folded)):
-        with contextlib.suppress(MeasureUnavailable):  # gradients of a layer cannot be separated by example
+        with contextlib.suppress(MeasureUnavailable):  # gradients of a layer cannot be separated
             return float(fisher_diagonal(subject, n_samples, n_probes, seed, folded=folded).sum())
     return _trace_by_probes(weight_space(subject, n_samples, seed, folded=folded), n_probes, seed)
 
@@ -72,7 +73,7 @@ def hessian_top_eigenvalue(
     return largest_eigenvalue(space.hessian_product, begin, n_steps)
 
 
-#: Number of float32 vectors that Lanczos' iteration needs besides the basis.
+#: Number of float32 vectors that Lanczos' iteration needs in addition to the basis.
 VECTORS = 24
 
 
@@ -91,8 +92,8 @@ def effective_dimensionality(
     `alpha` is 1, and the eigenvalues come from some steps of Lanczos' iteration. Eigenvalues far above alpha have
     converged, but smaller eigenvalues are missed, so the value grows with the steps. The authors' 100 steps yield 1.7
     times the value of 25 steps on the shipped tasks, in about the same order (Kendall's tau 0.86 to 0.89). On three
-    networks of 1,690 weights, 25 steps yield 45 to 50 % of the value of the whole Hessian, 100 steps 67 to 71 %. In
-    these figures, biases are not fixed.
+    networks of 1,690 weights, 25 steps yield 45 to 50 % of the value of the whole Hessian, and 100 steps 67 to 71 %;
+    for these figures, biases were not fixed.
 
     Args:
         alpha: precision of the prior divided by the number of examples, in a Bayesian interpretation.
@@ -105,7 +106,7 @@ def effective_dimensionality(
 
 @shared
 def leading_eigenvalues(subject: Subject, n_steps: int, n_samples: int, seed: int) -> Array:
-    """Return eigenvalues (n_steps,) of the Hessian in the kernels, computed by `n_steps` of Lanczos' iteration."""
+    """Return eigenvalues (n_steps,) of the Hessian in the kernels, by `n_steps` steps of Lanczos' iteration."""
     space = WeightSpace(subject.network, subject.sample(n_samples, seed), are_kernels=True)
     what = f"{n_steps} vectors of {len(space):,} weights"
     require_memory(4 * (n_steps + VECTORS) * len(space), what, "try a smaller n_steps, or more memory")

@@ -21,7 +21,7 @@ def local_learning_coefficient(
     Formula: n beta (E_w L(w) - L(w*)), density of w ~ exp(-n beta L(w) - gamma |w - w*|^2 / 2), beta = 1 / ln n, w* the
     trained weights, L the mean cross-entropy of n examples. Source: Lau et al. 2023, arXiv 2308.12108, by their
     stochastic gradient Langevin dynamics. Work: 200 backward passes over 64 examples. Weights: as trained. Draws:
-    depend on the order of input dimensions. Refused: a chain diverged because of too large steps.
+    depend on the order of input dimensions and of examples. Refused: a chain diverged because of too large steps.
 
     For a regular loss the coefficient is half the number of weights. For a quadratic loss with eigenvalues h_i, long
     chains and small steps, the value is 1/2 sum_i n beta h_i / (n beta h_i + gamma). It is negative if the trained

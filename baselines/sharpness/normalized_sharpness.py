@@ -16,10 +16,7 @@ from baselines.network.per_example import is_stacked
 
 
 def by_channels(network: Network, kernel: Kernel) -> Array:
-    """Return a kernel as an array (groups, window, inputs, outputs).
-
-    A depthwise kernel counts as one group with one input, whose outputs are all its filters.
-    """
+    """Return a kernel as (groups, window, inputs, outputs); a depthwise kernel has one group with one input."""
     array = kernel.array
     window = math.prod(array.shape[:-2])
     if kernel.is_depthwise:
@@ -31,7 +28,7 @@ def moments_by_channels(network: Network, moments: Array) -> Iterator[Array]:
     """Yield the entries of each kernel, in the shape of `by_channels`, from a result (weights,) of `weight_moments`."""
     place, first = None, 0
     for kernel in network.kernels:
-        if kernel.node != place:  # biases come first
+        if kernel.node != place:  # biases come before
             place = kernel.node
             first += network.shape(place)[-1] if network.nodes[place].config["use_bias"] else 0
         last = first + kernel.array.size
@@ -53,7 +50,7 @@ def _groups(network: Network, kernel: Kernel) -> int:
     return int(node.config["groups"]) if node.kind in ("Conv1D", "Conv2D", "Conv3D") else 1
 
 
-#: Largest number of rounds of the minimization, and the relative change at which it ends.
+#: Maximum number of rounds of the minimization; relative change at which it ends.
 N_ROUNDS, TOLERANCE = 1000, 1e-6
 
 
@@ -63,8 +60,8 @@ def normalized_sharpness(subject: Subject, *, n_probes: int = 10, n_samples: int
 
     Formula: sum over kernels w of min_{a, b > 0} sum_ij (h_ij a_i b_j + w_ij^2 / (a_i b_j)) / 2, h the diagonal of the
     Hessian of the mean cross-entropy. Range: [0, inf). Source: after Tsuzuku, Sato and Sugiyama 2020, arXiv 1901.04653.
-    Work: min(kappa, 10) backward passes. Weights: as trained. Refused: gradients of a layer cannot be separated by
-    example.
+    Work: min(kappa, 10) backward passes. Weights: as trained. Draws: depend on the order of examples if kappa >
+    n_probes. Refused: gradients of a layer cannot be separated by example.
 
     Noise on w_ij has the variance a_i b_j, with a factor a_i for each input channel and b_j for each output channel,
     shared by all positions of the window and separate for groups of a convolution. The noise raises the loss by sum

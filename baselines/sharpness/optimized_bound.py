@@ -20,8 +20,8 @@ LARGEST, PRECISION = 0.1, 100.0
 #: delta, the probability with which the bound may fail.
 CONFIDENCE = 0.025
 
-#: Initial deviation, divided by the magnitude of the weight. Magnitudes below this fraction of their root mean square
-#: are replaced by it.
+#: Initial standard deviation, divided by the magnitude of the weight, which counts as at least this fraction of the
+#: weights' root mean square.
 BEGIN = 0.1
 
 # Constants of Adam
@@ -39,8 +39,8 @@ def pacbayes_optimized(
     delta))) / (m - 1), p the bound, e the training error with noise of variances s on the weights w, initially w0, m
     examples, b = 100, c = 0.1, delta = 0.025. Range: [0, inf). Source: Dziugaite and Roy 2017, arXiv 1703.11008, and
     its code, with a fixed mean. Work: 200 backward passes over 64 examples and 10 forward passes over 1024 examples.
-    Weights: folded. Draws: depend on the order of input dimensions. Refused: there are fewer than two training
-    examples; with noise all predictions are wrong.
+    Weights: folded. Draws: depend on the order of input dimensions and of examples. Refused: there are fewer than two
+    training examples; with noise all predictions are wrong.
 
     Gradient descent on s, with a draw of noise for each step, minimizes the authors' objective: cross-entropy over ln 2
     plus the square root of half the right side. The authors' optimization takes hours. Here w is fixed, since moving w
@@ -72,7 +72,7 @@ def pacbayes_optimized(
 
 
 def complexity(logarithms: Array, distance: float, m: int) -> float:
-    """Return the right side of the formula of `pacbayes_optimized`, in nats, at the best lambda.
+    """Return the right side of the formula of `pacbayes_optimized`, in nats, for the best lambda.
 
     `logarithms` (n,) are those of the noise's deviations, `distance` is |w - w0|^2, m the number of training examples.
     """
@@ -87,7 +87,7 @@ def complexity(logarithms: Array, distance: float, m: int) -> float:
 
 
 def _variance(variances: float, distance: float, n: int) -> float:
-    """Return the variance of the prior that makes the divergence smallest, at most the largest lambda."""
+    """Return the variance of the prior with which the divergence is smallest, but at most the largest lambda."""
     return min((variances + distance) / n, LARGEST * math.exp(-1 / PRECISION))
 
 

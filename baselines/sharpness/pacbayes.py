@@ -115,16 +115,14 @@ def pacbayes_flatness(
     ends of the search for sigma; 1/4 if no noise is harmful. Source: Jiang et al. 2019, arXiv 1912.02178, eq. 53.
 
     The code of Dziugaite et al. 2020 passes the variance sigma^2 where PyTorch expects a standard deviation. So its
-    sigma is about the square root of sigma here: 0.561 instead of 0.314 on a network of 84 weights, and 0.314 with the
-    deviation corrected. For sigma < 1 all measures of their code that contain sigma are smaller than here. For
-    instance, sqrt(value / m), which they report, is 4 times smaller for sigma = 1/16. The code shared with Jiang et al.
-    2019 draws noise of deviation sigma, as their paper says.
+    sigma is about the square root of sigma here: 0.561 instead of 0.314 on a network of 84 weights. For sigma < 1, all
+    its measures that contain sigma are smaller than here: for sigma = 1/16, the reported sqrt(value / m) is 4 times
+    smaller. The code shared with Jiang et al. 2019 draws noise of deviation sigma, as their paper says.
 
     On five networks trained on 1200 digits, the standard deviation of sigma over seeds is 3 to 9 %, and of the value
     twice as much; on a network with batch normalization and 500 examples, that of sigma was 25 %. `n_draws=40` halves
-    them at four times the work. The search is unbiased: at the sigma of each of 16
-    seeds, other draws lose 0.097 to 0.109 of accuracy on average, for a tolerance of 0.1. Without noise on biases they
-    lose 0.086 to 0.091.
+    them at four times the work. The search is unbiased: at the sigma of each of 16 seeds, other draws lose 0.097 to
+    0.109 of accuracy on average, for a tolerance of 0.1. Without noise on biases they lose 0.086 to 0.091.
     """
     return noise_scale(subject, accuracy_drop, n_draws, n_samples, seed, is_relative=False) ** -2
 

@@ -22,8 +22,8 @@ def relative_flatness(subject: Subject, *, layer: int = -1, n_samples: int = 204
     Var_p(w), where Var_p(w) is the variance of the rows of W' under the predicted probabilities p. For homogeneous
     activations it stays the same if scale moves from a layer to the next.
 
-    The curvature of activations and layers behind the chosen layer is left out. So the value is exact if these are
-    piecewise linear, or if the layer computes the logits. Biases are left out; normalization is not folded.
+    The curvature of activations and layers after the chosen layer is left out. So the value is exact if they are
+    piecewise linear, or if the chosen layer computes the logits. Biases are left out; normalization is not folded.
 
     Args:
         layer: number of the dense layer among all weight layers, from 0; negative numbers count from the end.

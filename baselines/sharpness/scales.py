@@ -15,12 +15,12 @@ from baselines.sharpness.weight_space import WeightSpace
 #: Standard deviation of relative noise on weights that are zero.
 EPSILON = 1e-3
 
-#: First scale of the search.
+#: Scale at which the search begins.
 FIRST = 0.05
 
 
 def weight_space(subject: Subject, n_samples: int, seed: int, *, folded: bool = True) -> WeightSpace:
-    """Return the `WeightSpace` of the network, folded or as trained, with at most `n_samples` training examples."""
+    """Return the `WeightSpace` of the network (`folded` or as trained), with at most `n_samples` training examples."""
     folded = folded and subject.is_changed_by_folding
     return _weight_space(subject, min(n_samples, len(subject.examples)), seed, folded=folded)
 
@@ -36,8 +36,9 @@ def noise_scale(
 ) -> float:
     """Return the largest sigma at which normal noise on all parameters costs at most `accuracy_drop` of accuracy.
 
-    The accuracy is the mean training accuracy over `n_draws` draws, the same for all sigmas. The noise has standard
-    deviation sigma; if relative, its variance on a weight w is sigma^2 w^2 + EPSILON^2. Range: [SMALLEST, LARGEST].
+    The accuracy is the mean training accuracy over `n_draws` draws, which are the same for all sigmas. The noise has
+    standard deviation sigma; if `is_relative`, its variance on a weight w is sigma^2 w^2 + EPSILON^2. Range: [SMALLEST,
+    LARGEST].
     """
     space = weight_space(subject, n_samples, seed)
     still = outputs.margins(outputs.folded_logits(subject, n_samples, seed), space.sample.labels)

@@ -7,19 +7,19 @@ import numpy as np
 
 from baselines.core.sample import Array
 
-#: Interval of the search; the result is the lower end if all scales are harmful, the upper end if all are harmless.
+#: Interval of the search. The result is the lower end if all scales are harmful, the upper end if all are harmless.
 SMALLEST, LARGEST = 1e-6, 2.0
 
-#: Difference between the logarithms of the last harmless and the last harmful scale at which the search ends.
+#: The search ends when the logarithms of a harmless and a harmful scale differ by at most this number.
 INTERVAL = 2e-2
 
-#: Remaining fraction of the margin at which a harmless scale ends the search.
+#: The search also ends at a harmless scale at which at most this fraction of the margin is left.
 LITTLE = 1e-2
 
-#: Largest factor between a scale and its prediction from a single margin.
+#: Largest ratio between a scale and its prediction from a single margin.
 FARTHEST = 16.0
 
-#: Smallest factor by which steps in the logarithm grow until the result is bracketed.
+#: Until the result is bracketed, steps in the logarithm grow by at least this factor.
 GROWTH = 2.0
 
 
@@ -28,7 +28,7 @@ def largest_harmless(
 ) -> float:
     """Return the largest scale of changes at which at most `accuracy_drop` of the predictions become wrong.
 
-    The accuracy is a step function of the scale, so the search follows the k-th largest margin, k the number of
+    The accuracy is a step function of the scale, so the search follows a margin: the k-th largest, k the number of
     predictions that must stay right. The lost fraction of this margin is about a power of the scale, so in logarithms a
     line predicts the next scale. Once harmless and harmful scales bracket the result, Brent's method takes over. The
     search ends when the bracket is within `INTERVAL`, or at a harmless scale that leaves `LITTLE` of the margin. The
@@ -42,7 +42,7 @@ def largest_harmless(
         begin: first scale.
         largest: largest scale.
     """
-    from scipy.optimize import brentq  # here: listing the measures must not wait for it
+    from scipy.optimize import brentq  # here, so that listing the measures is fast
 
     k = int((still > 0).sum()) - _allowed(accuracy_drop, len(still))
     if k < 1:
@@ -57,7 +57,7 @@ def largest_harmless(
         return known[logarithm]
 
     def beyond(logarithm: float) -> float:
-        """Return `excess`, or 0 if at most `LITTLE` of the margin is left and two scales determine the line."""
+        """Return `excess`; but 0 if at most `LITTLE` of the margin is left, and two scales determine the line."""
         found = excess(logarithm)
         is_told = sum(abs(one) < math.log(FARTHEST) for one in known.values()) > 1
         return 0.0 if is_told and -LITTLE <= found <= 0 else found
@@ -73,7 +73,7 @@ def largest_harmless(
         step = max(GROWTH * step, -excess(high))
         low, high = high, min(high + step, highest)
     while high - low > INTERVAL and beyond(low) < 0:
-        brentq(beyond, low, high, xtol=INTERVAL / 2)  # half, so that rounding cannot prolong the loop
+        brentq(beyond, low, high, xtol=INTERVAL / 2)  # half, because with rounding the loop could run longer
         high = min(scale for scale, found in known.items() if found > 0)
         low = max(scale for scale in known if scale < high)
     if low == lowest:
@@ -89,7 +89,7 @@ def largest_harmless(
 
 
 def _excess(left: float) -> float:
-    """Return ln(1 - left) for the remaining fraction `left` of a margin, limited to +-ln `FARTHEST`."""
+    """Return ln(1 - left), limited to +-ln `FARTHEST`; `left` is the fraction of a margin that is left."""
     if left <= 0:
         return min(max(math.log1p(-left), 1e-9), math.log(FARTHEST))
     return -math.log(FARTHEST) if left >= 1 - 1 / FARTHEST else math.log1p(-left)

@@ -16,12 +16,12 @@ from baselines.network import Network, read_nodes
 from baselines.sharpness.box import ATTACKED, BATCH_SIZE, N_RESTARTS, N_STEPS, box_scale, walk
 from baselines.sharpness.weight_space import WeightSpace
 
-# Constants of the kit's own code
+# Constants of the kit's code
 LARGEST_RATIO = 2.0
 N_HALVINGS = 20
 LEARNING_RATE = 1e-3
-TOLERANCE = 0.01  #: difference of accuracies at which the search ends
-ENOUGH = 0.8  #: accuracy below which no further descent starts
+TOLERANCE = 0.01  #: the search ends at this difference of accuracies
+ENOUGH = 0.8  #: no further descent starts once the accuracy is below
 
 
 @measure(Need.LABELS, Need.GRADIENTS)
@@ -33,7 +33,7 @@ def sharpness_starter_kit(
     Formula: -max{a : no change u of the weights w with |u_i| <= a |w_i| costs more than the accuracy drop}. Source:
     PGDL starting kit (Jiang et al. 2020, arXiv 2012.07976), with ascent where its code descends. Range: [-2, -1e-6],
     the bounds of the search. Work: about 200 backward passes over 64 examples and 10 forward passes over 640 examples.
-    Weights: as trained. Draws: depend on the order of input dimensions.
+    Weights: as trained. Draws: depend on the order of input dimensions and of examples.
 
     Projected gradient ascent on the cross-entropy, from three random starts, finds the changes. The kit's code does not
     do what it intends:
@@ -61,7 +61,7 @@ def sharpness_starter_kit(
 
 
 class _AllWeights(Network):
-    """A network whose variables are all arrays, including moving averages of batch normalization."""
+    """A network whose variables are all arrays, even moving averages of batch normalization."""
 
     @property
     def variables(self) -> list[Any]:
@@ -95,7 +95,7 @@ def _ratio_of_the_kit(subject: Subject, accuracy_drop: float, seed: int) -> floa
 
 
 def _samples(examples: Sample, rng: np.random.Generator) -> Iterator[Sample]:
-    """Yield a sample for each descent and its accuracy; the training set is shuffled again when it is used up."""
+    """Yield examples for each descent and its accuracy. When all training examples are used, shuffle them again."""
     order, number = np.empty(0, int), N_STEPS * BATCH_SIZE + ATTACKED
     while True:
         while len(order) < number:

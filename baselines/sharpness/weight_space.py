@@ -1,4 +1,4 @@
-"""The weights of a network as a vector, and logits, losses and gradients at any such vector."""
+"""The weights of a network as a vector; logits, losses and gradients at any such vector."""
 
 import functools
 from collections.abc import Callable, Iterator
@@ -20,11 +20,11 @@ Losses = Callable[[Any, Any], Any]
 class WeightSpace:
     """The parameters of a network as a vector (n,), float32, and training examples on which losses are computed.
 
-    Methods with an argument `point` set the network's weights to it: call them within `network.restoring()`.
+    Methods with an argument `point` set the network's weights to it. They must be called within `network.restoring()`.
     """
 
     def __init__(self, network: Network, sample: Sample, *, are_kernels: bool = False) -> None:
-        """Coordinates are all parameters or, with `are_kernels`, only kernels: parameters with several axes."""
+        """The vector has all parameters; if `are_kernels`, only kernels, which are parameters with several axes."""
         self.network, self.sample = network, sample
         self.variables = [v for v in network.variables if len(v.shape) > 1 or not are_kernels]
         #: The current weights of the network.
@@ -50,7 +50,7 @@ class WeightSpace:
         return self.network.outputs(self.sample.inputs, often=True)[0]
 
     def margins(self, point: Array) -> Array:
-        """Return margins (examples,), float64, at a point (n,); -inf where logits are not finite."""
+        """Return margins (examples,), float64, at a point (n,); minus infinity where logits are not finite."""
         with np.errstate(invalid="ignore"):
             found = outputs.margins(self.logits(point), self.sample.labels)
         return np.where(np.isfinite(found), found, -np.inf)
@@ -62,16 +62,13 @@ class WeightSpace:
         return float(loss) / len(self.sample), slope / len(self.sample)
 
     def batch_loss(self, point: Array, some: slice, losses: Losses) -> float:
-        """Return the sum of `losses(logits, labels)` over some examples, run as one batch, at a point (n,)."""
+        """Return the sum of `losses(logits, labels)` over some examples, which are one batch, at a point (n,)."""
         return float(self._run(("loss at", losses), functools.partial(_loss_at, losses), point, some))
 
     def batch_gradient(
         self, point: Array, some: slice | Array, losses: Losses = cross_entropies
     ) -> tuple[float, Array]:
-        """Return the sum of `losses(logits, labels)` over some examples, and its gradient (n,), at a point (n,).
-
-        Each function `losses` is compiled once, so pass the same function at every call.
-        """
+        """Return the sum of `losses(logits, labels)` over some examples, and its gradient (n,), at a point (n,)."""
         loss, slope = self._run(("gradient at", losses), functools.partial(_gradient_at, losses), point, some)
         return float(loss), slope.numpy()
 

@@ -4,8 +4,8 @@
 initial weights w0 are kernels only, unless `include_bias`. n is the number of weights, m that of training examples.
 Dziugaite et al. 2020 leave these measures out.
 
-Weights: folded. Draws: depend on the order of input dimensions. Work: about 200 backward passes over 64 examples and 10
-forward passes over 640 examples for alpha, as much for alpha'; the measures share them.
+Weights: folded. Draws: depend on the order of input dimensions and of examples. Work: about 200 backward passes over 64
+examples and 10 forward passes over 640 examples for alpha, as much for alpha'; the measures share them.
 
 accuracy_drop: tolerated loss of accuracy on 640 training examples, in (0, 1] (0.1: from 0.95 to 0.85). alpha is the
     largest scale up to 2 at which an attack costs no more. The attack changes each parameter, also biases, by at most
@@ -22,7 +22,7 @@ from baselines.core.subject import Subject
 from baselines.sharpness.box import box_scale
 from baselines.sharpness.pacbayes import common_variance, isotropic_bound, magnitude_bound, moved, trained
 
-CONFIDENCE = 0.05  #: delta, the probability with which a magnitude-aware bound may fail
+CONFIDENCE = 0.05  #: delta, the probability with which a bound for relative changes may fail
 
 
 # The bounds, as functions of weights and scales

@@ -1,4 +1,4 @@
-"""Measures that depend on the architecture alone, so that models of equal architecture tie."""
+"""Measures that depend only on the architecture, so that models of equal architecture tie."""
 
 import math
 from collections.abc import Iterator
@@ -49,7 +49,8 @@ def vc_dim(subject: Subject, *, image_side: int = 32) -> float:
     starting kit (Jiang et al. 2020, arXiv 2012.07976).
 
     Args:
-        image_side: n, height and width of the images in pixels, 32 in the starting kit; 0 for the network's inputs.
+        image_side: n, height and width of the images in pixels, 32 in the starting kit; 0 for the longest side of
+            the network's inputs.
     """
     kernels = subject.network.kernels
     depth = len(kernels)
@@ -73,7 +74,7 @@ def vc_dim_piecewise_linear(subject: Subject) -> float:
 
 
 def _layers(network: Network) -> Iterator[tuple[int, int]]:
-    """Yield the numbers of parameters and units of every kernel; a bias belongs to its layer's last kernel."""
+    """Yield the numbers of parameters and units of every kernel. A bias is counted with its layer's last kernel."""
     kernels = network.kernels
     for kernel, following in zip_longest(kernels, kernels[1:]):
         shape, node = kernel.array.shape, network.nodes[kernel.node]
@@ -87,8 +88,9 @@ def _layers(network: Network) -> Iterator[tuple[int, int]]:
 def vc_dim_conv_bound(subject: Subject, *, delta: float = 0.01) -> float:
     """Generalization bound of convolutional networks, computed from numbers of layers, weights and examples.
 
-    Formula: 4000 sqrt(d log2(6 d n)^3 sum_i size(W_i) / m) + sqrt(ln(1 / delta) / m), d kernels W_i, m inputs of n x n
-    pixels, delta the probability of failure. Range: [0, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 19.
+    Formula: 4000 sqrt(d log2(6 d n)^3 sum_i size(W_i) / m) + sqrt(ln(1 / delta) / m), d kernels W_i, m inputs whose
+    longest side is n pixels, delta the probability of failure. Range: [0, inf). Source: Jiang et al. 2019, arXiv
+    1912.02178, eq. 19.
     """
     network, m = subject.network, len(subject.examples)
     depth = len(network.kernels)

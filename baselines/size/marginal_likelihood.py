@@ -22,7 +22,7 @@ def random_covariance(subject: Subject, n_samples: int, n_draws: int, seed: int)
 
     Kernels are normal with variance 2 / (inputs of a unit), biases are 0, and normalizations have their initial values.
     The average over the last weight layers is exact. In the limit of infinite width the network is a Gaussian process;
-    the result estimates the kernel of this process at the network's own width.
+    the result estimates this process's kernel at the network's own width.
     """
     start = replace(subject.nodes, nodes=tuple(map(_before_training, subject.nodes.nodes)))
     network, inputs = Network(start), subject.sample(n_samples, seed).inputs
@@ -75,10 +75,10 @@ def _before_training(node: Node) -> Node:
     )
 
 
-#: Probabilities with which the bound may fail: delta over training sets, and gamma over random networks.
+#: The bound may fail with these probabilities: delta over training sets, and gamma over random networks.
 CONFIDENCES = (0.05, 0.05)
 
-#: Variance of the noise added to outputs of mean variance 1; about the error of the estimated covariance.
+#: Variance of noise that is added to outputs of mean variance 1: about the error of the estimated covariance.
 NOISE = 0.01
 
 

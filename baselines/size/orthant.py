@@ -7,12 +7,12 @@ import numpy as np
 
 from baselines.core.sample import Array
 
-#: Largest number of sweeps over all variables, and the change of the log-probability below which they end.
+#: Maximum number of sweeps over all variables; change of the log-probability below which they end.
 N_SWEEPS, TOLERANCE = 50, 1e-6
 
 
 class _Cavity(NamedTuple):
-    """Cavity distributions: the normal distribution (n,) of each variable, given the signs of all others."""
+    """The normal distribution (n,) of each variable if the signs of all others are given (cavity distribution)."""
 
     precision: Array
     mean: Array
@@ -22,8 +22,7 @@ def log_probability(covariance: Array, signs: Array, noise: float) -> float:
     """Return ln P(signs_i (f_i + e_i) > 0 for all i), f ~ N(0, covariance), e_i ~ N(0, noise). Range: (-inf, 0].
 
     `covariance` is (n, n), `signs` are 1 or -1 (n,). A normal density with matching moments replaces each sign
-    (Rasmussen and Williams 2006, algorithm 3.5). The result is exact for independent variables, and a close
-    approximation for others.
+    (Rasmussen and Williams 2006, algorithm 3.5). The result is exact for independent variables, and close for others.
     """
     found = -np.inf
     for value in _sweeps(covariance.astype(np.float64), signs.astype(np.float64), noise):
@@ -62,7 +61,7 @@ def _cavity(variance: Array, mean: Array, precision: Array, shift: Array) -> _Ca
 
 
 def _moments(cavity: _Cavity, sign: Array, noise: float) -> tuple[Array, Array, Array]:
-    from scipy.special import log_ndtr  # here: listing the measures must not wait for it
+    from scipy.special import log_ndtr  # here, so that listing the measures is fast
 
     spread = 1 / cavity.precision
     scale = np.sqrt(noise + spread)

@@ -33,8 +33,8 @@ def check(
 ) -> CheckReport:
     """Try a submission on a few models of each task; nothing is recorded.
 
-    One call is made twice, to see whether its value is repeatable. A call that takes longer than `WHOLE_CALL_S` seconds
-    is stopped, and replaced by calls on parts of the training data.
+    One call is made twice with the same seed, to see whether its value is repeatable. A call that takes longer than
+    `WHOLE_CALL_S` seconds is stopped, and replaced by calls on parts of the training data.
 
     Args:
         submission: a path, the name of a measure, or a Python function `complexity(model, dataset)`.

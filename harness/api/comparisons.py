@@ -17,6 +17,7 @@ from harness.api.progress import SILENT, Progress
 from harness.board.board import Board
 from harness.board.collect import Calls
 from harness.board.comparison import compare_calls
+from harness.board.disclosure import notes_on_marks
 from harness.board.published import read_published, require_published, with_published
 from harness.board.recorded import read_records
 from harness.board.versions import find_versions
@@ -102,7 +103,8 @@ def compare(
     called = {one.submission: one for one in shown}
     every = [called.get(measure, Calls(measure, is_baseline=True, rows={})) for measure in families]
     board = compare_calls(every, references, families, run.withheld, run.left_out)
-    board = replace(board, remarks=[*told_alike(same), *board.remarks])
+    marks = notes_on_marks(shown, run.withheld, Withhold(execution.withhold))
+    board = replace(board, remarks=[*marks, *told_alike(same), *board.remarks])
     board = with_published(board, others, whole) if published else board
     oracle = score_oracle(references, run.withheld)
     return CompareResult(board, oracle, records.name, run.executor.is_sandboxed)

@@ -11,6 +11,7 @@ from harness.api.commands import run_command
 from harness.api.needs import failed_for_initial_weights
 from harness.board import remarks, repetitions
 from harness.board.collect import Calls, Collected
+from harness.board.disclosure import notes_on_marks
 from harness.board.rankings import held_out_sets
 from harness.board.recorded import read_records
 from harness.board.versions import find_versions
@@ -42,6 +43,7 @@ class Competition:
     references: Mapping[str, Reference]
     contents: Mapping[str, Contents]  #: digests of models and data; tasks with unknown digests are left out
     withheld: frozenset[str]  #: names of the tasks whose results are withheld, and scores rounded
+    withhold: Withhold
     can_run: bool  #: whether at least one task has models here; boards of other people's records need no models
 
     @property
@@ -68,6 +70,8 @@ class Competition:
                 contents = self.contents.get(name)
                 lacked = contents is not None and _lacked_initial_weights(shown, name, contents)
                 lines += [f"{name}: {one}" for one in notes_of_contents(reference, contents, initial_weights=lacked)]
+        if shown is not None:
+            lines += notes_on_marks(shown, self.withheld, self.withhold)
         if shown is not None and not self.can_run:
             lines += _notes_on_versions(shown)
         return lines
@@ -111,7 +115,8 @@ def read_competition(
             present = [read_contents(task) for task in here if not task.reference_only]
             if known := present[-1] if present else read_known(path.parent):
                 contents[name] = known
-    return Competition(root, references, contents, withheld, can_run=not all(task.reference_only for task in files))
+    can_run = not all(task.reference_only for task in files)
+    return Competition(root, references, contents, withheld, withhold, can_run)
 
 
 def _lacked_initial_weights(shown: Sequence[Calls], task: str, contents: Contents) -> bool:

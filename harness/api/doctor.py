@@ -8,7 +8,7 @@ from pathlib import Path
 
 from harness.api.finding import BAD, GOOD, WARNING, Finding
 from harness.errors import UserError
-from harness.extras import install, lacking
+from harness.extras import OF_ANY_FRAMEWORK, install, lacking
 from harness.worker.runtimes import RUNTIMES, Runtime, version_of
 
 
@@ -19,7 +19,10 @@ def doctor(executor: str = "local", parameters: dict[str, str | None] | None = N
 
         yield from findings(executor, parameters or {})
         return
-    parts = {"software": _software, "machine": _machine, "sandbox": _sandbox, "other sandboxes": _other_sandboxes}
+    parts = {
+        "software": _software, "machine": _machine, "cache": _disks, "sandbox": _sandbox,
+        "other sandboxes": _other_sandboxes,
+    }  # fmt: skip
     for name, part in parts.items():
         try:
             yield from part()
@@ -31,15 +34,17 @@ def _software() -> Iterator[Finding]:
     from harness.execution.machine import describe_machine
 
     yield Finding(GOOD, "Python", ".".join(map(str, sys.version_info[:3])))
+    has_none = all(runtime.missing() for runtime in RUNTIMES.values())
     for name, runtime in RUNTIMES.items():
         if missing := runtime.missing():
-            yield Finding(WARNING, f"runtime {name}", f"not installed: {', '.join(missing)}", install(runtime.extra))
+            remedy = "" if has_none else install(runtime.extra)
+            yield Finding(WARNING, f"runtime {name}", f"not installed: {', '.join(missing)}", remedy)
         else:
             versions = ", ".join(f"{package} {version_of(package)}" for package in runtime.distributions)
             yield Finding(GOOD, f"runtime {name}", versions, runtime.summary)
             yield from _bytecode(runtime)
-    if all(runtime.missing() for runtime in RUNTIMES.values()):
-        yield Finding(BAD, "runtimes", "none", f"one is needed: {install('tensorflow')}")
+    if has_none:
+        yield Finding(BAD, "runtimes", "none", f"one is needed: {install('tensorflow')}{OF_ANY_FRAMEWORK}")
     yield Finding(GOOD, "kernel", describe_machine()["kernel"])
 
 
@@ -52,7 +57,6 @@ def _bytecode(runtime: Runtime) -> Iterator[Finding]:
 
 
 def _machine() -> Iterator[Finding]:
-    from harness.cache import cache_directory
     from harness.configuration import GIB
     from harness.execution.machine import plan_lanes
     from harness.gpus import find_gpus
@@ -66,6 +70,12 @@ def _machine() -> Iterator[Finding]:
     follows = f"{lanes.workers} calls at once, {limit / GIB:g} GiB each (--workers, --memory)"
     state = GOOD if memory.available > limit else WARNING
     yield Finding(state, "memory", f"{memory.available / GIB:.1f} of {total}", follows)
+
+
+def _disks() -> Iterator[Finding]:
+    from harness.cache import cache_directory
+    from harness.configuration import GIB
+
     for name, path in (("working directory", Path.cwd()), ("cache", cache_directory("staged").parent)):
         free = shutil.disk_usage(path).free / GIB
         remedy = "" if free > 1 else "under 1 GiB: free some space, or set PGDL_CACHE to another disk"
@@ -98,11 +108,15 @@ def _gpus() -> Iterator[Finding]:
 
 def _sandbox() -> Iterator[Finding]:
     from harness.api.doctor_sandbox import automatic_findings
+    from harness.cache import any_cache
 
-    yield from automatic_findings()
+    with any_cache():  # a cache that cannot be written is a finding of its own
+        yield from automatic_findings()
 
 
 def _other_sandboxes() -> Iterator[Finding]:
     from harness.api.doctor_sandbox import other_findings
+    from harness.cache import any_cache
 
-    yield from other_findings()
+    with any_cache():
+        yield from other_findings()

@@ -89,12 +89,11 @@ def prepare(chosen: Execution, tasks: Sequence[TaskFiles], progress: Progress) -
     submissions could read the directory of a task or the cache.
     """
     sandbox = _sandbox(chosen, hidden_names(tasks), progress)
-    executor = EXECUTORS[chosen.executor](
-        sandbox, chosen.memory_bytes, chosen.workers, progress.warn, **chosen.executor_parameters
-    )
+    memory = None if chosen.memory_bytes is None else int(chosen.memory_bytes)  # numbers of NumPy are no JSON
+    executor = EXECUTORS[chosen.executor](sandbox, memory, chosen.workers, progress.warn, **chosen.executor_parameters)
     settings = RunSettings(
-        limits=executor.limits, time_limit_s=chosen.time_limit_s, time_budget=TimeBudget(chosen.time_budget),
-        seed=chosen.seed, runtime=chosen.runtime, withhold=Withhold(chosen.withhold),
+        limits=executor.limits, time_limit_s=float(chosen.time_limit_s), time_budget=TimeBudget(chosen.time_budget),
+        seed=int(chosen.seed), runtime=chosen.runtime, withhold=Withhold(chosen.withhold),
     )  # fmt: skip
     executor.require_unseen([*_private_files(tasks), cache_directory("staged")])
     return settings, executor

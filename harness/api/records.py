@@ -12,11 +12,11 @@ from harness.credentials import RESULTS, Address
 from harness.errors import UserError
 from harness.hints import did_you_mean
 from harness.names import as_names
-from harness.outcome import Outcome
+from harness.outcome import WITHHELD, Outcome
 from harness.records import EVALUATIONS, Evaluation, Records
 from harness.records.removal import plan_removal
 from harness.task import DEFAULT_DIRECTORY
-from harness.task.hidden import WITHHELD, Withhold
+from harness.task.hidden import Withhold
 from harness.task.layout import TaskDirectory, hidden_names, is_absent_default
 
 

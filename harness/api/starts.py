@@ -12,9 +12,7 @@ from harness.submission import write_files
 from harness.submission.name import ALLOWED, is_name, taken
 from harness.submission.template import template
 from harness.task.demo import NAME, write_demo_task
-from harness.worker.runtimes import DEFAULT
-
-EXAMPLE = "submissions/input_gradient"
+from harness.worker.runtimes import DEFAULT, RUNTIMES
 
 #: Directory of templates of README files: names in braces are replaced.
 READMES = Path(__file__).parent / "readmes"
@@ -24,9 +22,6 @@ IGNORED = "/build/\n/results.db*\n/leaderboard/\n.venv/\n__pycache__/\n"
 
 #: Pattern of the harness' address on GitHub. It names a commit, since the files of a branch or a tag may change.
 _ADDRESS = re.compile(r"(?P<repository>[A-Za-z0-9-]+/[A-Za-z0-9._-]+)@(?P<commit>[0-9a-f]{40})")
-
-#: Commands to try in the directory of the demo.
-COMMANDS = (f"pgdl check {EXAMPLE}", f"pgdl run {EXAMPLE} layer_margin_q1_l0 random", "pgdl board")
 
 
 def demo(directory: str | Path) -> int:
@@ -38,8 +33,20 @@ def demo(directory: str | Path) -> int:
     with _filling(target, "pgdl demo DIR"):
         models = write_demo_task(shipped_directory("task_data"), target / "task_data")
         copy_files(shipped_directory("submissions"), target / "submissions")
-        _write(target, {"README.md": _readme("demo", models=models, commands="\n".join(COMMANDS))})
+        _write(target, {"README.md": _readme("demo", models=models, commands="\n".join(demo_commands()))})
     return models
+
+
+def demo_commands() -> tuple[str, ...]:
+    """Return commands to try in the directory of the demo, with the example for a framework that is installed.
+
+    The measures of the library need TensorFlow. Without any framework, the commands are those for TensorFlow.
+    """
+    runtime = next((name for name, runtime in RUNTIMES.items() if not runtime.missing()), DEFAULT)
+    example, measures = "submissions/input_gradient", " layer_margin_q1_l0 random"
+    if runtime != DEFAULT:
+        example, measures = f"{example}_{runtime}", ""
+    return f"pgdl check {example}", f"pgdl run {example}{measures}", "pgdl board"
 
 
 def new_leaderboard(directory: str | Path, harness: str) -> list[Path]:
@@ -82,7 +89,7 @@ def new(directory: str | Path, runtime: str | None = None) -> list[Path]:
     """
     target = Path(directory)
     if not is_name(target.name):
-        raise UserError("not a valid name", file=target, expected=ALLOWED, remedy="choose another")
+        raise UserError("not a valid name", file=target.name or "''", expected=ALLOWED, remedy="choose another")
     if owner := taken(target.name):
         raise UserError(f"cannot be called {target.name!r}: {owner}", remedy="choose another name")
     files = template(target.name, runtime or DEFAULT)

@@ -55,6 +55,12 @@ BEYOND_NOTE = (
     "the same networks, and the unadjusted p-value is at most 0.05. Interactions of hyperparameters are not excluded."
 )
 
+#: Explains the column `s/model`.
+SECONDS_NOTE = (
+    "s/model: median seconds of a call. Measures of the library share imports and work on a model, which count for "
+    "the first measure that needs them."
+)
+
 CHANCE = Column[Row]("chance", lambda row: row.chance_level, unit=POINTS)
 EXCESS = Column[Row](
     "excess", lambda row: row.excess, text=_excess, unit=POINTS, optional=True, spare=9, note=CHANCE_NOTE
@@ -80,8 +86,9 @@ OWN_ERROR = Column[Row](
     note="own ±: standard error of the score from the measure's own random draws (pgdl help statistics).",
 )  # fmt: skip
 SECONDS_PER_MODEL = Column[Row](
-    "seconds_per_model", lambda row: row.seconds_per_model, title="s/model", unit=SECONDS, spare=5, low_is_best=True
-)
+    "seconds_per_model", lambda row: row.seconds_per_model, title="s/model", unit=SECONDS, spare=5, low_is_best=True,
+    note=SECONDS_NOTE,
+)  # fmt: skip
 CALLS_OK = Column[Row](
     "calls_ok", lambda row: row.calls_ok, int,
     lambda row: f"{row.calls_ok}/{row.calls_expected}{' stale' if row.stale else ''}", title="calls", spare=6,

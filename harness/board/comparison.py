@@ -22,7 +22,7 @@ from scoring import SubmissionScore, TaskScore, mean_score, score_submission
 NOTES = (
     "Score: 100 times the official conditional mutual information, and its mean over the tasks that have one; every "
     "task is scored separately. A measure without a score on some task ranks below those with a score on every task.",
-    "s/model: median seconds of a call; shared work counts for the first measure that needs it.",
+    columns.SECONDS_NOTE,
 )
 
 #: Explanations of the numbers on boards without hidden tasks.

@@ -10,9 +10,12 @@ No other number is published about a hidden task, or about a final score that co
 score, rank correlation, time, or score of a reference such as the noisy oracle.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
+from harness.board.collect import Calls
+from harness.outcome import WITHHELD, Outcome
+from harness.task.hidden import Withhold
 from scoring import SubmissionScore, TaskScore, mean_score
 
 DECIMALS = 1  #: number of decimals of scores on hidden tasks, on the scale from 0 to 100
@@ -60,3 +63,16 @@ def disclosure_note(tasks: Collection[str]) -> str:
         "every digit reveals something about hidden models. Intervals, p-values, levels of chance, rank correlations "
         "and yardsticks are shown for no hidden task, and for no final score that contains one."
     )
+
+
+def notes_on_marks(shown: Iterable[Calls], withheld: Collection[str], withhold: Withhold) -> list[str]:
+    """Return a note on tasks outside `withheld` that were hidden when the calls were made: their marks are missing."""
+    # Only a message of success is the harness' own.
+    found = {
+        task for calls in shown for (task, _), row in calls.rows.items()
+        if row.outcome == Outcome.OK and row.message == WITHHELD and task not in withheld
+    }  # fmt: skip
+    if not found or withhold is Withhold.NEVER:
+        return []
+    remedy = "to hide a task again: `pgdl task hide TASK`; to leave this line out: --withhold never"
+    return [f"shown in full, though hidden when the calls were made: {', '.join(sorted(found))}; {remedy}"]

@@ -28,7 +28,8 @@ def read_predictions(directory: Path, references: Mapping[str, Reference]) -> di
     reference data.
     """
     if not directory.is_dir():
-        raise UserError("not a directory", file=directory, expected="a directory with TASK.predict files")
+        problem = "not a directory" if directory.exists() else "no such directory"
+        raise UserError(problem, file=directory, expected="a directory with TASK.predict files")
     files = {name: directory / f"{name}.predict" for name in references}
     if not any(file.exists() for file in files.values()):
         found = ", ".join(sorted(file.name for file in directory.glob("*.predict"))) or "no .predict file"

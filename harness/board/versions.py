@@ -1,12 +1,12 @@
 """Chooses which version and configuration of each submission a board shows: the most recently requested."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from datetime import datetime
 
 from harness.about import About
 from harness.board.collect import Calls, Collected, RowKey
-from harness.configuration import WAYS, Configuration, configuration_from
+from harness.configuration import RECORDED, Configuration, configuration_from, recorded_configuration
 from harness.format.reference import Reference
 from harness.records import Record, Records, Request
 from harness.records.versions import RecordedCall, newest_of_version, recorded_versions
@@ -81,9 +81,7 @@ def _choose_shown(all_calls: Sequence[Calls], recorded: Collection[RowKey], *, e
 
 def configuration_of(record: Record) -> Configuration:
     """Return the configuration that the columns of a record describe."""
-    columns = {field.name: getattr(record, field.name) for field in fields(Configuration) if field.name != "isolation"}
-    isolation, _, way = record.sandbox.rpartition("/")
-    return Configuration(isolation=isolation if way in WAYS else record.sandbox, **columns)
+    return recorded_configuration(*(getattr(record, name) for name in RECORDED))
 
 
 def is_of(references: Mapping[str, Reference], row: Record | RecordedCall) -> bool:

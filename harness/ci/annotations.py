@@ -7,14 +7,19 @@ commands are switched off while a job prints anything else.
 import os
 import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import groupby
 from pathlib import Path
 
 from harness.printing import say
+from harness.text import counted
 
 #: A line of a traceback in a submission's file. Submissions in the form of 2020 run in a copy, /tmp/program-X.
 FRAME = re.compile(r'File "(?:/job/submission|/tmp/program-\w+)/(?P<file>[^"]+)", line (?P<line>\d{1,9})')
+
+#: A frame of a traceback or stack in Python's library or an installed package.
+_IN_LIBRARY = re.compile(r'  File "[^"\n]*/(?:(?:site|dist)-packages|python3\.\d+)/')
 
 #: Maximum number of lines of a traceback in a report, and of characters of a line. Their product is below
 #: `harness.ci.report.MAX_TEXT`.
@@ -40,8 +45,17 @@ def last_frame(output: str) -> tuple[str, str] | None:
 def last_traceback(output: str) -> str:
     """Return the end of the last traceback in the output of a call; "" without a traceback."""
     _, start, rest = output.rpartition("Traceback (most recent call last):")
-    lines = (start + rest).splitlines()[-TRACEBACK_LINES:] if start else []
-    return "\n".join(line[:TRACEBACK_WIDTH] for line in lines)
+    lines = without_libraries((start + rest).splitlines()) if start else []
+    return "\n".join(line[:TRACEBACK_WIDTH] for line in lines[-TRACEBACK_LINES:])
+
+
+def without_libraries(lines: Iterable[str]) -> list[str]:
+    """Return the lines of an output with a line for each sequence of traceback frames in libraries: their number."""
+    shown = []
+    for is_library, group in groupby(lines, lambda line: _IN_LIBRARY.match(line) is not None):
+        adjacent = list(group)
+        shown += [f"  ... {counted(len(adjacent), 'frame')} of libraries"] if is_library else adjacent
+    return shown
 
 
 def path_in(source: str, name: str) -> str:

@@ -32,11 +32,12 @@ def command(
 ) -> int:
     """Try SUBMISSION on a few models: outcome, value, time and memory of each call, and a forecast of a full run.
 
-    Below the table are the last lines that the first call and each failed call printed. The sandbox and the limits are
-    those of `pgdl run`; nothing is recorded. One call is made twice, to see whether the measure is repeatable. A call
-    that takes longer than 25 s is stopped, and replaced by calls on growing parts of the training data, so that the
-    verdict takes about two minutes at most. For hidden tasks only counts of outcomes are shown. Exit code 1 if a call
-    failed. The format junit is XML for CI systems; github adds annotations for GitHub Actions to the table.
+    Below the table are the last lines that the first call and each failed call printed, without the frames of libraries
+    in tracebacks. The sandbox and the limits are those of `pgdl run`; nothing is recorded. One call is made twice with
+    the same seed, to see whether its value is repeatable. A call that takes longer than 25 s is stopped, and replaced
+    by calls on growing parts of the training data, so that the verdict takes about two minutes at most. For hidden
+    tasks only counts of outcomes are shown. Exit code 1 if SUBMISSION has a flaw or a call failed. The format junit is
+    XML for CI systems; github adds annotations for GitHub Actions to the table.
 
     Example: pgdl check my_measure.py
     """

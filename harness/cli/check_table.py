@@ -5,6 +5,7 @@ from collections.abc import Collection, Sequence
 from rich.console import Console
 from rich.status import Status
 
+from harness.ci.annotations import without_libraries
 from harness.cli.summary import WITHHELD_NOTE
 from harness.cli.terminal import Terminal
 from harness.execution.check import WHOLE_CALL_S, Trial
@@ -56,7 +57,10 @@ class CallTable:
         self._console.print(row, style=None if result.outcome is Outcome.OK else "red")
 
     def print_outputs(self, *, whole: bool) -> None:
-        """Print the last lines of output of the first call and of each different failure; if `whole`, all lines."""
+        """Print the last lines of output of the first call and of each different failure, without frames of libraries.
+
+        If `whole`, print all lines of all calls.
+        """
         left_out, told = 0, set[tuple[Outcome, str]]()
         for done in self._seen:
             result, is_first = done.result, done is self._seen[0]
@@ -79,10 +83,15 @@ class CallTable:
         printed = f"at least {LONGEST_OUTPUT_TAIL:,} characters" if is_cut else counted(len(lines), "line")
         said = f"{result.outcome}: {result.message}" if result.message else f"printed {printed}"
         self._console.print(f"{done.call.where}: {said}")
-        hidden = 0 if most is None else max(len(lines) - most, 0)
+        shown = lines if most is None else without_libraries(lines)
+        hidden = 0 if most is None else max(len(shown) - most, 0)
         if hidden:
-            self._console.print(f"  | ... {counted(hidden, 'earlier line')}: pgdl check --whole-output", style="dim")
-        for line in lines[hidden:]:
+            kept = f" of the last {LONGEST_OUTPUT_TAIL:,} characters" if is_cut else ""
+            earlier = f"{counted(hidden, 'earlier line')}{kept}"
+            self._console.print(f"  | ... {earlier}: pgdl check --whole-output", style="dim")
+        elif is_cut:
+            self._console.print("  | ... earlier output is not kept", style="dim")
+        for line in shown[hidden:]:
             self._console.print(f"  | {line}", style="dim")
 
 

@@ -1,5 +1,6 @@
 """`pgdl demo`: writes a small task and example submissions."""
 
+import os
 from pathlib import Path
 
 import click
@@ -16,9 +17,12 @@ def command(directory: Path) -> None:
 
     Example: pgdl demo && cd pgdl-demo && pgdl check submissions/input_gradient
     """
-    from harness.api.starts import COMMANDS
+    from harness.api.starts import demo_commands
 
     models = pgdl.demo(directory)
     say(f"Written to {directory}: a task of {models} models, and example submissions. Next:", "")
-    enter = [] if directory.resolve() == Path.cwd() else [f"cd {typed(str(directory))}"]
-    say(*(f"  {line}" for line in (*enter, *COMMANDS)))
+    path = str(directory)
+    if path.startswith("-"):  # else `cd` would take it for an option
+        path = os.path.join(".", path)  # noqa: PTH118 - Path drops the point
+    enter = [] if directory.resolve() == Path.cwd() else [f"cd {typed(path)}"]
+    say(*(f"  {line}" for line in (*enter, *demo_commands())))

@@ -106,8 +106,7 @@ def main() -> NoReturn:
     """Run the command line, and exit. Print a `UserError` in one line, and the traceback of an unexpected exception."""
     _open_closed_streams()
     os.environ.setdefault(ONE_THREAD, "1")  # before anything imports NumPy
-    if sys.platform == "win32":
-        _speak_utf8()
+    _set_encodings()
     take_over()
     output = sys.stdout
     try:
@@ -143,11 +142,15 @@ def main() -> NoReturn:
 
 
 def _remedy(error: Exception) -> str:
-    """Return a line that explains an error by a too long path, a missing module or PYTHONPATH; "" for another cause."""
+    """Return a line that explains an error by a limit of the system, a missing module or PYTHONPATH; otherwise ""."""
     from harness.extras import lacking
 
     if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
         return str(UserError(os.strerror(error.errno), file=error.filename))
+    if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
+        return f"{os.strerror(error.errno)}; allow more by ulimit -n"
+    if isinstance(error, RuntimeError) and str(error) == "can't start new thread":
+        return f"{error}; allow more processes and threads by ulimit -u"
     if line := lacking(error):
         return line
     home = Path(__file__).parents[2]
@@ -189,11 +192,13 @@ def _open_closed_streams() -> None:
             setattr(sys, name, os.fdopen(number, mode, encoding="utf-8", closefd=False))
 
 
-def _speak_utf8() -> None:
-    """Write redirected output in UTF-8, as on other systems: the code pages of Windows lack characters."""
+def _set_encodings() -> None:
+    """Write UTF-8 on Windows; elsewhere write `?` for a character that the locale's encoding lacks."""
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
+        if isinstance(stream, io.TextIOWrapper) and sys.platform == "win32":
             stream.reconfigure(encoding="utf-8", errors=stream.errors, newline="\n")
+        elif isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="replace")
 
 
 def _give_up_output() -> None:

@@ -69,8 +69,10 @@ def command(results: Address, form: str, remove: str | None, yes: bool, **asked:
 
 def _remove(submission: str, results: Address, *, yes: bool) -> None:
     def confirm(question: str) -> bool:
+        if yes:
+            return True
         say(question, err=True)
-        if yes or ask("Remove them?"):
+        if ask("Remove them?"):
             return True
         raise UserError("nothing was removed", remedy="add --yes to remove them without a question")
 

@@ -26,8 +26,8 @@ def list_command(directory: Path | None, tasks_dir: Path, form: str, withhold: s
 
     Hyperparameters and gaps of hidden tasks are not shown.
     """
+    from harness.outcome import WITHHELD
     from harness.tables import print_table, wide_console
-    from harness.task.hidden import WITHHELD
 
     found = [asdict(one) for one in pgdl.list_tasks(directory or tasks_dir, withhold)]
     if form == as_json.JSON:

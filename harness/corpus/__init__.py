@@ -1,4 +1,4 @@
 """Builds tasks from recipes: TOML files with a dataset, an architecture, and a grid of hyperparameters."""
 
-#: Modules for other rooms.
+#: Modules that other rooms may import.
 MODULES = ("build", "catalogue", "datasets", "recipe", "sources")

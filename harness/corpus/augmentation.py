@@ -1,6 +1,6 @@
-"""Random changes of images: of training batches, and of the test set if a recipe requests it.
+"""Changes images at random: training batches, and the test set if a recipe requests it.
 
-Batches are float32, (N, H, W, C) in [0, 1]; a fourth channel stays unchanged.
+Batches are float32, (N, H, W, C) in [0, 1]. A fourth channel stays unchanged.
 """
 
 from collections.abc import Callable
@@ -15,13 +15,13 @@ from baselines.perturbation_response.image_perturbation import jitter_colours, r
 from harness.corpus.autoaugment import cifar10_policy
 from scoring.streams import stream
 
-#: A change of a batch: takes the magnitudes (N,) and the batch.
+#: Function of magnitudes (N,) and a batch that returns the changed batch.
 Perturbation = Callable[[Any, Any], Any]
 
 #: Number of black pixels on each side of an image before a random crop.
 PADDING = 4
 
-#: Number of images that the test perturbation changes at once.
+#: Number of images of the test set that are changed at once.
 BATCH = 1000
 
 
@@ -30,8 +30,8 @@ def augment(
 ) -> Callable[[Any], Any]:
     """Return a function that changes a batch at random, for `tf.data` or a compiled training step.
 
-    `augment` seeds the function's generator from TensorFlow's global seed. Random numbers depend on the order of the
-    calls, so a repeatable `tf.data` map must not be parallel.
+    The function's generator is seeded from TensorFlow's global seed. Random numbers depend on the order of calls, so a
+    map of `tf.data` is repeatable only if it is not parallel.
 
     Args:
         name: crop_flip, cifar10_policy, or a perturbation in `PERTURBATIONS`, whose magnitudes are drawn uniformly.
@@ -55,7 +55,7 @@ def augment(
 def perturb(
     images: NDArray[np.float32], name: str, perturbation_range: tuple[float, float], seed: int
 ) -> NDArray[np.float32]:
-    """Return the images, each perturbed by a magnitude that is drawn uniformly from the range."""
+    """Change each image by the perturbation `name`, with a magnitude drawn uniformly from the range."""
     magnitudes = stream("test perturbation", seed).uniform(*perturbation_range, len(images)).astype(np.float32)
     changed = images.copy()
     for start in range(0, len(images), BATCH):
@@ -94,8 +94,8 @@ def _crop_flip(images: Any, seed: Any) -> Any:
     return transform(images, (side, zero, start, zero, one, down), "NEAREST")
 
 
-#: Parametric perturbations (Schiff et al. 2021, section 4.2): degrees counter-clockwise; share of the width to
-#: the right; share of the height down; amount of brightness, contrast, saturation and hue.
+#: Perturbations with a magnitude (Schiff et al. 2021, section 4.2): degrees counter-clockwise; fraction of the width to
+#: the right; fraction of the height down; amount of brightness, contrast, saturation and hue.
 PERTURBATIONS: dict[str, Perturbation] = {
     "rotation": rotate,
     "translate_x": translate_x,

@@ -1,7 +1,7 @@
 """The policy that AutoAugment found for CIFAR-10 (Cubuk et al. 2019, table 7 of the appendix).
 
-Magnitudes are as in Cubuk et al.'s code for CIFAR-10, where level 10 is the maximum. Pixels from outside an image
-are mid-grey. Their code also crops, mirrors and cuts out; these steps are no part of the policy.
+Magnitudes are as in Cubuk et al.'s code for CIFAR-10, where level 10 is the maximum. Pixels from outside an image are
+mid-grey. Their code also crops, mirrors and cuts out, which is not part of the policy.
 """
 
 from collections.abc import Callable
@@ -12,7 +12,7 @@ import tensorflow as tf
 from baselines.perturbation_response.geometry import rotate, shear, translate
 from baselines.perturbation_response.image_perturbation import blend, grey
 
-#: Sub-policies of two operations: name, probability and level. The level is None for an operation without levels.
+#: Sub-policies of two operations, each with name, probability and level; None for operations without levels.
 POLICY: list[list[tuple[str, float, int | None]]] = [
     [("invert", 0.1, None), ("contrast", 0.2, 6)],
     [("rotate", 0.7, 2), ("translate_x", 0.3, 9)],
@@ -41,14 +41,14 @@ POLICY: list[list[tuple[str, float, int | None]]] = [
     [("translate_y", 0.7, 9), ("auto_contrast", 0.9, None)],
 ]
 
-#: Number of operations of a sub-policy, and the side in pixels of the images for which the policy was found.
+#: Number of operations of a sub-policy, and side in pixels of the images for which the policy was found.
 STEPS, SIDE = 2, 32
 
 _GREY = 0.5
 
 
 def cifar10_policy(images: Any, seed: Any) -> Any:
-    """Return images, float32 (N, H, W, 1 or 3) in [0, 1], each changed by a sub-policy drawn from `seed` (2,)."""
+    """Change each image by a random sub-policy; images are float32 (N, H, W, 1 or 3) in [0, 1], `seed` is (2,)."""
     number = tf.shape(images)[0]
     draws = tf.random.stateless_uniform([1 + 2 * STEPS, number], seed)
     chosen = tf.cast(draws[0] * len(POLICY), tf.int32)
@@ -69,12 +69,10 @@ def _at(positions: Any, operation: Callable[..., Any], images: Any, levels: Any,
 
 
 def _factor(levels: Any) -> Any:
-    """Return the blending factors of levels (N,): 0.1 at level 0, 1.9 at level 10."""
     return tf.reshape(0.1 + 0.18 * levels, [-1, 1, 1, 1])
 
 
 def _shift(levels: Any, signs: Any) -> Any:
-    """Return shifts by `levels` pixels of an image of `SIDE` pixels, as signed shares of the side."""
     return signs * levels / SIDE
 
 
@@ -93,7 +91,7 @@ def _solarize(images: Any, levels: Any, _: Any) -> Any:
     return tf.where(_to_levels(images) < threshold, images, 1 - images)
 
 
-#: Operations on a batch: functions of images, levels (N,) and signs (N,).
+#: Name of an operation -> function of images, levels (N,) and signs (N,).
 OPERATIONS: dict[str, Callable[[Any, Any, Any], Any]] = {
     "auto_contrast": lambda images, _levels, _signs: _auto_contrast(images),
     "brightness": lambda images, levels, _: blend(tf.zeros_like(images), images, _factor(levels)),
@@ -122,7 +120,7 @@ def _smooth(images: Any) -> Any:
 
 
 def _auto_contrast(images: Any) -> Any:
-    """Stretch all channels of the images to [0, 1]; constant channels stay unchanged."""
+    """Stretch each channel of each image to [0, 1]; constant channels stay unchanged."""
     low = tf.reduce_min(images, axis=[1, 2], keepdims=True)
     high = tf.reduce_max(images, axis=[1, 2], keepdims=True)
     return tf.where(high > low, tf.math.divide_no_nan(images - low, high - low), images)
@@ -141,5 +139,4 @@ def _equalize(images: Any) -> Any:
 
 
 def _to_levels(images: Any) -> Any:
-    """Return the nearest of 256 levels of brightness, int32."""
     return tf.cast(tf.round(images * 255), tf.int32)

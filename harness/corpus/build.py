@@ -1,6 +1,6 @@
-"""Builds a task from a recipe: trains a model for each cell of the grid, and assembles the task from finished models.
+"""Builds a task from a recipe: trains a model for each cell of the grid, and makes a task of the trained models.
 
-Files of an unfinished task are in OUT/building/TASK, in a layout that no other command mistakes for a task.
+Until then, all files are in OUT/building/TASK, where no other command takes them for a task.
 """
 
 import json
@@ -30,29 +30,29 @@ from scoring import Grid
 
 PROGRAM = "harness.corpus.trainer"
 
-#: Directories of an unfinished task, and suffix of a directory that is being written.
+#: Names of directories of an unfinished task; suffix of directories that are being written.
 DATA, CELLS, RECORDS, UNFINISHED = "data", "cell_{}", "records", ".unfinished"
 
-#: Files of a finished or unfinished task: the recipe, and the recipe's digest.
+#: Files with the recipe and with its digest, in finished and unfinished tasks.
 RECIPE, MARK = "recipe.toml", "recipe.sha256"
 
-#: File next to the reference data with the training records of a finished task's models.
+#: File beside a finished task's reference data: how each model was trained.
 TRAINING = "training.json"
 
 
 @dataclass(frozen=True)
 class Event:
-    """An event of a build: the data are ready, or the training of a cell was evaluated, has ended or has failed."""
+    """An event of a build: the data are ready; or the training of a cell was evaluated, has ended, or has failed."""
 
     kind: str  #: `data`, `look`, `done` or `failed`
     cell: int  #: number of the cell; -1 for `data`
-    details: dict[str, Any]  #: the answer or event of the trainer
+    details: dict[str, Any]  #: what the training program has sent
 
 
 class Build:
     """The directories of a task that is or was built from a recipe.
 
-    The constructor raises `UserError` if the directories have finished models of another recipe.
+    The constructor raises `UserError` if they have finished models of another recipe.
     """
 
     def __init__(self, recipe: Recipe, out: Path) -> None:
@@ -73,7 +73,7 @@ class Build:
         return self.task.exists()
 
     def locked(self) -> AbstractContextManager[None]:
-        """Return a context that locks the build; entering it raises `UserError` if another process builds the task."""
+        """Return a context that locks the build. Entering it raises `UserError` if another process builds the task."""
         return locked_directory(self.building, self.building.with_name(f"{self.recipe.name}.lock"), "pgdl task build")
 
     def forget(self) -> None:
@@ -82,12 +82,12 @@ class Build:
         shutil.rmtree(self.reference, ignore_errors=True)
 
     def begin(self) -> None:
-        """Create the directory of the build; keep an existing directory of the same recipe with its finished models.
+        """Create the directory of the build, or keep that of an earlier build from the same recipe.
 
         Raise `UserError` if TensorFlow is missing, or if the directory has finished models of another recipe.
         """
         require_runtime("tensorflow", "models are trained in TensorFlow")
-        if self._has_finished:  # another command may have trained models since the constructor
+        if self._has_finished:  # another command may have trained models meanwhile
             self._require_own(self.building)
         with self._writing():
             if not self._is_own(self.building):
@@ -98,18 +98,17 @@ class Build:
             (self.building / RECIPE_ARGUMENT).write_bytes(argument_of(self.recipe.file).encode())
 
     def records(self) -> dict[int, dict[str, Any]]:
-        """Return number of a cell of the grid -> training record, for the cells whose models are finished."""
-        if (self.reference / TRAINING).exists():  # exists once all cells are finished
+        """Return number of a cell -> record of its training, for all cells with a finished model."""
+        if (self.reference / TRAINING).exists():  # exists once the task is finished
             return {record["cell"]: record for record in json.loads((self.reference / TRAINING).read_bytes())}
         numbers = [cell.number for cell in self.recipe.cells]
         finished = [n for n in numbers if any((self.building / name).exists() for name in _names(n))]
         return {n: json.loads((self.building / RECORDS / f"{n}.json").read_bytes()) for n in finished}
 
     def train(self, numbers: list[int], workers: int) -> Generator[Event]:
-        """Train the cells `numbers`, `workers` at a time, and yield events. Closing the iterator kills the trainers.
+        """Train the cells `numbers`, `workers` at a time, and yield events. Closing the iterator stops the training.
 
-        Raise `UserError` if training cannot continue, such as on a full disk. Finished cells stay; without any, the
-        directory of the build is removed.
+        Raise `UserError` if training cannot continue, for instance because the disk is full. Finished models are kept.
         """
         with ExitStack() as stack:
             stack.enter_context(self._removed_if_empty())  # entered first, so left last: no trainer writes then
@@ -128,7 +127,7 @@ class Build:
 
     @contextmanager
     def _removed_if_empty(self) -> Iterator[None]:
-        """Remove the directory of the build after a `UserError` in the context, unless it has a finished model."""
+        """If the context raises `UserError` and no model is finished, remove the directory of the build."""
         try:
             yield
         except UserError:
@@ -138,12 +137,10 @@ class Build:
 
     @property
     def _has_finished(self) -> bool:
-        """Whether the directory of the build has a finished model of any recipe."""
         names = [path.name for pattern in _names("*") for path in self.building.glob(pattern)]
         return any(not name.endswith(UNFINISHED) for name in names)
 
     def _is_own(self, directory: Path) -> bool:
-        """Whether a directory is new or belongs to this recipe."""
         mark = directory / MARK
         return not mark.exists() or mark.read_text("utf-8") == self.recipe.digest
 
@@ -160,12 +157,12 @@ class Build:
         return Process(PROGRAM, RUNTIMES["tensorflow"], *arguments, threads=self.recipe.threads, gpu=gpu, own_data=True)
 
     def hide(self) -> None:
-        """Mark the task as hidden if the recipe says so; never remove an existing mark."""
+        """Mark the task as hidden if the recipe says so. If it is marked already, do nothing."""
         if self.recipe.hidden:
             write_mark(self.reference)
 
     def finish(self) -> None:
-        """Assemble the task: the reference data first, the models' directory in one step at the end.
+        """Make a task of the finished models: first the reference data, then all models in one step.
 
         After an interruption, another call completes the task. Raise `UserError` if files cannot be written.
         """
@@ -206,7 +203,7 @@ class Build:
 
 
 def _names(number: int | str) -> tuple[str, str]:
-    """Return the names of a cell's directory, before and after the task is assembled, or glob patterns for "*"."""
+    """Return the names of a cell's directory before and after the task is finished; "*" gives patterns of the names."""
     return CELLS.format(number), model_name(str(number))
 
 
@@ -220,7 +217,7 @@ def _event(cell: int, reply: Reply) -> Event:
 
 
 def find_builds(out: Path) -> list[Build]:
-    """Return the unfinished builds in `out`, task2 before task10. Raise `UserError` if a build lacks its recipe."""
+    """Return the unfinished builds in `out`, task2 before task10. Raise `UserError` if a build has no recipe."""
     builds = []
     for directory in visible_directories(out / BUILDING):
         recipe = directory / RECIPE
@@ -232,7 +229,7 @@ def find_builds(out: Path) -> list[Build]:
 
 
 def reference_of(build: Build) -> Reference | None:
-    """Return the reference data of the finished models; None without a finished model."""
+    """Return the reference data of the finished models; None if there are none."""
     records = {model_name(str(number)): record for number, record in sorted(build.records().items())}
     if not records:
         return None
@@ -244,5 +241,5 @@ def reference_of(build: Build) -> Reference | None:
 
 
 def count_tests(build: Build) -> int | None:
-    """Return the number of test examples of an unfinished task; None if the test shards are not written yet."""
+    """Return the number of test examples of an unfinished task; None if the test data are not written yet."""
     return count_test_samples(build.building / DATA / TEST.name) or count_test_samples(build.building / TEST)

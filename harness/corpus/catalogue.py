@@ -1,4 +1,4 @@
-"""The recipes that are shipped in the package, found by name."""
+"""Finds the recipes that are in the package, by name."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -12,16 +12,13 @@ _LISTED = "`pgdl task recipes` lists the recipes in the package"
 
 
 def recipes() -> dict[str, Path]:
-    """Return name -> file of the recipes in the package, pgdl_task2 before pgdl_task10."""
+    """Return name -> file of each recipe in the package, pgdl_task2 before pgdl_task10."""
     files = (shipped_directory("task_data") / "recipes").glob("*.toml")
     return {file.stem: file for file in sorted(files, key=lambda file: natural(file.stem))}
 
 
 def find_recipe(argument: str) -> Path:
-    """Return the file of a recipe: the path `argument`, or the recipe in the package with that name.
-
-    Raise `UserError` if there is neither.
-    """
+    """Return the file of a recipe: a path, or a name in the package. Raise `UserError` if there is neither."""
     path = Path(argument)
     if path.is_file():
         return path
@@ -33,7 +30,7 @@ def find_recipe(argument: str) -> Path:
 
 
 def argument_of(file: Path) -> str:
-    """Return the argument by which `find_recipe` finds a file from any directory: a name, or an absolute path."""
+    """Return an argument with which `find_recipe` finds the file in any directory: a name, or an absolute path."""
     with suppress(UserError):
         if recipes().get(file.stem) == file:
             return file.stem

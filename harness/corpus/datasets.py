@@ -15,10 +15,10 @@ from scoring.streams import stream, stream_seed
 if TYPE_CHECKING:
     from harness.corpus.recipe import DataRecipe
 
-#: Share of training images if neither the source nor the recipe defines the split.
+#: Fraction of images for training, if neither source nor recipe says which images are test images.
 DEFAULT_TRAIN_SHARE = 0.75
 
-#: Weights of red, green and blue in the luminance, by ITU-R BT.601.
+#: Weights of red, green and blue in the luminance (grey value), by ITU-R BT.601.
 LUMINANCE = np.array([0.299, 0.587, 0.114], np.float32)
 
 Inputs = NDArray[np.float32]
@@ -31,16 +31,16 @@ class Data:
 
     train_inputs: Inputs  #: (N, H, W, C) in [0, 1]
     train_labels: Labels  #: (N,), in 0..n_classes-1, without noise
-    test_inputs: Inputs  #: like `train_inputs`, perturbed according to the recipe
+    test_inputs: Inputs  #: like `train_inputs`, and perturbed if the recipe says so
     test_labels: Labels  #: like `train_labels`
     n_classes: int
-    notes: list[str] = field(default_factory=list)  #: notes for the user, one per line
+    notes: list[str] = field(default_factory=list)  #: notes for the user, a line each
 
 
 def load_data(recipe: "DataRecipe", base: Path) -> Data:
-    """Load the data that a recipe describes. A relative path in the recipe starts at `base`.
+    """Load the data that a recipe describes. Relative paths in the recipe start at `base`.
 
-    Subsets are stratified by class, and drawn by the recipe's seed. Test images that equal a training image, byte for
+    Subsets are stratified by class, and drawn with the recipe's seed. Test images that equal a training image, byte for
     byte, are left out. Raise `UserError` if the data cannot be loaded, or do not suit the recipe.
     """
     source = read_source(recipe, base)
@@ -73,7 +73,7 @@ def load_data(recipe: "DataRecipe", base: Path) -> Data:
 
 
 def with_label_noise(labels: Labels, n_classes: int, share: float, seed: int) -> Labels:
-    """Return labels (N,) in which a share is replaced by other classes, drawn uniformly.
+    """Replace a fraction `share` of the labels (N,) by other classes, drawn uniformly.
 
     With the same seed, a larger share includes the replacements of a smaller share.
     """
@@ -86,11 +86,7 @@ def with_label_noise(labels: Labels, n_classes: int, share: float, seed: int) ->
 
 
 def _first_classes(source: DistributedDataset, number: int, seed: int) -> DistributedDataset:
-    """Return the first `number` classes of a dataset.
-
-    If the source has no test images, all classes are divided into training and test images before. So `number` does not
-    decide whether an image is a training image.
-    """
+    """Return the first `number` classes of a dataset; which images are test images does not depend on `number`."""
     if number > source.n_classes:
         raise UserError("data.classes", expected=f"at most {source.n_classes}, as the source has", found=number)
     train, test = source.train, source.test
@@ -111,7 +107,7 @@ def _wanted_train(recipe: "DataRecipe", available: int, divided: bool) -> int:
 
 
 def _stratified(labels: Labels, number: int, seed: int, key: str) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the positions of a stratified random subset of `number` labels, and the positions of the rest."""
+    """Return the positions of a random subset of `number` labels, stratified by class, and all other positions."""
     from sklearn.model_selection import train_test_split
 
     positions = np.arange(len(labels))
@@ -121,14 +117,14 @@ def _stratified(labels: Labels, number: int, seed: int, key: str) -> tuple[NDArr
         chosen, rest = train_test_split(
             positions, train_size=number, stratify=labels, random_state=stream_seed("subset", seed, key)
         )
-    except ValueError as error:  # more images than there are, or fewer images than classes
+    except ValueError as error:  # too many images, or fewer images than classes
         setting = f"data.{key} = {number} of {len(labels)} images"
         raise UserError(setting, expected="a number that gives every class a share", found=error) from error
     return chosen, rest
 
 
 def _prepared(split: Split, positions: NDArray[np.intp], recipe: "DataRecipe") -> Inputs:
-    """Return the images at `positions`, (N, H, W, C) in [0, 1], in the size and with the channels of the recipe."""
+    """Return the images at `positions`, (N, H, W, C) in [0, 1], with the size and channels that the recipe requests."""
     if not isinstance(split.images, EncodedImages):
         return _prepare(split.images[positions], recipe)
     images = [_prepare(split.images[int(position)][np.newaxis], recipe)[0] for position in positions]
@@ -154,7 +150,7 @@ def _prepare(images: Array, recipe: "DataRecipe") -> Inputs:
 
 
 def with_channels(images: Inputs, number: int) -> Inputs:
-    """Convert images (N, H, W, C) to `number` channels, 1, 3 or 4: grey is luminance, a fourth channel is 1 (opaque).
+    """Convert images (N, H, W, C) to `number` channels: 1, 3 or 4. Grey is luminance, a fourth channel is 1 (opaque).
 
     Raise `UserError` unless the images have 1, 3 or 4 channels.
     """
@@ -173,7 +169,7 @@ def with_channels(images: Inputs, number: int) -> Inputs:
 
 
 def _resized(images: Inputs, side: int) -> Inputs:
-    """Resize images to squares by antialiased bilinear interpolation; the aspect ratio is not kept."""
+    """Resize images to squares, by bilinear interpolation with antialiasing."""
     import tensorflow as tf
 
     resized: Any = tf.image.resize(images, [side, side], method="bilinear", antialias=True)
@@ -181,7 +177,7 @@ def _resized(images: Inputs, side: int) -> Inputs:
 
 
 def not_in(known: Inputs, images: Inputs) -> NDArray[np.bool_]:
-    """Return for each of N images whether it differs from all images in `known`, as an array (N,)."""
+    """Return for each of N images whether it differs from all images in `known`, shape (N,)."""
     seen = {_digest(image) for image in known}
     return np.array([_digest(image) not in seen for image in images], dtype=bool)
 

@@ -12,7 +12,7 @@ from pydantic import Field
 
 Layer = dict[str, Any]
 
-#: Types of a family's settings, against which recipes are checked: a number from 0, a number from 1, and a width.
+#: Types of settings, which recipes are checked against: a number from 0, a number from 1, a width.
 Count = Annotated[int, Field(ge=0, le=1000)]
 Some = Annotated[int, Field(ge=1, le=1000)]
 Positive = Annotated[int, Field(ge=1, le=10**9)]
@@ -177,7 +177,7 @@ def convnext(
 
 
 class _Graph:
-    """Builder of a network with skip connections. Each method returns the position of the last layer that it added."""
+    """Builds a network with skip connections. Each method adds layers, and returns the position of the last."""
 
     def __init__(self) -> None:
         self.layers: list[Layer] = []
@@ -234,7 +234,7 @@ def _logits(n_classes: int) -> Layer:
 
 
 def _parameters(widths: Sequence[int], channels: int, n_classes: int) -> int:
-    """Return the number of parameters of 3x3 convolutions of these widths, and of the logits."""
+    """Return the number of parameters of 3x3 convolutions with these widths and of the last dense layer."""
     inputs = [channels, *widths[:-1]]
     return (
         sum(9 * before * after + after for before, after in zip(inputs, widths, strict=True))
@@ -242,7 +242,7 @@ def _parameters(widths: Sequence[int], channels: int, n_classes: int) -> int:
     )
 
 
-#: Value of `family` in a recipe -> the function.
+#: Value of `family` in a recipe -> function that returns the layers.
 FAMILIES: dict[str, Callable[..., list[Layer]]] = {
     family.__name__: family for family in (vgg, nin, fully_convolutional, resnet, convnext, mlp)
 }

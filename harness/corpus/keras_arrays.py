@@ -12,7 +12,7 @@ from harness.processes.models import Answer, Question, plain
 
 
 def answer(question: Question) -> Answer:
-    """Write x_train, y_train, x_test and y_test to the `.npz` file of the question."""
+    """Write x_train, y_train, x_test and y_test of a dataset to the `.npz` file in the question."""
     source = read_keras(question["name"])
     assert source.test is not None
     arrays: dict[str, Any] = {}

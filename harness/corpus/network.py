@@ -1,4 +1,4 @@
-"""The Keras network of a cell of a recipe's grid, for training and for saving."""
+"""Builds the Keras network of a cell of a recipe's grid, for training and for saving."""
 
 import json
 from collections.abc import Sequence
@@ -12,10 +12,7 @@ from harness.format.layer_settings import TRAINING_ONLY
 
 
 def training_network(layers: Sequence[Layer], input_shape: Sequence[int], weight_decay: float, initializer: str) -> Any:
-    """Return a Keras network with dropout layers and an L2 penalty on every kernel.
-
-    `initializer` names the Keras initializer of kernels. Other weights have Keras' default initial values.
-    """
+    """Return a Keras network with dropout layers, an L2 penalty on kernels, and an initializer of kernels by name."""
     model = _build(layers, input_shape)
     draw = tf.keras.initializers.get(initializer)
     for layer in model.layers:
@@ -27,10 +24,7 @@ def training_network(layers: Sequence[Layer], input_shape: Sequence[int], weight
 
 
 def saved_config(layers: Sequence[Layer], input_shape: Sequence[int]) -> dict[str, Any]:
-    """Return the content of config.json: the competition's list of layers, or Keras' own JSON if layers have `inputs`.
-
-    Layers without effect outside training are left out.
-    """
+    """Return the content of config.json (a list, or Keras' JSON) for the layers that have an effect after training."""
     kept = _without_training(layers)
     if any("inputs" in layer for layer in kept):
         config: dict[str, Any] = json.loads(_build(kept, input_shape).to_json())
@@ -39,7 +33,7 @@ def saved_config(layers: Sequence[Layer], input_shape: Sequence[int]) -> dict[st
 
 
 def named_weights(model: Any) -> list[tuple[str, list[tuple[str, Any]]]]:
-    """Return (name, [(name of a weight, array), ...]) of each layer with weights, in Keras' order."""
+    """Return (name, [(name of a weight, array), ...]) of each layer that has weights, in Keras' order."""
     return [
         (layer.name, [(weight.name, array) for weight, array in zip(layer.weights, layer.get_weights(), strict=True)])
         for layer in model.layers
@@ -48,9 +42,9 @@ def named_weights(model: Any) -> list[tuple[str, list[tuple[str, Any]]]]:
 
 
 def _build(layers: Sequence[Layer], input_shape: Sequence[int]) -> Any:
-    tf.keras.backend.clear_session()  # layer numbering restarts in every network
+    tf.keras.backend.clear_session()  # starts the numbers in layers' names anew
     source = tf.keras.Input(tuple(input_shape))
-    tensors = [source]  # shifted by one: position -1 is the input
+    tensors = [source]  # position -1, the input, is the first entry
     for position, layer in enumerate(layers):
         settings = {name: value for name, value in layer.items() if name not in ("layer_name", "inputs")}
         feeding = [tensors[other + 1] for other in layer.get("inputs", [position - 1])]
@@ -60,7 +54,7 @@ def _build(layers: Sequence[Layer], input_shape: Sequence[int]) -> Any:
 
 
 def _without_training(layers: Sequence[Layer]) -> list[Layer]:
-    """Return the layers that have an effect outside training; their `inputs` skip the removed layers."""
+    """Return the layers that have an effect after training; their `inputs` are adapted."""
     kept: list[Layer] = []
     new_position = {-1: -1}
     for position, layer in enumerate(layers):

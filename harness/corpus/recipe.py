@@ -21,16 +21,16 @@ from harness.validation import first_problem
 Parametric = Literal["rotation", "translate_x", "translate_y", "color_jitter"]
 PARAMETRIC = get_args(Parametric)
 
-#: Version of this room, a part of a recipe's digest. It increases when the same recipe gives other models.
+#: Version of this room, which enters a recipe's digest. It is raised when the same recipe gives other models.
 BUILDER = 3
 
 #: Maximum number of models of a recipe.
 MAX_CELLS = 10_000
 
-#: Sources that are read from `path`.
+#: Sources of data that need the key `path`.
 OWN_SOURCES = ("npz", "directory", "cinic10")
 
-#: Arguments of a family's function that are not keys of `[architecture]`.
+#: Arguments of a family's function that `[architecture]` cannot set.
 _NOT_SETTINGS = {"n_classes", "dropout"}
 
 
@@ -77,7 +77,7 @@ class DataRecipe(Section):
 
 
 class Stop(Section):
-    """Key `training.stop` of a recipe: the criterion that ends a training, on the training set in inference mode."""
+    """Key `training.stop` of a recipe: when a training ends, judged on the training set in inference mode."""
 
     cross_entropy: float | None = Field(None, gt=0, description="Maximum mean cross-entropy, in nats.")
     train_accuracy: float | None = Field(None, gt=0, le=1, description="Minimum accuracy.")
@@ -130,10 +130,10 @@ class Training(Section):
 class Cell:
     """A cell of the grid: a model to train."""
 
-    number: int  #: position in the grid, with the last axis varying fastest; the model is `model_<number>`
-    hyperparameters: dict[str, Any]  #: axis -> value, in the file's order
-    architecture: dict[str, Any]  #: arguments of the family
-    training: Training  #: all settings, including values from the grid
+    number: int  #: position in the grid, last axis fastest; the model's name is `model_<number>`
+    hyperparameters: dict[str, Any]  #: axis of the grid -> value, in the order of the file
+    architecture: dict[str, Any]  #: arguments of the family's function
+    training: Training  #: all settings, including those from the grid
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ class Recipe:
     description: str
     file: Path
     text: str  #: content of the file
-    digest: str  #: SHA-256 of everything that decides the models
+    digest: str  #: SHA-256 of all that affects the models
     hidden: bool
     threads: int
     data: DataRecipe
@@ -201,7 +201,7 @@ def _family_problems(file: _File) -> Iterator[UserError]:
 
 
 def _setting_problems(key: str, name: str, values: list[Any], family: str) -> Iterator[UserError]:
-    """Yield a problem if a family has no setting `name`, and a problem for each value of the wrong type."""
+    """Yield a problem if a family has no setting `name`, and a problem for each value of a wrong type."""
     known = _settings(family)
     if name not in known:
         yield UserError(f"{key}: unknown key", remedy=did_you_mean(name, {*known, *Training.model_fields}))
@@ -249,7 +249,7 @@ def _cells(file: _File, path: Path) -> Iterator[Cell]:
 
 
 def _impossible(file: _File, cell: Cell) -> Iterator[UserError]:
-    """Yield a problem for each combination of settings with which a cell cannot be trained."""
+    """Yield a problem for each combination of settings with which a model cannot be trained."""
     training, data = cell.training, file.data
     if data.n_train is not None and training.batch_size > data.n_train:
         yield UserError("training.batch_size", expected=f"at most n_train, {data.n_train}", found=training.batch_size)
@@ -267,6 +267,6 @@ def _impossible(file: _File, cell: Cell) -> Iterator[UserError]:
 
 
 def _raise(path: Path, problems: Iterable[UserError]) -> None:
-    """Raise the problems of the file at `path`, if any; report a problem of several cells once."""
+    """If there are problems, raise them as an error about the file at `path`; equal problems are named once."""
     if lines := dict.fromkeys(f"{path}: {problem}" for problem in problems):
         raise UserErrors(*lines)

@@ -1,4 +1,4 @@
-"""Sources of images: libraries of datasets, a directory of images, or the user's own arrays."""
+"""Reads datasets of images: from libraries, from a directory of images, or from the user's arrays."""
 
 import gzip
 import math
@@ -24,10 +24,10 @@ from scoring.streams import stream
 if TYPE_CHECKING:
     from harness.corpus.recipe import DataRecipe
 
-#: Maximum size in bytes of an array in the format of MNIST; the images of Fashion-MNIST have 47 MB.
+#: Maximum size in bytes of an array in MNIST's format; the images of Fashion-MNIST have 47 MB.
 MAX_ARRAY = 1024**3
 
-#: First bytes of an array in the format of MNIST; the third says that numbers are bytes. The number of axes follows.
+#: First bytes of an array in MNIST's format: the third is the type of numbers, bytes. The number of axes follows.
 _BYTES = b"\0\0\x08"
 
 #: Part of a dataset -> its name in MNIST's file names.
@@ -39,7 +39,7 @@ _GOOGLE = "https://storage.googleapis.com/tensorflow/tf-keras-datasets/"
 _TORONTO = "https://www.cs.toronto.edu/~kriz/"
 _IDX = "{train,t10k}-{images-idx3,labels-idx1}-ubyte.gz"
 
-#: Dataset of Keras -> number of classes, URL, and path in Keras' directory `datasets`.
+#: Name of a dataset in Keras -> number of classes, URL, and path in Keras' directory `datasets`.
 KERAS = {
     "mnist": (10, f"{_GOOGLE}mnist.npz", "mnist.npz"),
     "fashion_mnist": (10, _GOOGLE + _IDX, f"fashion-mnist/{_IDX}"),
@@ -47,10 +47,10 @@ KERAS = {
     "cifar100": (100, f"{_TORONTO}cifar-100-python.tar.gz", "cifar-100-python-target_archive"),
 }
 
-#: Dataset that a Linux distribution installs -> its directory, and Debian's package.
+#: Name of a dataset that Debian packages -> its directory, and the package.
 INSTALLED = {"fashion_mnist": (Path("/usr/share/datasets/fashion-mnist"), "dataset-fashion-mnist")}
 
-#: Source in a recipe -> name in TensorFlow Datasets, and number of classes.
+#: Name of a source in a recipe -> its name in TensorFlow Datasets, and number of classes.
 TENSORFLOW_DATASETS = {
     "svhn": ("svhn_cropped", 10),
     "oxford_flowers102": ("oxford_flowers102", 102),
@@ -61,7 +61,7 @@ _NPZ = ("x_train", "y_train", "x_test", "y_test")
 
 
 def read_pair(directory: Path, part: str) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """Return images (N, H, W) and labels (N,) of `part`, `train` or `test`, from MNIST's files in a directory."""
+    """Return images (N, H, W) and labels (N,) from MNIST's files in a directory; `part` is `train` or `test`."""
     files = [directory / f"{PARTS[part]}-{kind}-ubyte.gz" for kind in ("images-idx3", "labels-idx1")]
     images, labels = (_read(file, n_axes) for file, n_axes in zip(files, (3, 1), strict=True))
     if len(images) != len(labels):
@@ -85,7 +85,7 @@ def _read(file: Path, n_axes: int) -> NDArray[np.uint8]:
 
 
 class EncodedImages:
-    """Images as files or bytes (PNG, JPEG or BMP). Access by position decodes an image: uint8, (H, W, C)."""
+    """Images as files or bytes (PNG, JPEG or BMP). Indexing decodes an image: uint8, (H, W, C)."""
 
     def __init__(self, items: Sequence[Path | bytes]) -> None:
         self._items = items
@@ -94,7 +94,7 @@ class EncodedImages:
         return len(self._items)
 
     def at(self, positions: Sequence[int]) -> "EncodedImages":
-        """Return the images at `positions` without decoding them."""
+        """Return the images at these positions, without decoding them."""
         return EncodedImages([self._items[position] for position in positions])
 
     def __getitem__(self, position: int) -> Array:
@@ -125,15 +125,15 @@ class Split:
 
 @dataclass(frozen=True)
 class DistributedDataset:
-    """A dataset, divided into training and test images as in its source."""
+    """A dataset with training images and, if its source has them, test images."""
 
     train: Split
-    test: Split | None  #: None if the source has no test images
+    test: Split | None  #: None if the source does not say which images are test images
     n_classes: int
 
 
 def read_source(recipe: "DataRecipe", base: Path) -> DistributedDataset:
-    """Read the dataset that a recipe names. A relative path in the recipe starts at `base`.
+    """Read the dataset that a recipe names. Relative paths in the recipe start at `base`.
 
     Raise `UserError` if the dataset cannot be found or downloaded, a library is missing, or files are damaged.
     """
@@ -159,7 +159,7 @@ def _digits() -> DistributedDataset:
 
 
 def read_keras(name: str) -> DistributedDataset:
-    """Read a dataset of Keras from the system, Keras' cache or the network. Raise `UserError` if it is not found."""
+    """Read a dataset of Keras: from the system, Keras' cache or the network. Raise `UserError` if it is not found."""
     n_classes, url, path = KERAS[name]
     directory, package = INSTALLED.get(name, (None, None))
     if directory is not None and directory.is_dir():
@@ -170,7 +170,7 @@ def read_keras(name: str) -> DistributedDataset:
 
     try:
         train, test = getattr(keras.datasets, name).load_data()
-    except Exception as error:  # Keras raises plain Exception for downloads, and any type for a damaged file
+    except Exception as error:  # downloads raise plain Exception, damaged files any type
         home = os.environ.get("KERAS_HOME", "~/.keras")
         remedy = f"download {url} where that is possible and save it here as {home}/datasets/{path}"
         if package is not None:
@@ -192,7 +192,7 @@ def _tensorflow_datasets(name: str) -> DistributedDataset:
     try:
         parts = tfds.load(their_name, split=["train", "test"], decoders={"image": tfds.decode.SkipDecoding()})
         examples = [list(tfds.as_numpy(part)) for part in parts]
-    except Exception as error:  # errors of the network, the file system and the library have many types
+    except Exception as error:  # network, file system and library raise errors of many types
         load = f"python -c \"import tensorflow_datasets as tfds; tfds.load('{their_name}')\""
         copy = f"copy its ~/tensorflow_datasets/{their_name} to the same path here"
         raise _not_loaded(name, error, f"run {load} where it can be downloaded and {copy}") from error
@@ -209,7 +209,7 @@ def _not_loaded(name: str, error: Exception, remedy: str) -> UserError:
 
 
 def _directory(path: Path, seed: int) -> DistributedDataset:
-    """Read train/CLASS/*.png and test/CLASS/*.png, number classes by name, and shuffle the images by `seed`."""
+    """Read train/CLASS/*.png and test/CLASS/*.png; classes are numbered by name, images shuffled with `seed`."""
     for part in ("train", "test"):
         if not (path / part).is_dir():
             expected = "directories train and test with one directory of images per class"

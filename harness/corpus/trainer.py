@@ -1,10 +1,10 @@
 """The program that trains models. Its arguments are the file of a recipe and the directory of the unfinished task.
 
-- On `{"job": "look"}`, the program refuses images that are too small for a network of the recipe. The answer
+- On `{"job": "look"}`, it refuses images that are too small for a network of the recipe. The answer
   `{"notes": [...]}` has notes on the data.
-- On `{"job": "data"}`, the program writes the data. The answer is empty.
-- On `{"job": NUMBER}`, the program trains the model of a cell, and sends an event for each evaluation on the whole
-  training set. The answer is the model's record, or `{"diverged": MESSAGE}`.
+- On `{"job": "data"}`, it writes the data. The answer is empty.
+- On `{"job": NUMBER}`, it trains the model of a cell, and sends an event for each evaluation on the whole training
+  set. The answer is the record of the training, or `{"diverged": MESSAGE}`.
 
 Files and directories get their final names only when they are complete.
 """
@@ -48,10 +48,10 @@ def prepare(_runtime: str, recipe: str, directory: str) -> Program:
 
 
 class Trainer:
-    """Does the jobs that questions name. The constructor loads the data of the recipe."""
+    """Answers questions about a recipe, whose data the constructor loads."""
 
     def __init__(self, recipe: Recipe, directory: Path) -> None:
-        for name, value in KERAS_DEFAULTS.items():  # in place of the user's own settings, which Keras has read
+        for name, value in KERAS_DEFAULTS.items():  # not the user's own settings, which Keras has read
             getattr(tf.keras.backend, f"set_{name}")(value)
         self.recipe, self.directory = recipe, directory
         self._threads = int(os.environ["TF_NUM_INTRAOP_THREADS"])
@@ -62,7 +62,7 @@ class Trainer:
         self.data = load_data(recipe.data, recipe.file.parent)
 
     def work(self, question: Question, say: Say) -> Answer:
-        """Do the job of a question, and return the answer (see the module)."""
+        """Do what a question requests, and return the answer (see the module)."""
         if question["job"] == "look":
             require_large_images(self.recipe, *self.data.train_inputs.shape[1:3])
             return {"notes": list(self.data.notes)}
@@ -75,10 +75,7 @@ class Trainer:
             return {"diverged": str(error)}
 
     def write_data(self) -> None:
-        """Write the training and the test shards of the task.
-
-        Training labels have the recipe's noise. If the noise is an axis of the grid, the shards have the true labels.
-        """
+        """Write training and test data. Training labels get the recipe's noise, unless it is an axis of the grid."""
         noise = 0.0 if "label_noise" in self.recipe.grid else self.recipe.cells[0].training.label_noise
         unfinished = _emptied(self.directory / f"{DATA}{UNFINISHED}")
         write_shards(unfinished / TRAIN.name, self.data.train_inputs, self._labels(noise), N_SHARDS)
@@ -86,7 +83,7 @@ class Trainer:
         unfinished.rename(self.directory / DATA)
 
     def train(self, number: int, say: Say) -> dict[str, Any]:
-        """Train the model of cell `number` with a seed of its own, write model and record, and return the record."""
+        """Train the model of cell `number` with its own seed, write the model and its record, and return the record."""
         cell, data = self.recipe.cells[number], self.data
         settings = cell.training
         tf.keras.utils.set_random_seed(stream_seed("training", settings.seed, number))
@@ -120,7 +117,7 @@ class Trainer:
         return with_label_noise(self.data.train_labels, self.data.n_classes, noise, self.recipe.data.seed)
 
     def _accuracies(self, directory: Path, labels: Any) -> dict[str, float]:
-        """Return the training and test accuracy of a saved model, loaded exactly as for a measure."""
+        """Return training and test accuracy of a saved model, which is loaded exactly as for a measure."""
         runtime = RUNTIMES["tensorflow"]
         tf.keras.mixed_precision.set_global_policy("float32")
         tf.keras.backend.clear_session()
@@ -136,14 +133,14 @@ class Trainer:
 
 
 def _emptied(directory: Path) -> Path:
-    """Replace a directory, which an earlier process may have left, by an empty directory, and return its path."""
+    """Create an empty directory, in place of one that an earlier process may have left, and return its path."""
     shutil.rmtree(directory, ignore_errors=True)
     directory.mkdir(parents=True)
     return directory
 
 
 def require_large_images(recipe: Recipe, height: int, width: int) -> None:
-    """Raise `UserError` if images of `height` x `width` pixels are too small for at least one network of the recipe."""
+    """Raise `UserError` if images of `height` x `width` pixels are too small for a network of the recipe."""
     needed = [(smallest_side(FAMILIES[recipe.family](2, **cell.architecture)), cell) for cell in recipe.cells]
     too_small = [(side, cell) for side, cell in needed if side > min(height, width)]
     if too_small:
@@ -160,8 +157,8 @@ def require_large_images(recipe: Recipe, height: int, width: int) -> None:
 
 
 def smallest_side(layers: Sequence[Layer]) -> int:
-    """Return the smallest side of square images, in pixels, for which the output of every layer has a pixel."""
-    sides = [1] * (len(layers) + 1)  # smallest sides of the network's input, and of the output of each layer
+    """Return the smallest side of square images, in pixels, with which every layer has an output."""
+    sides = [1] * (len(layers) + 1)  # for the input of the network, and the output of each layer
     for position in reversed(range(len(layers))):
         side = _side_before(layers[position], sides[position + 1])
         for other in layers[position].get("inputs", [position - 1]):
@@ -170,7 +167,7 @@ def smallest_side(layers: Sequence[Layer]) -> int:
 
 
 def _side_before(layer: Layer, side: int) -> int:
-    """Return the smallest side of a layer's input for which the layer's output has at least `side` pixels."""
+    """Return the smallest side of a layer's input with which its output has at least `side` pixels."""
     if layer["layer_name"] in ("Flatten", "GlobalAveragePooling2D"):
         return 1
     pool: list[int] = layer.get("pool_size", [1])

@@ -11,7 +11,7 @@ import tensorflow as tf
 from harness.corpus.augmentation import augment
 from harness.corpus.recipe import Training
 
-#: Number of examples per step of an evaluation.
+#: Number of examples that are evaluated at once.
 EVALUATION_BATCH = 1024
 
 
@@ -21,7 +21,7 @@ class DivergedError(Exception):
 
 @dataclass(frozen=True)
 class TrainingProgress:
-    """The state of a training after an epoch: means over the whole training set, in inference mode."""
+    """The state of a training after an epoch, evaluated on the whole training set in inference mode."""
 
     epoch: int  #: number of finished epochs
     cross_entropy: float  #: in nats
@@ -38,15 +38,15 @@ def train(
 ) -> dict[str, Any]:
     """Train a Keras network in place; return `reached` (the criterion), `epochs`, `cross_entropy` and `seconds`.
 
-    The network ends in logits. Inputs are float32, (N, height, width, channels) in [0, 1], and labels (N,). Parametric
-    augmentations draw their magnitudes from `perturbation_range`. `report` is called after each evaluation on the
+    The network's outputs are logits. Inputs are float32, (N, height, width, channels) in [0, 1], and labels (N,).
+    Perturbations draw their magnitudes from `perturbation_range`. `report` is called after each evaluation on the
     training set. Raise `DivergedError` if the loss or a weight becomes NaN or infinite.
     """
     steps = -(-len(inputs) // training.batch_size)
     model.compile(
         optimizer=_optimizer(training, steps),
         loss=tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True),
-        steps_per_execution=steps,  # a whole epoch in one compiled call
+        steps_per_execution=steps,  # a whole epoch is one compiled call
     )
     criterion = _Criterion(inputs, labels, training, report)
     callbacks: list[Any] = [criterion]
@@ -84,13 +84,13 @@ def _batches(
         change = augment(
             training.augmentation, training.augmentation_share, training.augmentation_level, perturbation_range
         )
-        # Sequential: in parallel the order of random draws, and so the model, would not be reproducible.
+        # Not in parallel: the order of random draws, and so the model, would not be reproducible.
         batches = batches.map(lambda images, classes: (change(images), classes))
     return batches.prefetch(tf.data.AUTOTUNE)
 
 
 class _Criterion(tf.keras.callbacks.Callback):  # type: ignore[misc]  # TensorFlow has no types
-    """A callback of Keras that evaluates the whole training set, and stops the training once the criterion is met."""
+    """A callback of Keras that evaluates the whole training set, and ends the training once the criterion is met."""
 
     def __init__(
         self, inputs: Any, labels: Any, training: Training, report: Callable[[TrainingProgress], None]
@@ -109,7 +109,7 @@ class _Criterion(tf.keras.callbacks.Callback):  # type: ignore[misc]  # TensorFl
         cross_entropy, correct = (float(total) / self._number for total in self._evaluate())
         if not np.isfinite(cross_entropy):
             raise DivergedError(f"the loss is {cross_entropy} after epoch {done}")
-        # Pooling may hide NaN: such a network can have a finite loss.
+        # Pooling can hide NaN: the loss may still be finite.
         if not all(np.isfinite(weights).all() for weights in self.model.get_weights()):
             raise DivergedError(f"weights are NaN or infinite after epoch {done}")
         self.progress = TrainingProgress(done, cross_entropy, correct)
@@ -130,6 +130,6 @@ class _Criterion(tf.keras.callbacks.Callback):  # type: ignore[misc]  # TensorFl
 
 
 def accuracy(model: Any, inputs: np.ndarray[Any, Any], labels: np.ndarray[Any, Any]) -> float:
-    """Return the share of examples that `model` classifies correctly."""
+    """Return the fraction of examples that `model` classifies correctly."""
     predicted = model.predict(inputs, batch_size=EVALUATION_BATCH, verbose=0).argmax(axis=1)
     return float(np.mean(predicted == labels))

@@ -1,6 +1,6 @@
 """Plans the calls of a run, makes them in parallel and records their outcomes."""
 
-#: Modules for other rooms.
+#: Modules that other rooms may import.
 MODULES = (
     "budget", "check", "cluster", "dispatch", "evaluation", "execute", "executor", "executors", "forecast", "machine",
     "order", "partial_calls", "plan", "run", "settings",

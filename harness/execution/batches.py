@@ -1,4 +1,4 @@
-"""Groups the orders that may share a sandbox (`Order.sandbox`) into batches."""
+"""Groups calls that may share a sandbox into batches."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from pathlib import Path
@@ -9,17 +9,17 @@ from harness.submission import write_files
 
 T = TypeVar("T")
 
-#: Orders whose calls one sandbox makes one after the other.
+#: Calls that are made in the same sandbox, one after the other.
 Batch = tuple[Order, ...]
 
 
 def make_batches(orders: Sequence[Order]) -> list[Batch]:
-    """Group orders into batches that each need one sandbox, in the sequence of the first orders."""
+    """Group orders into batches, each for one sandbox. Batches are in the sequence of their first orders."""
     return [batch for group in grouped(orders, lambda order: order.sandbox) for batch in _without_repeats(group)]
 
 
 def grouped(items: Sequence[T], sandbox: Callable[[T], Hashable | None]) -> list[list[T]]:
-    """Group items with equal `sandbox(item)`, in the sequence of first items. An item without a sandbox is alone."""
+    """Group items with equal `sandbox(item)`, in the sequence of first items. For None, an item is alone."""
     groups: dict[Hashable, list[T]] = {}
     for position, item in enumerate(items):
         shared = sandbox(item)
@@ -28,14 +28,14 @@ def grouped(items: Sequence[T], sandbox: Callable[[T], Hashable | None]) -> list
 
 
 def _without_repeats(group: list[Order]) -> list[Batch]:
-    """Return a group as one batch; if two of its orders have the same key, return a batch for each order."""
+    """Return `group` as one batch; but if two of its orders have the same key, return a batch for each order."""
     if len({order.key for order in group}) == len(group):
         return [tuple(group)]
     return [(order,) for order in group]
 
 
 def modules(batch: Batch) -> dict[int, str]:
-    """Return number of an order -> name of its module in the directory of the batch.
+    """Return number of an order -> name of the submission's module in the directory of the batch.
 
     A participant's module is called `complexity`, a baseline's module is not. From the name, the worker decides whether
     the code may date from 2020 (`harness.worker.runtimes.keras2`).
@@ -47,7 +47,7 @@ def modules(batch: Batch) -> dict[int, str]:
 
 
 def write_batch(batch: Batch, files: Callable[[str], Mapping[str, bytes]], directory: Path) -> None:
-    """Write the submissions of a batch into a directory. Each complexity.py gets its name from `modules`."""
+    """Write the submissions of a batch into a directory; each complexity.py is renamed as `modules` says."""
     together: dict[str, bytes] = {}
     names = modules(batch)
     for order in batch:

@@ -1,4 +1,4 @@
-"""The time limits of calls: for each call, or as a budget for all calls of a submission on a task."""
+"""The time limit of a single call, or of all calls of a submission on a task together."""
 
 import itertools
 from collections.abc import Iterable
@@ -11,14 +11,14 @@ _numbers = itertools.count()
 
 
 class TimeBudget(StrEnum):
-    """The calls to which `--time-limit` applies."""
+    """How `--time-limit` limits the calls of a submission."""
 
-    EACH = "each"  #: every call on its own
-    AVERAGE = "average"  #: all calls on a task together: the limit times the number of models, as in the competition
+    EACH = "each"  #: each call, by the limit
+    AVERAGE = "average"  #: all calls on a task together, by the limit times the number of models, as in the competition
 
 
 class Budget:
-    """The time limit of a submission's calls on a task, as the planning process knows it; executors have `Clocks`."""
+    """The time limit of a submission's calls on a task, and the seconds that they have used."""
 
     def __init__(self, time_budget: TimeBudget, limit_s: float, models: int) -> None:
         self._spent_s = 0.0
@@ -31,24 +31,24 @@ class Budget:
 
     @property
     def allowance(self) -> Allowance:
-        """The time budget in the form in which an `Order` carries it to an executor."""
+        """The limit as an `Order` states it to an executor."""
         return Allowance(self._number, self._total_s, self._spent_s, self._meaning)
 
     def spend(self, seconds: float) -> None:
-        """Deduct the seconds of a call that an earlier or another run has made; negative seconds are given back."""
+        """Count the seconds of a call that another run has made; negative seconds are given back."""
         if self._number is not None:
             self._spent_s += seconds
 
 
 class Clocks:
-    """The clocks of an executor's calls. Calls that share a time budget share a clock."""
+    """The clocks of an executor's calls. Calls with a common time budget share a clock."""
 
     def __init__(self) -> None:
         self._shared: dict[int, Clock] = {}
-        self._spent_s: dict[int, float] = {}  #: by budget: seconds outside this executor, according to the newest order
+        self._spent_s: dict[int, float] = {}  #: by budget: seconds outside this executor, by its newest order
 
     def update(self, orders: Iterable[Order]) -> None:
-        """Deduct from shared clocks the seconds of calls outside this executor, which new orders state."""
+        """Subtract the seconds of calls that were made outside this executor, as these orders state."""
         for allowance in (order.allowance for order in orders):
             number = allowance.budget
             if number is None:
@@ -58,7 +58,7 @@ class Clocks:
             self._spent_s[number] = allowance.spent_s
 
     def of(self, order: Order) -> Clock:
-        """Return the clock of a call: the clock of its time budget, or a new clock if it shares no budget."""
+        """Return the clock of a call: the clock of its time budget, or a new clock if it has none."""
         allowance = order.allowance
         if allowance.budget is None:
             return Clock(allowance.total_s, allowance.meaning)

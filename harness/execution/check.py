@@ -1,6 +1,6 @@
 """The trial of `pgdl check`: calls of a submission on a few models, under the limits of the full run.
 
-A call that would delay the verdict is stopped, and replaced by calls on parts of the training data
+A call that takes too long is stopped, and replaced by calls on parts of the training data
 (`harness.execution.partial_calls`).
 """
 
@@ -21,8 +21,8 @@ from harness.submission import Submission
 from harness.task.selection import ModelSelection, select_models, size_of
 from harness.task.task import Task
 
-#: Seconds after which a call on all data is stopped, and after which no further such call starts: the verdict must
-#: not take over two minutes.
+#: Seconds after which a call on all training data is stopped, and after which no further such call starts. The verdict
+#: must not take over two minutes.
 WHOLE_CALL_S, BEGIN_S = 25.0, 40.0
 
 #: If the first call takes at most this many seconds, all other calls are started at once.
@@ -33,17 +33,17 @@ Seen = Callable[[FinishedCall[PlannedCall]], None]
 
 @dataclass(frozen=True)
 class Trial:
-    """The calls that `pgdl check` makes, and their results."""
+    """The calls that `pgdl check` has made, and their results."""
 
     calls: tuple[PlannedCall, ...]  #: the calls of the full run
-    #: the trial's calls, task by task from the smallest to the largest model; only the first call if it does not end
-    #: even on a part of the training data
+    #: the trial's calls, task by task, from the smallest to the largest model; if the first call does not end even on a
+    #: part of the training data, only this call
     done: tuple[FinishedCall[PlannedCall], ...]
-    #: the repetition of the call on the smallest model, or of the first call on a part of the data that ended well
+    #: a second call on the model of `first`, to compare their values
     again: FinishedCall[PlannedCall]
-    start_s: float  #: seconds until the executor was ready for calls
+    start_s: float  #: seconds until the executor was ready
     calls_s: float  #: seconds from the readiness of the executor to the end of the last call
-    #: the calls on parts of the training data, by task and model; `done` contains the last call of each model
+    #: (task, model) -> its calls on parts of the training data; the last of them is also in `done`
     partial: Mapping[Place, CallsOnParts] = field(default_factory=dict)
 
     @property
@@ -53,7 +53,7 @@ class Trial:
 
     @property
     def first(self) -> FinishedCall[PlannedCall]:
-        """The call of which `again` is the repetition."""
+        """The call that `again` repeats."""
         partial = self.partial.get(place_of(self.again.call))
         done = self.done if partial is None else [part.done for part in partial.parts]
         return next(one for one in done if one.call.key == self.again.call.key)
@@ -76,8 +76,8 @@ def try_submission(
 ) -> Trial:
     """Call a submission on the models that `select_models` chooses in each task, the smallest first. Return the trial.
 
-    If the time limit is longer than `patience_s`, calls are stopped after `patience_s` seconds and replaced by calls on
-    parts of the data. `say` receives each step of the trial, and `seen` each finished call.
+    If the time limit is longer than `patience_s` seconds, calls are stopped after `patience_s` seconds and replaced by
+    calls on parts of the data. `say` receives each step of the trial, `seen` each finished call.
     """
     calls = plan_calls([submission], tasks, settings, executor)
     tried, is_hasty = calls, False
@@ -112,16 +112,16 @@ def try_submission(
 
 
 class _Made:
-    """Makes calls on all training data, and keeps their results."""
+    """The trial's calls on all training data."""
 
     def __init__(self, executor: Executor, seen: Seen, is_hasty: bool) -> None:
         self._executor, self._seen, self._is_hasty = executor, seen, is_hasty
         self.ended: dict[Place, FinishedCall[PlannedCall]] = {}
-        self.again: FinishedCall[PlannedCall] | None = None  #: the repetition of the first call
-        self.stopped: dict[Place, float] = {}  #: seconds after which each stopped call was stopped
+        self.again: FinishedCall[PlannedCall] | None = None  #: the second call on the first model
+        self.stopped: dict[Place, float] = {}  #: place of each stopped call -> seconds after which it was stopped
 
     def add_until(self, moment: float, calls: Sequence[PlannedCall]) -> None:
-        """Make calls, the first twice. No call starts after `moment`, or on a task with a stopped call."""
+        """Make calls, the first twice. After `moment`, or after a stopped call on the same task, no call starts."""
         self.add([calls[0], calls[0]])
         if self.stopped:
             return
@@ -139,7 +139,7 @@ class _Made:
                 place = place_of(done.call)
                 if self._is_hasty and done.result.outcome is Outcome.TIMEOUT:
                     self.stopped[place] = done.result.call_wall_s
-                    self.ended.pop(place, None)  # of a call and its repetition, only one exceeded the time
+                    self.ended.pop(place, None)  # if only one of the two calls was stopped
                 elif place in self.ended:
                     self.again = done
                 else:

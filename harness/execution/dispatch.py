@@ -1,4 +1,4 @@
-"""Translates planned calls into orders for an executor, and finished orders back into planned calls."""
+"""Passes planned calls to an executor, and matches the finished calls with the planned calls."""
 
 import itertools
 from collections.abc import Generator, Mapping, Sequence
@@ -11,14 +11,14 @@ from harness.submission import Submission
 from harness.task.data import TrainingData
 from harness.task.model import Model
 
-#: Maximum seconds of a wait for the next finished call, after which callers do other work.
+#: Maximum seconds to wait for a finished call before the caller does other work.
 NEXT_CALL_S = 1.0
 
 _numbers = itertools.count(1)
 
 
 class Dispatch:
-    """Gives planned calls to an executor, each as an `Order`, and returns the planned calls with their results."""
+    """Gives planned calls to an executor, each as an `Order`, and returns the finished calls."""
 
     def __init__(self, executor: Executor) -> None:
         self._executor, self._inputs = executor, _OnDisk()
@@ -30,7 +30,7 @@ class Dispatch:
         return not self._under_way
 
     def add(self, calls: Sequence[PlannedCall]) -> None:
-        """Give calls to the executor. Only baselines that are added together may share a sandbox."""
+        """Give calls to the executor. Only baselines that are added in the same call of `add` may share a sandbox."""
         numbered = {next(_numbers): call for call in calls}
         for call in calls:
             self._inputs.add(call)
@@ -58,8 +58,6 @@ def make(executor: Executor, calls: Sequence[PlannedCall]) -> Generator[Finished
 
 
 class _OnDisk:
-    """The inputs of planned calls: files of tasks on this machine, and submissions in memory."""
-
     def __init__(self) -> None:
         self._submissions: dict[str, Submission] = {}
         self._models: dict[str, Model] = {}

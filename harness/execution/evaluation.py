@@ -5,13 +5,13 @@ from datetime import UTC, datetime
 from harness.execution.order import FinishedCall
 from harness.execution.plan import PlannedCall
 from harness.extras import install_for_gpu
+from harness.outcome import WITHHELD
 from harness.records import Evaluation
-from harness.task.hidden import WITHHELD
 from harness.worker.runtimes import RUNTIMES
 
 
 def to_evaluation(done: FinishedCall[PlannedCall]) -> Evaluation:
-    """Return the record of a call. If it is `withheld`, omit message and output, which the submission chooses."""
+    """Return the record of a call. If the call is `withheld`, the record has no message and no output."""
     planned, result = done.call, done.result
     given = {"names_of": "2020"} if planned.is_of_2020 and result.environment else {}  # from `harness.worker.legacy`
     return Evaluation(

@@ -1,4 +1,4 @@
-"""Makes the calls of a run that have no record, and records each as it ends."""
+"""Makes the calls of a run that have no record, and records each as soon as it ends."""
 
 import time
 from collections import deque
@@ -16,7 +16,7 @@ from harness.records import Claims, Records, RecordWriter
 from harness.text import counted
 from harness.worker.runtimes import RUNTIMES
 
-#: Maximum seconds of a wait for the next call while records of ended calls are being written.
+#: Maximum seconds to wait for a finished call while records of other calls are being written.
 WRITING_S = 0.1
 
 #: Seconds between two checks for calls that another run is making.
@@ -30,9 +30,9 @@ def execute(
 ) -> Generator[CallSummary]:
     """Make the missing calls of a plan, and yield each once it is recorded.
 
-    Several runs share the work, because a run claims calls only when its executor has room. In the end, this run waits
-    for claimed calls of other runs, and makes abandoned calls itself. Raise `UserError` if the executor can make no
-    further calls.
+    Several runs can share the work: a run claims calls only when its executor has room. In the end, this run waits for
+    calls that other runs have claimed, and makes the calls that they have abandoned. Raise `UserError` if the executor
+    can make no further calls.
 
     `warn` receives a line about such a wait, about each runtime whose calls do not use their GPU, and about each
     interrupted call. `step` receives the steps before the first call ends.
@@ -52,8 +52,6 @@ def execute(
 
 
 class _Execution:
-    """Makes the calls of one run, from the plan to their records."""
-
     def __init__(
         self, plan: Plan, executor: Executor, records: Records, claims: Claims | None, writer: RecordWriter, warn: Warn
     ) -> None:
@@ -61,10 +59,10 @@ class _Execution:
         self._warn = warn
         self._retry_timeouts = plan.retry_timeouts
         self._dispatch = Dispatch(executor)
-        self._waiting: deque[list[PlannedCall]] = deque()  #: each list is for one sandbox
-        self._ended: dict[str, FinishedCall[PlannedCall]] = {}  #: by key: calls whose records are being written
+        self._waiting: deque[list[PlannedCall]] = deque()  #: lists of calls that may share a sandbox
+        self._ended: dict[str, FinishedCall[PlannedCall]] = {}  #: key -> finished call whose record is being written
         self._elsewhere: list[PlannedCall] = []  #: calls that another run has claimed
-        self._is_last = False  #: whether all remaining calls were claimed by other runs
+        self._is_last = False  #: whether other runs have claimed all remaining calls
         self._warned: set[str] = set()
         self._made_again: set[str] = set()  #: keys of the calls that were interrupted once
         self._queue(plan.missing)
@@ -98,12 +96,12 @@ class _Execution:
             self._dispatch.add([call for call in window if call.key in mine and call.key not in known])
             self._elsewhere += [call for call in window if call.key not in mine and call.key not in known]
             yield from rows
-            if self._is_last and not (mine or rows):  # so the other runs have claimed all remaining calls, too
+            if self._is_last and not (mine or rows):  # then other runs have claimed all remaining calls
                 self._elsewhere += [call for group in self._waiting for call in group]
                 self._waiting.clear()
 
     def _claim(self, calls: Sequence[PlannedCall]) -> set[str]:
-        """Claim calls for this run, and return their keys. With --force, claim no call and return all keys."""
+        """Claim calls for this run, and return the keys of those claimed; with --force, return all keys."""
         keys = [call.key for call in calls]
         return set(keys) if self._claims is None else self._claims.take(keys)
 
@@ -114,7 +112,7 @@ class _Execution:
         return self._records.patiently(lambda: recorded(calls, self._records, self._retry_timeouts))
 
     def _makes_again(self, done: FinishedCall[PlannedCall]) -> bool:
-        """Make an interrupted call again, at most once, with a warning. Return whether it is made again."""
+        """If a call was interrupted for the first time, warn and make it again. Return whether it is made again."""
         planned = done.call
         if not done.result.interrupted or planned.key in self._made_again:
             return False
@@ -131,7 +129,7 @@ class _Execution:
         self._queue(left)
 
     def _written(self) -> Generator[CallSummary]:
-        """Yield calls that were recorded meanwhile. If another run took a call over, wait for that run's record."""
+        """Yield calls whose records have been written. If another run has taken a call over, wait for its record."""
         for row, is_written in self._writer.written():
             done = self._ended.pop(row.key)
             if not is_written:

@@ -1,4 +1,4 @@
-"""The interface of an engine that runs calls."""
+"""The interface of an executor: an engine that makes calls, on this machine or on others."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Sequence
@@ -19,12 +19,12 @@ class Executor(ABC):
     """
 
     name: ClassVar[str]  #: `--executor NAME`
-    summary: ClassVar[str]  #: one phrase for `--help`
+    summary: ClassVar[str]  #: short description for `--help`
     parameters: ClassVar[tuple[Parameter, ...]] = ()
 
     limits: Limits  #: limits of a call
     isolation: str  #: isolation of calls, as a configuration names it
-    is_sandboxed: bool  #: whether submissions are isolated from the machines that run them
+    is_sandboxed: bool  #: whether submissions are isolated from the machines on which they run
     shown: frozenset[Path]  #: directories that every sandbox shows besides the call's own, with links resolved
 
     @abstractmethod
@@ -56,14 +56,14 @@ class Executor(ABC):
 
     @abstractmethod
     def versions(self, runtime: str) -> str:
-        """Return the versions of the libraries that calls in a runtime use. Raise `UserError` if they are missing."""
+        """Return the versions of a runtime's libraries as text. Raise `UserError` if a library is not installed."""
 
     def expect(self, runtimes: Collection[str]) -> None:  # noqa: B027 - optional
-        """Begin the slow part of `prepare` for these runtimes in the background, and leave errors to `prepare`."""
+        """Begin the slow part of `prepare` in the background; `prepare` raises its errors."""
 
     @abstractmethod
     def prepare(self, runtimes: Collection[str]) -> None:
-        """Try the sandbox in these runtimes, and get ready for calls. Raise `UserError` if calls cannot be made."""
+        """Try the sandbox in these runtimes, and get ready for calls. Raise `UserError` if that fails."""
 
     @abstractmethod
     def add(self, orders: Sequence[Order], inputs: Inputs) -> None:
@@ -79,10 +79,10 @@ class Executor(ABC):
     @property
     @abstractmethod
     def wanted(self) -> int:
-        """Number of further batches of calls that keep all sandboxes busy; 0 if enough batches wait."""
+        """Number of batches to add so that all sandboxes stay busy; 0 if enough batches wait."""
 
     def require_unseen(self, paths: Iterable[Path]) -> None:
-        """Raise `UserError` if a path is in a directory of `shown`, where submissions could read it."""
+        """Raise `UserError` if submissions could read a path, because it is in a directory of `shown`."""
         for path in paths:
             inside = next((directory for directory in self.shown if path.resolve().is_relative_to(directory)), None)
             if inside is not None:

@@ -12,7 +12,7 @@ from harness.execution.plan import PlannedCall
 from harness.execution.settings import RunSettings
 from harness.task.selection import size_of
 
-#: Share of the time limit from which a call may exceed the limit in the full run.
+#: Fraction of the time limit. A call of the trial that takes longer may exceed the limit in the full run.
 CAUTION = 0.8
 
 
@@ -20,17 +20,17 @@ CAUTION = 0.8
 class Forecast:
     """The expected time of a full run."""
 
-    models: int  #: number of calls
+    models: int  #: number of calls of the full run
     seconds: float  #: expected duration
     at_risk: int  #: number of calls that may exceed the time limit
-    least_s: float  #: lower bound of the duration, below `seconds` if calls were made on parts of the data
+    least_s: float  #: lower bound of the duration, less than `seconds` if calls were made on parts of the data
 
 
 def forecast(trial: Trial, settings: RunSettings, workers: int) -> Forecast:
     """Forecast a full run: within a task, call times are interpolated over the models' numbers of parameters.
 
-    A call's overhead is estimated from the duration of the trial, and includes other load on the machine. If the trial
-    has calls on parts of the data, the forecast has no overhead: the duration is then that of many more calls.
+    The overhead of a call is estimated from the duration of the trial, so it includes other load on the machine. If the
+    trial has calls on parts of the data, the overhead cannot be estimated, and counts as 0.
     """
     seconds, least = _call_times(trial, 1), _call_times(trial, 0)
     made = [*trial.done, trial.again]
@@ -43,7 +43,7 @@ def forecast(trial: Trial, settings: RunSettings, workers: int) -> Forecast:
 
 
 def _call_times(trial: Trial, end: int) -> list[float]:
-    """Return the expected seconds of the calls on all models; `end` 0 gives lower bounds, 1 extrapolations."""
+    """Return expected seconds of the calls on all models: lower bounds if `end` is 0, extrapolations if it is 1."""
     found: list[float] = []
     for task in {call.task.name: call.task for call in trial.calls}.values():
         of_task = [done for done in trial.done if done.call.task.name == task.name]

@@ -1,4 +1,4 @@
-"""The resources of this machine, and the number of calls that it runs at once."""
+"""The cores, GPUs and memory of this machine, and the number of calls that it makes at once."""
 
 import platform
 import sys
@@ -14,6 +14,7 @@ from harness.errors import UserError, Warn
 from harness.gpus import Gpu, find_gpus
 from harness.machine_memory import usable_memory
 from harness.sandbox import Limits
+from harness.text import counted
 
 #: Minimum memory limit of a call in bytes: the import of a framework needs it.
 LEAST_MEMORY = 256 * MIB
@@ -24,25 +25,22 @@ PER_CORE = 4
 
 @dataclass(frozen=True)
 class Lanes:
-    """The cores and GPUs of concurrent calls.
-
-    A call has `threads` cores to itself while its clock runs. Workers are started in advance only on other cores.
-    """
+    """The cores and GPUs of concurrent calls: while the clock of a call runs, it has `threads` cores to itself."""
 
     workers: int  #: number of calls whose clocks run at the same time
     threads: int  #: cores per call
     cores: int  #: cores that this process may use
-    gpus: tuple[Gpu, ...]  #: GPUs, assigned to sandboxes in turn
+    gpus: tuple[Gpu, ...]  #: GPUs, given to sandboxes in turn
 
     @property
     def sandboxes(self) -> int:
-        """Maximum number of sandboxes at the same time, including sandboxes that are started in advance."""
+        """Maximum number of sandboxes at the same time, including those that wait for the start of their call."""
         spare = self.cores - self.workers * self.threads
         return self.workers + max(min(self.workers, spare), 1)  # a killed sandbox frees its cores before its end
 
 
 class Cores:
-    """A counting semaphore of cores; a caller takes several at once."""
+    """A semaphore of cores, from which a caller takes several at once."""
 
     def __init__(self, number: int) -> None:
         self._free = number
@@ -63,21 +61,21 @@ class Cores:
 
 
 def memory_for(memory_bytes: int | None, warn: Warn = lambda _: None) -> int:
-    """Return the requested memory limit of a call, or this machine's default. Raise `UserError` if it does not fit."""
+    """Return `memory_bytes`, or if None this machine's default. Raise `UserError` if the machine has less memory."""
     if memory_bytes is None:
         return Limits.default_memory_bytes(len(find_gpus()), warn)
     memory = usable_memory()
     if not LEAST_MEMORY <= memory_bytes <= memory.total:
         expected = f"from 256M, which imports need, to {memory.whose} {memory.total / GIB:.1f}G"
-        raise UserError("--memory", expected=expected, found=f"{memory_bytes / MIB:.0f}M")
+        found = f"{memory_bytes // MIB}M" if memory_bytes >= MIB else counted(memory_bytes, "byte")
+        raise UserError("--memory", expected=expected, found=found)
     return memory_bytes
 
 
 def plan_lanes(workers: int | None, memory_bytes: int) -> Lanes:
     """Return the cores and GPUs of `workers` concurrent calls. Raise `UserError` for too many workers.
 
-    For None, the number of calls is the number of GPUs; without GPUs, it is the number of cores, as far as memory
-    suffices.
+    For None, `workers` is the number of GPUs; without GPUs, it is the number of cores for which the memory suffices.
     """
     cores, gpus = available_cores(), tuple(find_gpus())
     if workers is not None and not gpus and workers > PER_CORE * cores:
@@ -92,13 +90,13 @@ def plan_lanes(workers: int | None, memory_bytes: int) -> Lanes:
 
 
 def machine_class() -> str:
-    """Return number of cores, processor and GPUs as text. Machines of different classes may give different values."""
+    """Return number of cores, processor and GPUs as text: calls may give other values on a different machine class."""
     gpus = "".join(f", {gpu.model}" for gpu in find_gpus())
     return f"{available_cores()} x {_processor()}{gpus}"
 
 
 def describe_machine() -> dict[str, str]:
-    """Return the properties of this machine that records store."""
+    """Return the properties of this machine that are stored in records."""
     return {"kernel": platform.release(), "processor": _processor(), "machine_class": machine_class()}
 
 

@@ -1,4 +1,4 @@
-"""Makes calls on parts of the training data, in place of calls on all data that would delay a verdict."""
+"""Makes calls on parts of the training data, if a call on all data would delay the verdict of `pgdl check`."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from harness.submission import Submission
 from harness.task.selection import PartOfData, select_examples
 from harness.task.task import Task
 
-#: Time limit in seconds of a call on the first part; this call alone suffices for a verdict.
+#: Time limit in seconds of the call on the first part. If it ends in time, a verdict is possible.
 FIRST_S = 40.0
 
 #: Time limit in seconds of a call on a larger part; a call that is expected to take longer is not made.
@@ -28,10 +28,10 @@ BEGIN_S = 30.0
 #: Training examples of the first part, and the growth factor from part to part.
 FIRST, GROWTH = 32, 4
 
-#: Number of training examples below which a failure may be due to the size of the part, so a larger part is tried.
+#: If a call on fewer examples fails, their small number may be the reason, so a larger part is tried.
 SMALL = 512
 
-#: Outcomes on a part that say nothing about a call on all data: the part or the time may have been too small.
+#: Outcomes on a part after which a call on all data may still succeed: the part or the time may have been too small.
 OPEN = frozenset({Outcome.TIMEOUT, Outcome.EXCEPTION, Outcome.BAD_VALUE, Outcome.CRASH})
 
 #: Name of a task, and ID of a model.
@@ -52,25 +52,25 @@ class CallOnPart(NamedTuple):
 
 @dataclass(frozen=True)
 class CallsOnParts:
-    """The calls on growing parts of the data, in place of a call on all data."""
+    """Calls on growing parts of the data, in place of a call on all data."""
 
     parts: tuple[CallOnPart, ...]
     n_all: int  #: number of all training examples
-    stopped_s: float = 0.0  #: seconds after which the call on all data was stopped; 0 if it was not made
+    stopped_s: float = 0.0  #: seconds after which the call on all data was stopped; 0 if there was no such call
 
     @property
     def last(self) -> CallOnPart:
-        """The call that ended well on the largest part; if no call ended well, the call on the largest part."""
+        """The call on the largest part that returned a finite number; if none did, the call on the largest part."""
         return next((part for part in reversed(self.parts) if part.ended_well), self.parts[-1])
 
     @property
     def is_unknown(self) -> bool:
-        """Whether the calls do not show how a call on all data would end."""
+        """Whether a call on all data may end otherwise than these calls."""
         return self.last.done.result.outcome in OPEN
 
     @property
     def seconds(self) -> tuple[float, float]:
-        """The seconds of a call on all data: a lower bound, and the extrapolation to all examples."""
+        """Estimated seconds of a call on all data: a lower bound, and an extrapolation."""
         *before, last = self.parts[: self.parts.index(self.last) + 1]
         wall = last.done.result.call_wall_s
         per_example = wall / last.n_examples
@@ -90,10 +90,10 @@ def call_on_parts(
     submission: Submission, calls: Sequence[PlannedCall], stopped: Mapping[Place, float], settings: RunSettings,
     executor: Executor,
 ) -> tuple[dict[Place, CallsOnParts], FinishedCall[PlannedCall]]:  # fmt: skip
-    """Call a submission on growing parts of the data. Return the calls, and a repetition of the first that succeeds.
+    """Call a submission on growing parts of the data. Return the calls, and a repetition of the first that succeeded.
 
-    The calls on parts replace `calls`, which are on all data. `stopped` has the seconds after which some of `calls`
-    were stopped. If the first call on a part does not end in time, no further call is made.
+    `calls` are the calls on all data that are replaced, and `stopped` has the seconds after which some of them were
+    stopped. If the first call on a part does not end in time, no further call is made.
     """
     tasks = {call.task.name: call.task for call in calls}
     found: dict[Place, list[CallOnPart]] = {place_of(call): [] for call in calls}
@@ -126,7 +126,7 @@ def call_on_parts(
 
 
 def _with_part_named(done: FinishedCall[PlannedCall]) -> FinishedCall[PlannedCall]:
-    """Return a finished call, with the part of the data in the message if the call failed."""
+    """If a call failed, name the part of the data in its message."""
     data, result = done.call.task.data, done.result
     if result.outcome is Outcome.OK or not isinstance(data, PartOfData):
         return done

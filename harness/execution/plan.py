@@ -1,4 +1,4 @@
-"""Plans the calls of a run: their sequence, cache keys and seeds."""
+"""Plans the calls of a run: their order, cache keys and seeds."""
 
 import hashlib
 import json
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PlannedCall:
-    """A call of a submission on a model of a task, with all its settings; executors receive an `Order` instead."""
+    """A call of a submission on a model, with all its settings and names; executors receive only an `Order`."""
 
     submission: Submission
     task: Task
@@ -35,13 +35,13 @@ class PlannedCall:
     seed: int
     key: str
     limits: Limits
-    budget: Budget = field(compare=False)  #: budget of time
-    withheld: bool  #: whether its record omits the call's message and output
-    repeat: int  #: 0 for the call that counts, 1 and more for its repetitions, which differ only in the seed
+    budget: Budget = field(compare=False)  #: time limit, perhaps shared with other calls
+    withheld: bool  #: whether the record leaves out message and output
+    repeat: int  #: 0 for the call whose value is scored, 1 and more for repetitions, which differ only in the seed
 
     @property
     def where(self) -> str:
-        """Task, model and repetition as text."""
+        """Names of task and model, and number of the repetition, as text."""
         return f"{self.task.name}/{self.model.id}" + (f", repetition {self.repeat}" if self.repeat else "")
 
     @property
@@ -51,11 +51,11 @@ class PlannedCall:
 
     @property
     def is_of_2020(self) -> bool:
-        """Whether the worker gives the submission the names that libraries had in 2020 (`harness.worker.legacy`)."""
+        """Whether the worker lets the submission use names that libraries had in 2020 (`harness.worker.legacy`)."""
         return self.runtime == Keras2.name and not self.submission.is_baseline
 
     def order(self, number: int = 0) -> Order:
-        """Return the call as an `Order`. The number 0 is for orders that no executor gets."""
+        """Return the call as an `Order` with this number."""
         return Order(
             number=number,
             key=self.key,
@@ -79,10 +79,10 @@ def plan_calls(
     repeats: int = 0,
     left_out: Collection[tuple[str, str]] = (),
 ) -> list[PlannedCall]:
-    """Return all calls: submission by submission, task by task, models and repetitions in a secret sequence.
+    """Return all calls, by submission and task; models and repetitions are in a secret random order.
 
-    The sequence is drawn anew for each plan, submission and task. Otherwise, a submission that reads the time
-    could tell models and repetitions by their position. No value depends on the sequence.
+    If a submission knew the order, it could tell by the time which model it is called on. The order is drawn anew for
+    each plan, submission and task. No value depends on it.
 
     Args:
         submissions: the submissions to call.
@@ -102,12 +102,12 @@ def plan_calls(
         configuration = settings.configuration(runtime, executor.isolation, versions)
         digest = submission.digest
         for task in (one for one in tasks if (submission.name, one.name) not in left_out):
-            # Each repetition has a budget of its own, because it must not use up the budget of the calls that count.
+            # A repetition must not use up the time budget of the calls that are scored, so it has a budget of its own.
             models, limit = len(task.models), settings.time_limit_s
             budgets = [Budget(settings.time_budget, limit, models) for _ in range(repeats + 1)]
             withheld = settings.withhold.covers(task.hidden)
             for model, repeat in _in_secret_order(task, settings.seed, repeats):
-                # The submission learns its seed, so the seed may depend only on inputs that the submission sees.
+                # The submission learns its seed, so the seed depends only on what the submission may see.
                 again = (repeat,) if repeat else ()
                 seed = int(_digest(settings.seed, digest, model.shown_digest, *again)[:8], 16)
                 about = (submission.name, digest, task.name, model.id, model.digest, task.data.digest)
@@ -132,7 +132,7 @@ def call_key(
 
 
 def runtime_of(submission: Submission, settings: RunSettings) -> str:
-    """Return the name of a submission's runtime. Raise `UserError` if a baseline would not run in TensorFlow."""
+    """Return a submission's runtime by name. Raise `UserError` for a baseline in another runtime than TensorFlow."""
     runtime = settings.runtime or submission.metadata.runtime or DEFAULT
     if submission.is_baseline and RUNTIMES[runtime].framework != RUNTIMES[DEFAULT].framework:
         message = f"--runtime {runtime}: {submission.name} is a measure of the library, which needs {DEFAULT}"
@@ -141,7 +141,7 @@ def runtime_of(submission: Submission, settings: RunSettings) -> str:
 
 
 def _in_secret_order(task: Task, run_seed: int, repeats: int) -> list[tuple[Model, int]]:
-    """Return (model, repeat) of all calls on a task in random sequence; `repeat` is as in `PlannedCall`."""
+    """Return (model, repeat) of all calls on a task in random order; `repeat` is as in `PlannedCall`."""
     repeated = choose_repeated(task.models, run_seed, task.name) if repeats else []
     calls = [(model, 0) for model in task.models]
     calls += [(model, repeat) for repeat in range(1, repeats + 1) for model in repeated]

@@ -1,4 +1,4 @@
-"""The threads that make calls concurrently on this machine, each in sandboxes of its own."""
+"""Threads that make calls on this machine. Each thread has its own sandboxes."""
 
 import queue
 import threading
@@ -20,14 +20,14 @@ from harness.sandbox import Call, Job, Kind, Staging
 
 
 class Pool(Executor):
-    """The part of an executor that makes calls on this machine; leaving the context kills every sandbox."""
+    """Common part of executors that make calls on this machine. When its context is left, every sandbox is killed."""
 
     def __init__(self, lanes: Lanes, kind: Kind) -> None:
         self._lanes, self._kind, self._stack = lanes, kind, ExitStack()
         self._machine = describe_machine() | {"threads": str(lanes.threads)}
         self._stopping = threading.Event()
         self._cores = Cores(lanes.cores)
-        #: Permits for calls whose clocks run: a semaphore for each GPU in use, or one semaphore without GPUs.
+        #: Semaphores for calls whose clocks run: one for each GPU, or a common semaphore without GPUs.
         permits = [threading.Semaphore(1) for _ in lanes.gpus] or [threading.Semaphore(lanes.workers)]
         self._permits = permits[: lanes.workers]
         self._clocks = Clocks()
@@ -36,7 +36,7 @@ class Pool(Executor):
         self._returned: queue.SimpleQueue[FinishedCall[int] | BaseException] = queue.SimpleQueue()
         self._threads: list[threading.Thread] = []
         self._is_retired = False
-        self._under_way: dict[int, int] = {}  #: number of a thread -> number of the order whose call it makes
+        self._under_way: dict[int, int] = {}  #: number of a thread -> number of the order that it works on
 
     def __enter__(self) -> Self:
         self._staging = self._stack.enter_context(Staging())
@@ -66,7 +66,7 @@ class Pool(Executor):
     def next(self, timeout_s: float) -> FinishedCall[int] | None:
         """Return the next finished call; None if no call ends within `timeout_s` seconds.
 
-        Raise `UserError` if a sandbox has survived its kill, or the error that ended a thread.
+        Raise `UserError` if a sandbox did not end when it was killed. If a thread has failed, raise its error.
         """
         try:
             item = self._returned.get(timeout=0 if self._is_retired else timeout_s)
@@ -83,12 +83,12 @@ class Pool(Executor):
 
     @property
     def wanted(self) -> int:
-        """Number of further batches of calls, so that a batch waits for each sandbox."""
+        """Number of batches to add so that each sandbox has a batch waiting."""
         return max(self._lanes.sandboxes - len(self._waiting), 0)
 
     @property
     def under_way(self) -> frozenset[int]:
-        """Numbers of the orders whose calls are being made, or whose sandbox is being started."""
+        """Numbers of the orders whose calls are being made or whose sandboxes are being started."""
         return frozenset(self._under_way.copy().values())
 
     def _end_threads(self) -> None:
@@ -154,7 +154,7 @@ class Pool(Executor):
                 self._end(order, result, started_at, gpu)
 
     def _refuse(self, order: Order) -> bool:
-        """Return whether a call's time budget is used up. If so, the call ends with `TIMEOUT`, without a start."""
+        """If a call's time budget is used up, end it with `TIMEOUT` before its start. Return whether it was ended."""
         clock = self._clocks.of(order)
         if clock.left() > 0:
             return False
@@ -171,7 +171,7 @@ class Pool(Executor):
             self._stop()
 
     def _job(self, batch: Batch, inputs: Inputs, gpu: Gpu | None, held: ExitStack) -> Job:
-        """Return the sandbox inputs of a batch. The copied files exist at least until the stack `held` is closed."""
+        """Return the inputs of a batch's sandbox. The copied files exist until the stack `held` is closed."""
         model, data = batch[0].model, batch[0].data
         # A participant may hand in a copy of a baseline: the digests are equal, but the modules have different names.
         files = " ".join(f"{modules(batch)[order.number]} {order.submission}" for order in batch)

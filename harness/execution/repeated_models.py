@@ -1,13 +1,14 @@
-"""The models that `pgdl run --repeat` calls again, with other seeds.
+"""Chooses the models that `pgdl run --repeat` calls again, with other seeds.
 
-The repetitions show how a score depends on a measure's random draws. The sample of repeated models has to cover every
-value of every hyperparameter, but must be drawn without reference data, which participants often lack. The
-natural order of the models usually enumerates the grid of hyperparameters, so steps of constant size can cover it. One
-step for all tasks would not: every fourth model of a 2 x 2 x 2 x 2 x 2 grid has the same values of two hyperparameters.
+The repetitions show how a score depends on a measure's random draws. The chosen models have to cover every value of
+every hyperparameter, but are chosen without reference data, which participants often lack. The natural order of the
+models usually enumerates the grid of hyperparameters, so steps of constant size can cover it. The size of the step must
+depend on the task: every fourth model of a 2 x 2 x 2 x 2 x 2 grid has the same values of two hyperparameters.
 
-The step is therefore about 0.618 times the number of models, its golden section, because multiples of this ratio spread
-most evenly around a circle. It has no common divisor with the number, so that no model comes twice. On full grids of
-more than 36 models with at most 5 values of a hyperparameter, all are covered (tests/execution/test_repetitions.py).
+The step is about 0.618 (the golden ratio) times the number of models, because multiples of this ratio spread most
+evenly around a circle. It has no common divisor with the number, so that no model is chosen twice. On full grids of
+more than 36 models with at most 5 values of a hyperparameter, all values are covered
+(tests/execution/test_repetitions.py).
 """
 
 import hashlib
@@ -15,7 +16,7 @@ import math
 from collections.abc import Sequence
 from typing import TypeVar
 
-#: Share of a task's models that are called again, and their minimum number.
+#: Fraction of a task's models that are called again, and minimum number.
 SHARE, LEAST = 1 / 4, 8
 
 GOLDEN_SECTION = (math.sqrt(5) - 1) / 2
@@ -26,8 +27,8 @@ T = TypeVar("T")
 def choose_repeated(models: Sequence[T], run_seed: int, task: str) -> list[T]:
     """Return the models of a task that are called again: a quarter of `models`, at least 8, at most all.
 
-    `models` are in natural order. The seed of the run and the name of the task decide where the sample starts, so it is
-    the same for all submissions and for every number of repetitions.
+    `models` are in natural order. Where the choice starts depends on the seed of the run and the name of the task, so
+    it is the same for all submissions and all repetitions.
     """
     number = len(models)
     start = int(hashlib.sha256(f"{run_seed} {task}".encode()).hexdigest(), 16)
@@ -37,6 +38,6 @@ def choose_repeated(models: Sequence[T], run_seed: int, task: str) -> list[T]:
 
 
 def _step(number: int) -> int:
-    """Return the number nearest to 0.618 times `number`, among those without a common divisor with `number`."""
+    """Return the number nearest to 0.618 times `number` that has no common divisor with `number`."""
     coprime = (step for step in range(1, number + 1) if math.gcd(step, number) == 1)
     return min(coprime, key=lambda step: abs(step - GOLDEN_SECTION * number))

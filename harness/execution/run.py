@@ -1,4 +1,4 @@
-"""The plan of a run: its calls, their existing records, and the requests for the calls."""
+"""The plan of a run: its calls, those that already have a record, and the requests for calls that are recorded."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -12,13 +12,13 @@ from harness.records import Records, Request
 from harness.submission import Submission
 from harness.task.task import Task
 
-#: Share of processor time in wall time up to which a timeout may be due to a busy machine.
+#: Ratio of processor time to wall time. A timeout with a smaller ratio may be due to a busy machine.
 STARVED = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class CallSummary:
-    """The columns of a finished call's record that a run needs."""
+    """The fields of a call's record that a run needs."""
 
     call: PlannedCall
     outcome: str
@@ -29,23 +29,23 @@ class CallSummary:
 
     @property
     def is_starved(self) -> bool:
-        """Whether the call timed out with at most half of a processor, or because its budget was used up."""
-        is_measured = self.call_cpu_s > 0 or self.call_wall_s == 0  # not for containers on another machine
+        """Whether the call timed out with little processor time, or because its budget was used up by other calls."""
+        is_measured = self.call_cpu_s > 0 or self.call_wall_s == 0  # false for containers on another machine
         return self.outcome == Outcome.TIMEOUT and is_measured and self.call_cpu_s <= STARVED * self.call_wall_s
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The calls of a run, and the summaries of their existing records."""
+    """The calls of a run, and summaries of the existing records."""
 
     calls: tuple[PlannedCall, ...]
     recorded: tuple[CallSummary, ...]
     forced: bool = False  #: whether to ignore records and claims of other runs
-    retry_timeouts: bool = False  #: whether records of starved calls count as missing
+    retry_timeouts: bool = False  #: whether timeouts with little processor time are tried again
 
     @property
     def missing(self) -> list[PlannedCall]:
-        """The calls that have to be made: `recorded` has no summary of them."""
+        """The calls without a summary in `recorded`, which have to be made."""
         done = {row.call.key for row in self.recorded}
         return [call for call in self.calls if call.key not in done]
 
@@ -64,9 +64,9 @@ def make_plan(
 ) -> Plan:
     """Return the plan of a run; `repeats` and `left_out` are as in `plan_calls`.
 
-    Calls with a record are not made again. Records with `INFRA_ERROR` do not count, because they say nothing about a
-    submission. With `retry_timeouts`, records of calls that are `is_starved` do not count either. `force` ignores all
-    records.
+    Calls with a record are not made again, except after `INFRA_ERROR`, which says nothing about a submission. With
+    `retry_timeouts`, calls that timed out with little processor time are made again, too. `force` makes all calls
+    again.
     """
     calls = plan_calls(submissions, tasks, settings, executor, repeats, left_out)
     rows = () if force else tuple(recorded(calls, records, retry_timeouts))
@@ -74,7 +74,7 @@ def make_plan(
 
 
 def requests_of(calls: Sequence[PlannedCall]) -> list[Request]:
-    """Return the requests to record for these calls: a request per submission and task."""
+    """Return the requests to record for these calls: a request for each pair of submission and task."""
     now = datetime.now(UTC)
     distinct = {(call.submission.name, call.task.name): call for call in calls}
     return [
@@ -95,7 +95,7 @@ def requests_of(calls: Sequence[PlannedCall]) -> list[Request]:
 
 
 def recorded(calls: Iterable[PlannedCall], records: Records, retry_timeouts: bool) -> list[CallSummary]:
-    """Return the calls with a record that counts (`make_plan`), and deduct their seconds from their budgets."""
+    """Return the calls that need not be made again (`make_plan`), and subtract their seconds from their budgets."""
     planned = {call.key: call for call in calls}
     ended = (
         CallSummary(planned[row.key], row.outcome, row.call_wall_s, row.call_cpu_s) for row in records.ended(planned)

@@ -1,4 +1,4 @@
-"""The settings of a run that the user chooses, and the digest of the code on which values depend."""
+"""The settings of a run that the user chooses, and the digest of the code that affects values."""
 
 import functools
 from collections.abc import Iterator
@@ -15,8 +15,8 @@ from harness.worker.runtimes import RUNTIMES
 
 _HARNESS = Path(__file__).parents[1]
 
-#: The files on which values depend: the worker, the reading and rewriting of models and data, and staging. The other
-#: files of the sandbox only isolate and limit.
+#: The code that affects values: the worker, the reading and rewriting of models and data, and staging. All other files
+#: of the sandbox only isolate and limit.
 SOURCES = ("worker/**/*.py", "format/**/*.py", "sandbox/staging.py")
 
 
@@ -27,12 +27,12 @@ class RunSettings:
     limits: Limits
     time_limit_s: float = 300.0
     time_budget: TimeBudget = TimeBudget.EACH
-    seed: int = 0  #: seed of the run; the seed of each call derives from it
-    runtime: str | None = None  #: overrides the runtime that submissions name
-    withhold: Withhold = Withhold.AUTO  #: tasks whose messages and outputs are not recorded
+    seed: int = 0  #: seed of the run, from which the seed of each call is derived
+    runtime: str | None = None  #: replaces the runtime that submissions name
+    withhold: Withhold = Withhold.AUTO  #: says for which tasks messages and outputs are not recorded
 
     def configuration(self, runtime: str, isolation: str, versions: str) -> Configuration:
-        """Return the configuration of calls in a runtime, with an isolation and versions of libraries."""
+        """Return the configuration of calls with this runtime, isolation and library versions."""
         return Configuration(
             run_seed=self.seed,
             runtime=runtime,
@@ -48,13 +48,13 @@ class RunSettings:
 
 @functools.cache
 def loader_digest(runtime: str) -> str:
-    """Return the SHA-256 (hex) of the code on which the values of calls in a runtime depend."""
+    """Return the SHA-256 (hex) of the code that affects the values of calls in a runtime."""
     files = sorted((file.relative_to(_HARNESS).as_posix(), file) for file in _sources(runtime))
     return digest_of((name, code_of(file.read_bytes())) for name, file in files)
 
 
 def _sources(runtime: str) -> Iterator[Path]:
-    """Yield the files of `SOURCES`, without the runtimes other than this runtime and its base classes."""
+    """Yield the files of `SOURCES`, except runtimes that are neither this runtime nor its base classes."""
     every = {type(one).__module__ for one in RUNTIMES.values()}
     foreign = every - {kind.__module__ for kind in type(RUNTIMES[runtime]).__mro__}
     modules = {_HARNESS.parent.joinpath(*name.split(".")).with_suffix(".py") for name in foreign}

@@ -41,23 +41,23 @@ CHUNK = 1024**2
 
 SCHEMES = ("https", "http", "file")
 
-#: Name of the file, in the unpacked directory, with the digest of the archive.
+#: Name of the file in the unpacked directory that holds the archive's digest.
 MARK = ".archive-sha256"
 
 #: Maximum size of the file `MARK` in bytes.
 MAX_MARK = 1024
 
-#: First bytes of a compressed tar -> the function that opens it.
+#: First bytes of a compressed tar -> function that opens it.
 _PACKED: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\0": lzma.open, b"]\0\0": lzma.open}
 
-#: Maximum size in bytes of a tar besides the content of its files: a fixed part, and a part for each member.
+#: Maximum size in bytes of a tar without the content of its files: a fixed part, and a part for each member.
 MAX_BESIDE, MAX_BESIDE_MEMBER = 16 * 1024**2, 4096
 
 
 def fetch_tasks(url: Address, sha256: str, directory: Path) -> bool:
     """Download an archive (a compressed or plain tar, or a zip) and unpack it as `directory`.
 
-    Return True after a download, and False if `directory` already has the files of this archive. After an error, no
+    Return False if `directory` already has the files of this archive, and True after a download. After an error, no
     file is left behind. Raises `UserError` if the address cannot be read, if the archive is too large or its digest is
     not `sha256`, if a member is a link, a device or outside of the archive, or if `directory` has other files.
     """
@@ -83,7 +83,7 @@ def fetch_tasks(url: Address, sha256: str, directory: Path) -> bool:
             raise UserError(f"cannot be unpacked: {error}", file=url) from error
         (unpacked / MARK).write_bytes(f"{sha256}\n".encode())
         if directory.exists():
-            directory.rmdir()  # the directory is empty
+            directory.rmdir()  # it is empty
         unpacked.rename(directory)
     return True
 
@@ -104,7 +104,7 @@ def _require_same(directory: Path, sha256: str) -> bool:
 
 
 def download(url: Address, target: Path) -> str:
-    """Write the content of an address to a file, and return its SHA-256 (hex); raises `UserError` if that fails."""
+    """Download the content of an address to a file. Return its SHA-256 (hex); raises `UserError` if that fails."""
     scheme = url.reveal().partition(":")[0].lower()
     if scheme not in SCHEMES:
         expected = ", ".join(SCHEMES)
@@ -160,16 +160,13 @@ def _members(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
             if not (member.isreg() or member.isdir()):
                 raise BadArchiveError(f"{printable_name(member.name)}: expected a regular file")
             plain.allowed += MAX_BESIDE_MEMBER + (member.size if member.isreg() else 0)
-            stream.members = []  # otherwise tarfile keeps every member in memory
+            stream.members = []  # otherwise tarfile keeps every member
             if member.isreg() and (file := stream.extractfile(member)) is not None:
                 yield member.name, file
 
 
 class _Tar:
-    """The decompressed bytes of a tar; at most `allowed` bytes may be read.
-
-    Without the limit, `tarfile` would read headers of any size, and any number of folders, into memory.
-    """
+    """The decompressed bytes of a tar, up to `allowed`: `tarfile` would read headers of any size into memory."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream, self._seen, self.allowed = stream, 0, MAX_BESIDE

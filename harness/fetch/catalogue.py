@@ -1,4 +1,4 @@
-"""Reads catalogues (TOML files with the archives and tasks of a corpus), and tells which tasks a directory has."""
+"""Reads catalogues: TOML files that describe a corpus, its archives and tasks. Tells which tasks a directory has."""
 
 import re
 import tempfile
@@ -22,7 +22,7 @@ from harness.toml import Section, checked, read_toml
 _NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
 _DIGEST = r"^[0-9a-f]{64}$"
 
-#: Text in place of a value that the catalogue does not have.
+#: Text in place of a digest or size that a catalogue does not have.
 UNKNOWN = "not yet known"
 
 
@@ -36,7 +36,7 @@ class KnownTask(Section):
 
 
 def _address(text: object) -> Address:
-    """Return a text as an address; raises `UserError`, without quoting the text, if it is no http or https address."""
+    """Convert a text to an http or https address. Raises `UserError`, which does not quote the text, for any other."""
     address = Address.of(str(text), "url of an archive")
     if not re.fullmatch(r"https?://[!-~]+", address.reveal()):
         expected = "http:// or https://, and ASCII characters without a space"
@@ -64,7 +64,7 @@ class Corpus(Section):
     archives: list[Archive] = Field(min_length=1)
 
     def entries(self) -> Iterator[tuple[Archive, KnownTask]]:
-        """Yield each task of the corpus with its archive."""
+        """Yield each task of the corpus, with its archive."""
         for archive in self.archives:
             for task in archive.tasks:
                 yield archive, task
@@ -72,7 +72,7 @@ class Corpus(Section):
 
 @dataclass(frozen=True)
 class WantedTasks:
-    """The requested tasks in one archive of a corpus."""
+    """The requested tasks of an archive."""
 
     corpus: Corpus
     archive: Archive
@@ -80,10 +80,10 @@ class WantedTasks:
 
 
 def corpora(catalogue: Address | None = None, sha256: str | None = None) -> dict[str, Corpus]:
-    """Return name -> corpus, for the corpora that `fetch_corpus` can download.
+    """Return name -> corpus, for all corpora that `fetch_corpus` can download.
 
-    `catalogue` is a file or URL that describes a corpus; None means the package's own catalogues. `sha256` is the
-    digest of a catalogue that is a URL. Raises `UserError` if the catalogue cannot be read or has another digest.
+    `catalogue` is a file or URL that describes a corpus; None means the catalogues in the package. `sha256` is the
+    expected digest of a catalogue from a URL. Raises `UserError` if the catalogue cannot be read or has another digest.
     """
     if catalogue is not None and catalogue.is_url:
         corpus = _download(catalogue, sha256)
@@ -119,10 +119,7 @@ def read_corpus(file: Path) -> Corpus:
 
 
 def find_wanted(text: str, known: dict[str, Corpus]) -> list[WantedTasks]:
-    """Return a `WantedTasks` for each archive with requested tasks; `text` is CORPUS, CORPUS/TASK or CORPUS/PHASE.
-
-    Raises `UserError` for an unknown name.
-    """
+    """Return the tasks that CORPUS, CORPUS/TASK or CORPUS/PHASE means, by archive; raises `UserError` for others."""
     name, _, part = text.partition("/")
     if name not in known:
         hint = did_you_mean(name, known) or "pgdl task known lists the corpora"
@@ -142,16 +139,16 @@ def find_wanted(text: str, known: dict[str, Corpus]) -> list[WantedTasks]:
 
 @dataclass(frozen=True)
 class KnownHere:
-    """A task of a corpus, and its state in a directory."""
+    """A task of a corpus, and how much of it is in a directory."""
 
     corpus: Corpus
     archive: Archive
     task: KnownTask
-    here: str | None  #: such as `whole`, `half-fetched` or `3 of 8 models`; None if the task is not in the directory
+    here: str | None  #: such as `whole`, `half-fetched` or `3 of 8 models`; None if nothing is there
 
 
 def known_here(known: Iterable[Corpus], root: Path) -> Iterator[KnownHere]:
-    """Yield each task of corpora with its state in the directory `root`; raises `UserError` for an invalid record."""
+    """Yield each task of these corpora, and how much of it is in `root`; raises `UserError` for a bad fetched.json."""
     half = half_fetched(root)
     for corpus in known:
         for archive, task in corpus.entries():

@@ -1,4 +1,4 @@
-"""Downloads tasks of a known corpus, without the files that are in the directory of tasks already."""
+"""Downloads tasks of a known corpus. Files that are already there are not downloaded again."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from harness.task.incomplete import FetchRequest
 from harness.task.layout import require_no_flat_tasks
 from harness.task.selection import ModelSelection
 
-#: Lock file in `FETCHING`, held by the command that fetches into the directory.
+#: File in `FETCHING` that a command locks while it downloads into the directory.
 LOCK = "lock"
 
 _KEPT = "finished files are kept"
@@ -26,7 +26,7 @@ _KEPT = "finished files are kept"
 
 @dataclass(frozen=True)
 class FetchedTask:
-    """A complete task; `is_new` is False if the task was complete before this call."""
+    """A task that is complete; `is_new` is False if nothing had to be downloaded."""
 
     name: str
     directory: Path
@@ -46,7 +46,7 @@ def fetch_corpus(
 ) -> list[FetchedTask]:
     """Download the tasks that `name` requests, and return them. The same call continues an interrupted download.
 
-    Raises `UserError` if there is no such corpus or task, or a task cannot be fetched; finished files are kept.
+    Raises `UserError` if a corpus or task is unknown, or a task cannot be downloaded; finished files are kept.
 
     Args:
         name: CORPUS, CORPUS/TASK or CORPUS/PHASE.
@@ -54,7 +54,7 @@ def fetch_corpus(
         models: number or names of the models of each task; None: all. A number selects models evenly by file size.
         catalogue: as for `corpora`.
         sha256: as for `corpora`.
-        whole: whether to download whole archives, from servers that send no parts.
+        whole: whether to download whole archives, from servers that do not send parts.
         watcher: receives the progress.
     """
     wanted, root = find_wanted(name, corpora(catalogue, sha256)), Path(tasks_dir)
@@ -104,7 +104,7 @@ def _plan(source: ArchiveSource, wanted: WantedTasks, task: KnownTask, root: Pat
 
 
 def _note_versions(sources: Iterable[ArchiveSource], watcher: Watcher) -> None:
-    """Name the version of each archive whose digest is not in the catalogue."""
+    """Tell the user the version of each archive whose digest is not in the catalogue."""
     for source in sources:
         if not source.is_pinned:
             version = f"{source.length} bytes, ETag {source.etag or 'none'}"
@@ -124,7 +124,7 @@ def _fetch(source: ArchiveSource, task: KnownTask, plan: TaskPlan, watcher: Watc
             try:
                 transfer(lambda: source.open(watcher.seen), plan.missing, plan.staging, source.url)
             except DamagedError:
-                source.discard()  # the next command fetches a whole archive again
+                source.discard()  # then the next command downloads it again
                 raise
             record = _record(source, plan)
             found = digest_of_task(record)
@@ -146,7 +146,7 @@ def _known(task: KnownTask, root: Path, *, is_new: bool = False) -> FetchedTask:
 
 
 def _is_here(wanted: WantedTasks, task: KnownTask, root: Path, models: ModelSelection) -> bool:
-    """Whether a task from the archive is complete in `root`, with at least the wanted models."""
+    """Whether a task is in `root`, complete, and with at least the wanted models."""
     staging = StagedTask(root, task.name)
     record = staging.record
     if record is None or record.url != str(wanted.archive.url) or not staging.is_whole(record):

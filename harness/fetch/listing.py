@@ -1,4 +1,4 @@
-"""Lists the files of tasks in an untrusted zip archive, from the directory at its end."""
+"""Reads the list of files at the end of an untrusted zip archive, and finds the files of tasks."""
 
 import hashlib
 import re
@@ -23,24 +23,24 @@ from harness.text import printable
 #: Maximum size of an archive, and of its files together, in bytes; maximum number of files.
 MAX_ARCHIVE, MAX_BYTES, MAX_FILES = 32 * 1024**3, 128 * 1024**3, 500_000
 
-#: Maximum size in bytes of the list of files in a zip archive; in memory, the list takes ten times as much.
+#: Maximum size in bytes of the list of files in a zip archive, which takes ten times as much memory.
 MAX_LIST = 48 * 1024**2
 
-#: Path of a member of a task, possibly below a directory around the whole archive.
+#: Path of a file of a task; it may be inside a directory that contains the whole archive.
 _MEMBER = re.compile(rf"/?(?:[^/]+/)?({INPUTS}|{REFERENCES})/([^/]+)/(.+)", re.DOTALL)
 
-#: Paths of the files of a task; other files, such as those of a file browser, are ignored.
+#: Paths of files that belong to a task; other files, such as those of a file browser, are ignored.
 _FILE = re.compile(
     r"(?!\.)[^/]*model[^/]*/(?:config\.json|weights\.hdf5|weights_init\.hdf5)|dataset_1/(?:train|test)/shard_[^/]+\.tfrecord"
 )
 
 
 class BadArchiveError(Exception):
-    """The archive cannot be unpacked; the message is one line."""
+    """The archive cannot be unpacked. The message is one line."""
 
 
 def checked_path(name: str) -> PurePosixPath:
-    """Return the path of a member; raises `BadArchiveError` if the path leads outside or is not printable."""
+    """Return the path of a member; raises `BadArchiveError` if it leads outside the archive or is not printable."""
     path = PurePosixPath(name)
     if path.is_absolute() or ".." in path.parts or not path.parts or not name.isprintable() or "\\" in name:
         raise BadArchiveError(f"{printable_name(name)}: expected a path inside the archive")
@@ -48,13 +48,13 @@ def checked_path(name: str) -> PurePosixPath:
 
 
 def require_regular(entry: ZipInfo) -> None:
-    """Raise `BadArchiveError` for a link or device; a member without a Unix file mode counts as a regular file."""
+    """Raise `BadArchiveError` for a link or device. A member without a Unix file mode is taken as a regular file."""
     if stat.S_IFMT(entry.external_attr >> 16) not in (0, stat.S_IFREG, stat.S_IFDIR):
         raise BadArchiveError(f"{printable_name(entry.filename)}: expected a regular file")
 
 
 def printable_name(name: str) -> str:
-    """Return the name of a member for messages."""
+    """Return a member's name for messages."""
     return printable(name)[:80]
 
 
@@ -62,26 +62,26 @@ def printable_name(name: str) -> str:
 class ListedFile:
     """A file of a task in an archive."""
 
-    path: str  #: path in the task's directory, or `model_configs.json`
+    path: str  #: path in the directory of the task, or `model_configs.json`
     entry: ZipInfo
 
     @property
     def model(self) -> str | None:
-        """Id of the model that the file belongs to; None for data and reference data."""
+        """Id of the model to which the file belongs; None for data and reference data."""
         head, _, name = self.path.partition("/")
         return head if name and not head.startswith("dataset") else None
 
 
 @dataclass(frozen=True)
 class Listing:
-    """The members of a zip archive, as the directory at its end lists them."""
+    """The files of tasks in a zip archive, and the positions of all members."""
 
-    tasks: dict[str, dict[str, ListedFile]]  #: task -> path -> file; a task that is not wanted has an empty mapping
+    tasks: dict[str, dict[str, ListedFile]]  #: task -> path -> file; empty for tasks that are not wanted
     sha256: str  #: digest of names, sizes and checksums of all members
-    boundaries: Sequence[int]  #: positions, ascending, at which the members and finally the directory begin
+    boundaries: Sequence[int]  #: ascending positions where members begin, and finally where the list begins
 
     def span(self, member: ListedFile) -> int:
-        """Return the size in bytes of a member in the archive, including the header before its content."""
+        """Return the number of bytes that a member takes in the archive, including the header before its content."""
         begin = member.entry.header_offset
         return self.boundaries[bisect_right(self.boundaries, begin)] - begin
 
@@ -107,7 +107,7 @@ class Listing:
 
 
 def read_listing(file: IO[bytes], tasks: Iterable[str], url: Address) -> Listing:
-    """Return the files of `tasks` in a zip; raises `UserError` for a damaged archive, a link, or too large files."""
+    """Return the files of `tasks` in a zip; raises `UserError` if it is damaged, has links, or files are too large."""
     wanted = set(tasks)
     try:
         with zipfile.ZipFile(file) as archive:
@@ -149,7 +149,7 @@ def _require_bounded(members: Iterable[ListedFile]) -> None:
     total = 0
     for member in members:
         total += member.entry.file_size
-        if member.path == REFERENCE and member.entry.file_size > MAX_JSON:  # this file is read into memory
+        if member.path == REFERENCE and member.entry.file_size > MAX_JSON:  # it is read into memory
             raise BadArchiveError(f"{REFERENCE}: expected at most {MAX_JSON} bytes")
     if total > MAX_BYTES:
         raise BadArchiveError(f"expected at most {MAX_BYTES / 1024**3:g} GiB of files, found more")

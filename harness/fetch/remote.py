@@ -1,4 +1,4 @@
-"""Reads a file on a server in parts, by HTTP range requests, or downloads it as a whole."""
+"""Reads parts of a file on a server, by HTTP range requests, or downloads the whole file."""
 
 import io
 from bisect import bisect_right
@@ -28,7 +28,7 @@ from harness.fetch.session import (
     written_at,
 )
 
-#: Number of last bytes of an archive that are read first, since they contain the directory; number of bytes per read.
+#: Number of bytes from the end of an archive that are read first, since they contain the list of files; bytes per read.
 TAIL, CHUNK = 4 * 1024**2, 256 * 1024
 
 
@@ -40,23 +40,23 @@ class RemoteFile:
     length: int  #: size in bytes
     etag: str | None  #: the server's tag of this version; None if the server sends no tag
     tail: bytes
-    boundaries: Sequence[int] = ()  #: ascending positions at which members begin; a request ends at one of them
+    boundaries: Sequence[int] = ()  #: ascending positions where members begin: no request ends inside a member
 
     def within(self, boundaries: Sequence[int]) -> "RemoteFile":
-        """Return the file with these boundaries; its `tail` then has all bytes from the last boundary on."""
+        """Return the file with these `boundaries`; its `tail` has at least all bytes after the last boundary."""
         with self.open() as reader:
             reader.seek(min(boundaries[-1], self.length - len(self.tail)))
             return replace(self, boundaries=boundaries, tail=reader.read())
 
     def open(self, seen: Callable[[int], None] = lambda _: None) -> "RangeReader":
-        """Return a reader with its own connection; `seen` receives the size in bytes of each arriving piece."""
+        """Return a reader with its own connection. `seen` is called with the size of each piece that arrives."""
         return RangeReader(self, seen)
 
 
 def find_remote(url: Address) -> RemoteFile:
     """Ask a server for the size and the last bytes of a file, and return the file.
 
-    Raises `NoRangesError` if the server sends whole files only, and `UserError` if it has no such file or is silent.
+    Raises `NoRangesError` if the server sends only whole files, and `UserError` if it has no such file or is silent.
     """
     with Session() as session:
         length, etag = persistently(lambda: _ask(session, url), url, LostConnectionError)
@@ -66,14 +66,14 @@ def find_remote(url: Address) -> RemoteFile:
 
 
 def _ask(session: Session, url: Address) -> tuple[int, str | None]:
-    """Return the size of a file, and the server's tag of its version (ETag)."""
+    """Return the size of a file, and the ETag (the server's tag of the version)."""
     response = get_part(session, url, "bytes=-1")
     response.close()
     return content_range(response)[1], version_of(response)
 
 
 class RangeReader(io.RawIOBase):
-    """Reads a file on a server; after a lost connection, a new connection continues at the same position.
+    """Reads a file on a server. If the connection is lost, a new connection continues at the same position.
 
     Reading raises `UserError` if a new connection does not help, or if the file has changed. It raises
     `BadArchiveError` for a request of more than `MAX_LIST` bytes.
@@ -84,14 +84,14 @@ class RangeReader(io.RawIOBase):
         self._session = Session()
         self._position = 0
         self._chunks: Iterator[bytes] = iter(())  # content of the open response
-        self._chunk, self._next = b"", -1  # unused rest of a chunk, and its position in the file
+        self._chunk, self._next = b"", -1  # rest of a piece, and its position in the file
 
     def tell(self) -> int:
         """Return the position in bytes."""
         return self._position
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """Move to a position without a request, and return the position."""
+        """Move to a position, and return it. Nothing is requested yet."""
         base = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self._file.length}[whence]
         if base + offset < 0:
             raise ValueError(f"{self._file.length} bytes, too few for a zip archive")
@@ -99,7 +99,7 @@ class RangeReader(io.RawIOBase):
         return self._position
 
     def read(self, size: int | None = -1) -> bytes:
-        """Return `size` bytes, or fewer at the end of the file; all remaining bytes for None or -1."""
+        """Return `size` bytes, or fewer at the end of the file. For None or -1, return all bytes to the end."""
         left = max(self._file.length - self._position, 0)
         size = left if size is None or size < 0 else min(size, left)
         if size > MAX_LIST:
@@ -154,7 +154,7 @@ class RangeReader(io.RawIOBase):
 
 
 class Version(NamedTuple):
-    """The ETag of a file on a server, and the time when the file was written; None if the server does not send it."""
+    """The ETag of a file on a server, and the time of its last change; None if the server does not tell."""
 
     etag: str | None
     written: datetime | None
@@ -166,15 +166,15 @@ def fetch_file(
 ) -> Version:  # fmt: skip
     """Download the content of an address, and return its version on the server.
 
-    Raises `UserError` if the content cannot be fetched, is cut off or too large, or the disk is full.
+    Raises `UserError` if the content cannot be downloaded, is cut off or too large, or the disk is full.
 
     Args:
         url: the address.
         target: the file to write; it appears only when it is complete.
         most: maximum size in bytes.
-        moved: the remedy in the error if the server has no such file.
-        begin: receives the size in bytes before the download, 0 if the server does not send it.
-        seen: receives the size of each arriving piece in bytes.
+        moved: remedy in the error message if the server has no such file.
+        begin: is called before the download with the size in bytes, 0 if it is not known.
+        seen: is called with the number of bytes of each piece that arrives.
     """
     partial = target.with_name(f"{target.name}.partial")
 
@@ -189,7 +189,7 @@ def fetch_file(
             with writing(partial, remedy="free some space"):
                 file = partial.open("wb")
             with file:
-                for chunk in response.iter_content(CHUNK):  # not within `writing`: an OSError here is of the network
+                for chunk in response.iter_content(CHUNK):  # not within `writing`: here, an OSError is of the network
                     size += len(chunk)
                     if size > most:
                         raise UserError("too large", file=url, expected=f"at most {most} bytes")

@@ -1,4 +1,4 @@
-"""Sends requests to servers, checks redirections and headers, repeats failed requests, and makes error messages."""
+"""Sends requests to servers: checks redirections and headers, repeats failed requests, and words the errors."""
 
 import os
 import re
@@ -18,7 +18,7 @@ from harness.text import printable
 #: Remedies for temporary and for permanent failures.
 CONTINUE, ADDRESS = "the same command continues", "check the address"
 
-#: Time limits in seconds: for a connection, and between two bytes.
+#: Time limits in seconds: for connecting, and between two bytes.
 TIMEOUTS_S = (20, 60)
 
 #: Pauses in seconds before the repetitions of a failed request.
@@ -27,7 +27,7 @@ PAUSES_S = (1, 3, 10, 30)
 #: Remedy for an archive that is not at the address of the catalogue.
 MOVED = "the archive has moved: --catalogue names a catalogue with the new address"
 
-#: HTTP statuses of temporary failures; permanent errors that are subclasses of an error in `PASSING`.
+#: HTTP statuses of temporary failures; permanent errors that are subclasses of errors in `PASSING`.
 _PASSING = (408, 425, 429, 500, 502, 503, 504)
 _LASTING = (requests.exceptions.SSLError, requests.exceptions.ProxyError)
 
@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 
 def origin(url: str) -> str:
-    """Return scheme and host of an address for messages, since its other parts may be secret."""
+    """Return scheme and host of an address, for messages: all else may be secret."""
     try:
         address = urlsplit(url)
     except ValueError:
@@ -54,7 +54,7 @@ def proxies_of(url: Address) -> dict[str, Address]:
 
 
 def connection_error(url: Address, error: Exception) -> UserError:
-    """Return the error about a request that the server did not answer."""
+    """Return the error for a request that the server has not answered."""
     cause = url.scrub(_cause(error))
     if isinstance(error, requests.exceptions.InvalidURL):
         return UserError("not an address to download from", file=url, found=cause, remedy=ADDRESS)
@@ -76,7 +76,7 @@ def connection_error(url: Address, error: Exception) -> UserError:
 
 
 def response_error(url: Address, response: requests.Response, expected: str, moved: str) -> UserError:
-    """Return the error about an answer with an unexpected status; `moved` is the remedy for a missing file."""
+    """Return the error for an answer with an unexpected status; `moved` is the remedy if the file is missing."""
     found = printable(f"{response.status_code} {response.reason}")
     remedies = {404: moved, 410: moved, 407: "name user and password of the proxy in HTTPS_PROXY"}
     remedies |= dict.fromkeys((401, 403), f"the server refuses access: {ADDRESS}, and who may read the file")
@@ -85,7 +85,7 @@ def response_error(url: Address, response: requests.Response, expected: str, mov
 
 
 def _cause(error: BaseException) -> str:
-    """Return the innermost reason of an error of the library requests, in one line."""
+    """Return the innermost cause of an error of the library requests, as one line."""
     cause: object = error
     while isinstance(cause, BaseException):
         inner = getattr(cause, "reason", None) or next((a for a in cause.args if isinstance(a, Exception)), None)
@@ -100,28 +100,25 @@ def _cause(error: BaseException) -> str:
 
 
 def _proxy(url: Address) -> str:
-    """Return host and port of the proxy for an address, without user and password; `none` without a proxy."""
+    """Return host and port of the proxy for an address, without user and password; `none` if there is no proxy."""
     proxies = proxies_of(url)
     proxy = proxies.get(urlsplit(url.reveal()).scheme) or proxies.get("all")
     return str(proxy).partition("://")[2] if proxy else "none"
 
 
 class Session(requests.Session):  # type: ignore[misc]  # requests has no types
-    """A session of the library `requests` that follows no redirection: `ask` checks and follows redirections.
-
-    The library would read a redirecting answer of any length, and follow any address.
-    """
+    """A session of `requests` that follows no redirections: `ask` checks and follows them."""
 
     def resolve_redirects(self, *_: Any, **__: Any) -> Iterator[Any]:
-        """Return an empty iterator, so that the library follows no redirection."""
+        """Return an empty iterator: then `requests` follows no redirection."""
         return iter(())
 
 
 def ask(session: Session, url: Address, **headers: str) -> requests.Response:
-    """Return the answer to a request after all redirections; its content has not been read.
+    """Send a request, follow redirections, and return the answer, whose content has not been read.
 
     Raises `UserError` if a redirection leads to an invalid address, or from https to http. Raises
-    `requests.RequestException` if the server does not answer or redirects too often.
+    `requests.RequestException` if the server does not answer, or redirects too often.
     """
     headers, address = {"Accept-Encoding": "identity"} | headers, url.reveal()
     for _ in range(session.max_redirects + 1):
@@ -139,7 +136,7 @@ def _next_address(response: requests.Response) -> str:
         target: str = urljoin(response.url, text.encode("latin1").decode())
         address = urlsplit(target)
         is_address = address.scheme in ("http", "https") and bool(address.hostname) and address.port != 0
-    except ValueError:  # text that is not UTF-8, an open bracket, a port that is not a number
+    except ValueError:  # not UTF-8, an open bracket, or an invalid port
         is_address = False
     if not is_address:
         found = repr(printable(text))[:80]
@@ -151,7 +148,7 @@ def _next_address(response: requests.Response) -> str:
 
 
 def content_length(response: requests.Response) -> int:
-    """Return the size in bytes that an answer declares, 0 if it declares no size; raises `UserError` for other text."""
+    """Return the size in bytes that an answer states, 0 if it states none; raises `UserError` if it is no number."""
     text = response.headers.get("Content-Length", "0")
     if not re.fullmatch(r"[0-9]{1,18}", text):
         raise _malformed(response, "Content-Length", "a number of bytes", text)
@@ -159,7 +156,7 @@ def content_length(response: requests.Response) -> int:
 
 
 def content_range(response: requests.Response) -> tuple[int, int]:
-    """Return (position of a part in the file, size of the file); raises `UserError` for a malformed header."""
+    """Return (position of a part in the file, size of the file); raises `UserError` if the header is malformed."""
     text = response.headers.get("Content-Range", "")
     match = re.fullmatch(r"bytes ([0-9]{1,18})-[0-9]{1,18}/([0-9]{1,18})", text.strip())
     if match is None:
@@ -168,13 +165,13 @@ def content_range(response: requests.Response) -> tuple[int, int]:
 
 
 def version_of(response: requests.Response) -> str | None:
-    """Return the server's tag of a file's version (ETag) as printable text; None without a tag."""
+    """Return the ETag of an answer as printable text; None without an ETag."""
     text = response.headers.get("ETag")
     return None if text is None else printable(text)[:200]
 
 
 def written_at(response: requests.Response) -> datetime | None:
-    """Return the time when a file was written (Last-Modified, UTC); None if the server does not send it."""
+    """Return the time at which a file was changed (Last-Modified, UTC); None if the server does not tell."""
     try:
         return parsedate_to_datetime(response.headers["Last-Modified"]).astimezone(UTC)
     except (KeyError, ValueError, OverflowError):
@@ -186,20 +183,20 @@ def _malformed(response: requests.Response, header: str, expected: str, found: s
 
 
 class NoRangesError(UserError):
-    """The server sends whole files only."""
+    """The server sends only whole files."""
 
 
 class LostConnectionError(Exception):
     """The connection ended before all bytes had arrived, or the server is temporarily unable to answer."""
 
 
-#: Errors that may be temporary. Timeouts count as permanent: each repetition would take another minute.
+#: Errors that may be temporary. Timeouts are not among them: each repetition would take another minute.
 PASSING = (LostConnectionError, requests.ConnectionError, requests.exceptions.ChunkedEncodingError)
 
 
 def persistently(attempt: Callable[[], T], url: Address, *passing: type[Exception]) -> T:
-    """Return the result of `attempt`; repeat it after errors of the types `passing`; raises `UserError` in the end."""
-    proxies_of(url)  # raises an error for a proxy whose password could be taken for a host
+    """Return what `attempt` returns. Repeat it after errors of types in `passing`; finally raise `UserError`."""
+    proxies_of(url)  # raises if a password in a proxy could be taken for a host
     problem: Exception = LostConnectionError()
     for pause_s in (0, *PAUSES_S):
         time.sleep(pause_s)
@@ -213,10 +210,7 @@ def persistently(attempt: Callable[[], T], url: Address, *passing: type[Exceptio
 
 
 def get_part(session: Session, url: Address, wanted: str) -> requests.Response:
-    """Return the answer with the part `wanted` of a file, such as `bytes=0-99`.
-
-    Raises `NoRangesError` if the server sends whole files only, and `UserError` for any other answer.
-    """
+    """Request a part of a file, such as `bytes=0-99`. Raises `NoRangesError` if the server sends only whole files."""
     response = ask(session, url, Range=wanted)
     require_ready(response)
     if response.status_code == requests.codes.ok:
@@ -229,7 +223,7 @@ def get_part(session: Session, url: Address, wanted: str) -> requests.Response:
 
 
 def require_ready(response: requests.Response) -> None:
-    """Raise `LostConnectionError` if the status says that a later request may succeed."""
+    """Raise `LostConnectionError` if the status says that the same request may succeed later."""
     if response.status_code in _PASSING:
         response.close()
         raise LostConnectionError(f"the server answers {response.status_code} {printable(response.reason)}")

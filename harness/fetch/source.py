@@ -17,21 +17,21 @@ from harness.format.archive import Pieces
 from harness.format.fetched import FETCHING
 from harness.reading import open_regular, read_text
 
-#: Maximum size in bytes of the file with an ETag.
+#: Maximum size in bytes of the file in which an ETag is kept.
 MAX_ETAG = 1024
 
 
 class Watcher:
-    """Receives the progress of a download; subclasses show it."""
+    """Receives the progress of a download, and ignores it; subclasses show it."""
 
     def begin(self, what: str, total: int) -> None:
-        """Receive a name for the download, and the number of its bytes; 0 if the number is not known."""
+        """Begin a download with a name, and with its number of bytes; 0 if the number is not known."""
 
     def seen(self, number: int) -> None:
-        """Receive the number of bytes that have arrived since the last call; any thread may call this."""
+        """Note that `number` more bytes have arrived. Any thread may call this."""
 
     def note(self, line: str) -> None:
-        """Receive a line for the user."""
+        """Show a line to the user."""
 
 
 @dataclass(frozen=True)
@@ -42,21 +42,21 @@ class ArchiveSource:
     length: int  #: size in bytes
     etag: str | None  #: the server's tag of this version
     listing: Listing
-    file: RemoteFile | Path  #: the archive on its server, or the copy
-    is_pinned: bool  #: whether the catalogue has the digest of the archive's directory
+    file: RemoteFile | Path  #: the archive on its server, or a downloaded copy
+    is_pinned: bool  #: whether the catalogue states the digest of the archive's list of files
 
     def open(self, seen: Callable[[int], None]) -> IO[bytes]:
-        """Return a reader of the archive for one thread; `seen` receives the size in bytes of each arriving piece."""
+        """Open the archive for one thread. `seen` is called with the number of bytes of each piece that arrives."""
         if isinstance(self.file, Path):
             return Pieces(open_regular(self.file, links=True), MAX_LIST)
         return cast(IO[bytes], self.file.open(seen))
 
     def travelling(self, members: Iterable[ListedFile]) -> int:
-        """Return the number of bytes to download for `members`; 0 if the archive is a downloaded copy."""
+        """Return the number of bytes to download for `members`; 0 if the archive has been downloaded."""
         return 0 if isinstance(self.file, Path) else sum(map(self.listing.span, members))
 
     def discard(self) -> None:
-        """Remove the downloaded copy, if there is a copy."""
+        """Remove the downloaded copy, if there is one."""
         if isinstance(self.file, Path):
             self.file.unlink()
             _etag_file(self.file).unlink(missing_ok=True)
@@ -65,9 +65,9 @@ class ArchiveSource:
 def find_source(
     wanted: WantedTasks, root: Path, begin: Callable[[], None], watcher: Watcher, *, whole: bool
 ) -> ArchiveSource:
-    """Return the archive of the wanted tasks; with `whole`, first download the archive below `root`.
+    """Return the archive of the wanted tasks; with `whole`, first download it below `root`.
 
-    `begin` is called before the download of a whole archive. Raises `UserError` if the archive cannot be fetched, is
+    `begin` is called before the download of a whole archive. Raises `UserError` if the archive cannot be downloaded, is
     damaged, or has another digest than in the catalogue.
     """
     archive, tasks = wanted.archive, [task.name for task in wanted.tasks]
@@ -78,7 +78,7 @@ def find_source(
             with Pieces(open_regular(here, links=True), MAX_LIST) as local:
                 listing = read_listing(local, tasks, url)
         except UserError:
-            here.unlink()  # the next command fetches it again
+            here.unlink()  # then the next command downloads it again
             raise
         source = ArchiveSource(url, here.stat().st_size, etag, listing, here, is_pinned)
     else:
@@ -97,9 +97,9 @@ def find_source(
 def _fetch_whole(
     wanted: WantedTasks, root: Path, begin: Callable[[], None], watcher: Watcher
 ) -> tuple[Path, str | None]:
-    """Download a whole archive, unless an interrupted command has left a copy. Return the copy and its ETag.
+    """Download a whole archive, unless an interrupted command has left it. Return its path and ETag.
 
-    The copy is named by a digest of the address without secrets: a digest of a password would help to guess it.
+    The file name is a digest of the address without secrets: a digest of a password would help to guess it.
     """
     archive = wanted.archive
     name = digest_of([(f"{wanted.corpus.name}/{archive.phase}", str(archive.url).encode())])

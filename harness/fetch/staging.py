@@ -1,4 +1,4 @@
-"""A task during its download: plans missing files, keeps finished files for the next command, and moves the task."""
+"""A task during its download: plans the files to download, keeps finished files, and moves them when all are there."""
 
 import json
 import os
@@ -21,14 +21,15 @@ from harness.task.incomplete import FetchRequest
 from harness.task.selection import ModelSelection, evenly
 from harness.text import size
 
-#: Names in the staging directory of a task: its files, the list of finished files, reference data of chosen models.
+#: Names in the directory of a download: files, list of finished files, reference data of the chosen models.
 FILES, JOURNAL, CHOSEN = "files", "journal", "chosen_" + REFERENCE
 
 
 class StagedTask:
-    """A task during its download and afterwards. `name` is the task's name, and `source` is CORPUS/TASK.
+    """A task during and after its download. `name` is the name of the task, `source` is CORPUS/TASK.
 
-    The task's place is in input_data/ and reference_data/ below `root`; its staging directory is in `FETCHING`.
+    During the download, its files are in a temporary (staging) directory below `FETCHING`. Afterwards they are at their
+    place in input_data/ and reference_data/ below `root`.
     """
 
     def __init__(self, root: Path, name: str, source: str = "") -> None:
@@ -39,11 +40,11 @@ class StagedTask:
 
     @property
     def record(self) -> Fetched | None:
-        """The task's `fetched.json`; None if the task was not downloaded; raises `UserError` for an invalid record."""
+        """The task's `fetched.json`; None if the task was not downloaded; raises `UserError` if it is invalid."""
         return read_fetched(self.references / RECORD)
 
     def present(self, record: Fetched) -> dict[str, FetchedFile]:
-        """Return path -> file, for the files of a record that are at the task's place in full size."""
+        """Return path -> file, for the files of a `fetched.json` that are at their place in full size."""
         return {path: file for path, file in record.files.items() if _has_size(self.inputs / path, file.size)}
 
     @property
@@ -52,37 +53,37 @@ class StagedTask:
         return (self.references / REFERENCE).is_file()
 
     def is_whole(self, record: Fetched) -> bool:
-        """Whether all files of a record, and the reference data, are at their places."""
+        """Whether all files of a `fetched.json`, and the reference data, are at their place."""
         return self.has_reference and len(self.present(record)) == len(record.files)
 
     @property
     def kept(self) -> list[str]:
-        """Paths of the finished files in the staging directory, except the reference data."""
+        """Paths of the finished files in the temporary directory, without the reference data."""
         return [path for path in self.finished if path != REFERENCE and self.staged_path(path).is_file()]
 
     def begin(self, request: FetchRequest) -> None:
-        """Create the staging directory and write the request into it, which marks the task as half-fetched."""
+        """Create the temporary directory, and write the request into it, which marks the task as half-fetched."""
         (self._directory / FILES).mkdir(parents=True, exist_ok=True)
         request.write(self._directory)
 
     def staged_path(self, path: str) -> Path:
-        """Return the path of a file in the staging directory."""
+        """Return the path of a file in the temporary directory."""
         return self._directory / FILES / path
 
     def has(self, member: ListedFile) -> bool:
-        """Whether the staging directory has the finished file of a member, with the member's size and checksum."""
+        """Whether a member of the archive is in the temporary directory, with the right size and checksum."""
         known, place = self.finished.get(member.path), self.staged_path(member.path)
         same = known is not None and (known.size, known.crc32) == (member.entry.file_size, member.entry.CRC)
         return same and _has_size(place, member.entry.file_size)
 
     def add(self, path: str, file: FetchedFile) -> None:
-        """Add the file at `path` to the journal, the list of finished files."""
+        """Add a file to the list of finished files."""
         self.finished[path] = file
         with (self._directory / JOURNAL).open("a", encoding="utf-8") as journal:
             journal.write(json.dumps({"path": path, **asdict(file)}) + "\n")
 
     def choose(self, models: Collection[str]) -> str:
-        """Write the reference data of `models` to the file `CHOSEN`, and return the file's SHA-256."""
+        """Write the reference data of `models` to the file `CHOSEN`, and return its SHA-256."""
         source, chosen = self.staged_path(REFERENCE), self._directory / CHOSEN
         content = read_json(source)
         some = {model: entry for model, entry in content.items() if model_name(model) in models}
@@ -93,21 +94,21 @@ class StagedTask:
         return FetchedFile.of(chosen).sha256
 
     def install(self, record: Fetched) -> None:
-        """Write the record, then move the files to the task's place. If interrupted, `finish` continues the move."""
+        """Write `fetched.json`, then move the files to their place. After an interruption, `finish` continues."""
         write_fetched(self._directory / RECORD, record)
         self.finish()
 
     def finish(self) -> None:
-        """Move the files to the task's place, or continue an interrupted move, if the staging directory has a record.
+        """If the download is complete, move the files to their place. After an interruption, another call continues.
 
-        Finished files of models that are not part of the task stay for a later command.
+        Finished files that are not part of the task stay for a later command.
         """
         if not (self._directory / RECORD).exists():
             return
         record = read_fetched(self._directory / RECORD)
         assert record is not None
         self.references.mkdir(parents=True, exist_ok=True)
-        for path in record.files:  # other downloaded files, perhaps of an earlier archive, do not belong to the task
+        for path in record.files:  # other files, perhaps of an earlier archive, do not belong to the task
             if self.staged_path(path).is_file():
                 (self.inputs / path).parent.mkdir(parents=True, exist_ok=True)
                 self.staged_path(path).replace(self.inputs / path)
@@ -120,7 +121,7 @@ class StagedTask:
             shutil.rmtree(self._directory)
 
     def _read_journal(self) -> dict[str, FetchedFile]:
-        """Return path -> file of the finished files; a truncated line is ignored."""
+        """Return path -> finished file, from the list of finished files; an incomplete line is ignored."""
         found = {}
         journal = self._directory / JOURNAL
         for line in read_text(journal, MAX_JSON).splitlines() if os.path.lexists(journal) else ():
@@ -137,13 +138,13 @@ def _has_size(file: Path, n_bytes: int) -> bool:
 
 
 def digest_of_task(record: Fetched) -> str:
-    """Return the SHA-256 over paths and digests of a task's files, in the order of the paths."""
+    """Return the SHA-256 over paths and digests of a task's files, sorted by path."""
     files = {path: file.sha256 for path, file in record.files.items()} | {REFERENCE: record.reference_sha256}
     return digest_of((path, digest.encode()) for path, digest in sorted(files.items()))
 
 
 def require_space(root: Path, needed: int) -> None:
-    """Raise `UserError` unless `needed` bytes are free on a directory's disk."""
+    """Raise `UserError` unless the disk of a directory has `needed` free bytes."""
     free = shutil.disk_usage(root).free
     if needed > free:
         expected, found = f"{size(needed)} of free disk space", size(free)
@@ -153,27 +154,26 @@ def require_space(root: Path, needed: int) -> None:
 
 @dataclass(frozen=True)
 class TaskPlan:
-    """The files that a complete task will have, and the files to download for it."""
+    """The files of a task that is to be downloaded, and which of them are missing."""
 
     staging: StagedTask
-    chosen: Sequence[str]  #: ids of the models of the complete task
+    chosen: Sequence[str]  #: ids of all models that the task will have
     models_in_archive: int  #: number of the task's models in the archive
-    members: Sequence[ListedFile]  #: all files of the complete task
-    present: Mapping[str, FetchedFile]  #: path -> file that is at the task's place already
+    members: Sequence[ListedFile]  #: all files that the task will have
+    present: Mapping[str, FetchedFile]  #: path -> file that is already at the task's place
     missing: Sequence[ListedFile]  #: files to download
-    is_done: bool  #: whether the task is at its place with all wanted models
+    is_done: bool  #: whether the task is complete, with all wanted models
 
     @property
     def bytes(self) -> int:
-        """Unpacked size of the missing files in bytes."""
+        """Size of the missing files in bytes, when unpacked."""
         return sum(member.entry.file_size for member in self.missing)
 
 
 def plan_task(members: Mapping[str, ListedFile], staging: StagedTask, wanted: ModelSelection, url: Address) -> TaskPlan:
-    """Return the plan to download a task; `members` are its files in the archive, by path.
+    """Plan the download of a task; `members` are its files in the archive, by path.
 
-    Raises `UserError` if a model is unknown, or if files at the task's place have another origin or differ from the
-    archive.
+    Raises `UserError` if a model is unknown, or if files already there have another origin or differ from the archive.
     """
     record = staging.record
     if record is None and staging.inputs.exists():
@@ -193,7 +193,7 @@ def plan_task(members: Mapping[str, ListedFile], staging: StagedTask, wanted: Mo
 def _choose(
     name: str, models: Sequence[str], members: Mapping[str, ListedFile], wanted: ModelSelection, here: set[str]
 ) -> Sequence[str]:
-    """Return the models of the complete task: the models `here`, and the wanted models (by name, or up to a number)."""
+    """Return the models that the task will have: those in `here`, and those wanted (by name, or up to a number)."""
     if wanted is None:
         return models
     if isinstance(wanted, tuple):

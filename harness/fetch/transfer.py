@@ -1,4 +1,4 @@
-"""Downloads members of an archive over several connections; a file appears only when it is complete and checked."""
+"""Downloads members of an archive over several connections. A file appears only when it is complete and checked."""
 
 import hashlib
 import os
@@ -17,15 +17,15 @@ from harness.format.archive import DAMAGE
 from harness.format.fetched import FetchedFile
 from harness.text import printable
 
-#: Number of connections at once, and of bytes written at once.
+#: Number of connections, and number of bytes written at once.
 CONNECTIONS, CHUNK = 4, 1024**2
 
-#: Seconds to wait for the threads after a failure; the threads end with the process in any case.
+#: Seconds to wait for the threads after a failure. They end with the process in any case.
 END_S = 1.0
 
 
 class DamagedError(UserError):
-    """A member does not match the directory of its archive."""
+    """A member is not as the archive's list of files says."""
 
 
 _Outcome = tuple[ListedFile, FetchedFile] | Exception
@@ -34,9 +34,9 @@ _Outcome = tuple[ListedFile, FetchedFile] | Exception
 def transfer(
     open_archive: Callable[[], IO[bytes]], members: Sequence[ListedFile], staging: StagedTask, url: Address
 ) -> None:
-    """Download members into a staging directory; finished members stay there even if another member fails.
+    """Download members of an archive into a temporary directory. If one fails, finished members stay there.
 
-    Raises `DamagedError` if a member does not match the archive's directory, or `UserError` if server or disk fail.
+    Raises `DamagedError` if a member differs from the archive's list of files, `UserError` if server or disk fail.
     """
     waiting: SimpleQueue[ListedFile] = SimpleQueue()
     for member in sorted(members, key=lambda member: -member.entry.compress_size):  # largest first
@@ -66,7 +66,7 @@ def transfer(
         stop.set()
         for thread in threads:
             thread.join(END_S)
-        with suppress(Empty, UserError):  # members that threads finished after the failure
+        with suppress(Empty, UserError):  # finished after the failure
             while True:
                 _take(outcomes.get_nowait(), staging, url)
 
@@ -78,7 +78,7 @@ def _take(outcome: _Outcome, staging: StagedTask, url: Address) -> None:
 
 
 def _extract(archive: zipfile.ZipFile, member: ListedFile, staging: StagedTask, stop: threading.Event) -> FetchedFile:
-    """Unpack a member to its staged path; `zipfile` checks the CRC-32. Raises `Empty` when `stop` is set."""
+    """Unpack a member into the temporary directory; `zipfile` checks the CRC-32. Raises `Empty` if `stop` is set."""
     place = staging.staged_path(member.path)
     place.parent.mkdir(parents=True, exist_ok=True)
     partial = place.with_name(f"{place.name}.partial")

@@ -14,12 +14,11 @@ from harness.format.files import START, located, refuse_torch, require_own_kind
 from harness.reading import open_regular
 from harness.text import printable
 
-#: Maximum number of members (a `.keras` file has three), and maximum size of their list in bytes; in memory, the list
-#: takes ten times as much.
+#: Maximum number of members (a `.keras` file has three); maximum size in bytes of their list, a tenth of its memory.
 MAX_MEMBERS, MAX_LIST = 1000, 1024**2
 
-#: Members of more than `SUSPECT_BYTES`, alone or together, must not be compressed to less than 1/`MAX_RATIO`. Deflate
-#: reaches 1/1000 on zeros, and overlapping members reach any ratio.
+#: Members of more than `SUSPECT_BYTES`, alone or together, must not be compressed by more than a factor of `MAX_RATIO`.
+#: Deflate compresses zeros by a factor of 1000; with overlapping members, any factor is possible.
 SUSPECT_BYTES = 64 * 1024**2
 MAX_RATIO = 100
 
@@ -31,7 +30,7 @@ _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 @contextmanager
 def open_archive(path: Path, most: int = MAX_MEMBERS) -> Iterator[zipfile.ZipFile]:
-    """Open a zip archive with at most `most` members; damage raises `UserError`, on opening or later in the context."""
+    """Open a zip archive with at most `most` members. Damage raises `UserError`, perhaps only later in the context."""
     try:
         with open_regular(path, links=True) as stream, located(path), _opened(stream, most) as archive:
             if len(archive.infolist()) > most:
@@ -53,7 +52,8 @@ def _opened(stream: BufferedReader, most: int) -> zipfile.ZipFile:
 class Pieces(BufferedReader):
     """A file that returns at most `most` bytes per read.
 
-    `zipfile` reads the list of members in one read, of a size that the archive declares; a longer list is cut off.
+    The size of an archive's list of members is declared by the archive, and `zipfile` reads the list in one read. This
+    class cuts off a longer list, so that it does not fill the memory.
     """
 
     def __init__(self, content: Any, most: int) -> None:
@@ -66,20 +66,17 @@ class Pieces(BufferedReader):
 
 
 def open_zip(stream: IO[bytes], most: int) -> zipfile.ZipFile:
-    """Open an archive whose list of members has at most `most` bytes.
-
-    Raises an exception of `DAMAGE` for damage, or `UserError` as `require_proportion` does.
-    """
+    """Open an archive whose list of members has at most `most` bytes; damage raises an exception of `DAMAGE`."""
     try:
         archive = zipfile.ZipFile(Pieces(stream, most))
         require_proportion(stream.seek(0, io.SEEK_END), sum(info.file_size for info in archive.infolist()))
-    except OSError as error:  # the archive declares a position before its beginning
+    except OSError as error:  # the archive declares that its list begins before the archive
         raise zipfile.BadZipFile(str(error)) from error
     return archive
 
 
 def require_proportion(size: int, unpacked: int) -> None:
-    """Raise `UserError` if an archive of `size` bytes is suspiciously small for its `unpacked` bytes of content."""
+    """Raise `UserError` if an archive of `size` bytes declares far too many `unpacked` bytes of content."""
     if unpacked > SUSPECT_BYTES and unpacked > MAX_RATIO * size:
         found = f"{size} bytes that unpack to {unpacked}"
         raise UserError("members together", expected=f"at most {MAX_RATIO} times the archive's size", found=found)
@@ -99,10 +96,7 @@ def file_infos(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
 
 @contextmanager
 def open_member(archive: zipfile.ZipFile, name: str) -> Iterator[tuple[IO[bytes], int]]:
-    """Open the member `name`; yield a stream of its content, and the size of the content in bytes.
-
-    Raises `UserError` if not exactly one member has the name, or as `require_plain` does.
-    """
+    """Open the only member `name`; yield content and size in bytes. Raises `UserError` as `require_plain` does."""
     found = [info for info in archive.infolist() if info.filename == name]
     if len(found) != 1:
         raise UserError(f"member {name}", expected="one of this name", found=len(found) or "none")
@@ -112,7 +106,7 @@ def open_member(archive: zipfile.ZipFile, name: str) -> Iterator[tuple[IO[bytes]
 
 
 def open_info(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> IO[bytes]:
-    """Open a member; raises `UserError` as `require_plain` does, or an exception of `DAMAGE` for missing content."""
+    """Open a member. Raises `UserError` as `require_plain` does, or an exception of `DAMAGE` for missing content."""
     require_plain(info)
     try:
         return archive.open(info)

@@ -22,7 +22,7 @@ from harness.text import printable
 
 @dataclass(frozen=True)
 class StoredArray:
-    """An array of an open `.npz` file; `read` reads its numbers."""
+    """An array in an open `.npz` file. Its numbers are read only by `read`."""
 
     name: str
     shape: tuple[int, ...]
@@ -31,7 +31,7 @@ class StoredArray:
     _archive: ZipFile
 
     def read(self) -> NDArray[Any]:
-        """Return the array; raises `UserError` if its elements are no numbers, or it is larger than the free memory."""
+        """Return the array; raises `UserError` if its elements are not numbers, or if it does not fit into memory."""
         require_numbers(self.name, self.dtype)
         _require_memory(self.name, math.prod(self.shape) * self.dtype.itemsize)
         with open_member(self._archive, f"{self.name}.npy") as (stream, _):
@@ -51,7 +51,7 @@ def open_npz(path: Path) -> Iterator[Mapping[str, StoredArray]]:
                 raise UserError(f"member {printable(member)}", expected="arrays written by numpy.savez", found=member)
             with open_member(archive, member) as (stream, size):
                 shape, is_fortran, dtype = _read_header(stream)
-                if dtype.hasobject:  # a pickle: the header does not say its size
+                if dtype.hasobject:  # pickled objects, whose size the header does not tell
                     require_numbers(name, dtype)
                 expected = stream.tell() + math.prod(shape) * dtype.itemsize
             if size != expected:
@@ -79,7 +79,7 @@ def _require_memory(name: str, size: int) -> None:
 
 
 def require_numbers(name: str, dtype: np.dtype[Any]) -> None:
-    """Raise `UserError` unless the type is of integers, truth values or floating-point numbers."""
+    """Raise `UserError` unless elements of this type are integers, truth values or floating-point numbers."""
     if dtype.hasobject:
         found = "pickled Python objects"
     elif dtype.kind not in "biuf":
@@ -90,13 +90,13 @@ def require_numbers(name: str, dtype: np.dtype[Any]) -> None:
 
 
 def _read_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    """Return (shape, whether in Fortran order, type); raises `UserError` for another kind, `ValueError` for damage."""
+    """Return (shape, is in Fortran order, type). Raises `UserError` for other arrays, `ValueError` for damage."""
     start = stream.read(START)
     stream.seek(0)
     if not start.startswith(npy.MAGIC_PREFIX):
         raise other_kind("no array", start, file=None, expected="a file written by numpy.save")
     version = npy.read_magic(stream)
-    if version != (1, 0):  # later versions, for names of columns, may declare a header of any length
+    if version != (1, 0):  # later versions may declare a header of any length
         raise UserError("version of the .npy format", expected="1.0", found=".".join(map(str, version)))
     try:
         shape, is_fortran, dtype = npy.read_array_header_1_0(stream)

@@ -1,7 +1,7 @@
-"""Replaces operations, and layers with the channels first, by equivalent layers.
+"""Replaces operations, and layers with the channels first, by layers that compute the same.
 
-Keras 3 writes operations such as `x + y` among the layers of a functional model. A layer with the channels first
-becomes a layer with the channels last between two permutations, because Keras 2 computes channels first only on a GPU.
+Keras 3 writes operations such as `x + y` among the layers of a functional model. Keras 2 can compute layers with the
+channels first only on a GPU, so such a layer becomes a layer with the channels last between two permutations.
 """
 
 import re
@@ -9,16 +9,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-#: Modules of `x + y`, of `keras.ops`, and of the function `keras.activations.relu`.
+#: Modules in which Keras 3 defines `x + y`, the functions of `keras.ops`, and `keras.activations.relu`.
 _OF_ARRAYS, _OPERATIONS, _RELU = "keras.src.ops.numpy", "keras.src.ops.", "keras.src.activations.activations"
 
-#: Operations of two arrays. If both have the same number of axes, the layer of the same name computes the same.
+#: Operations of two arrays. For arrays with equally many axes, the layer of the same name computes the same.
 MERGES = ("Add", "Maximum", "Minimum", "Multiply", "Subtract")
 
 #: Name of an operation -> equivalent layer with the same settings.
 _LAYERS = {"Elu": "ELU", "LeakyRelu": "LeakyReLU", "ReLU": "ReLU", "Softmax": "Softmax"}
 
-#: Name of an operation -> equivalent activation of Keras 2 and Keras 3, and the settings that the operation must have.
+#: Name of an operation -> equal activation of both Keras 2 and Keras 3, and settings that the operation must have.
 _ACTIVATIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "Exp": ("exponential", {}),
     "Gelu": ("gelu", {"approximate": False}),
@@ -34,7 +34,8 @@ _ACTIVATIONS: dict[str, tuple[str, dict[str, Any]]] = {
 def is_operation(layer: Mapping[str, Any]) -> bool:
     """Whether an entry of a model's layers is an operation, such as `x + y` or `keras.ops.relu(x)`.
 
-    Entries in HDF5 files have no module. There, a known activation is an operation if its settings lack `trainable`.
+    Entries in HDF5 files do not tell the module. There, an entry with the name of an activation is an operation if it
+    has no setting `trainable`.
     """
     module = layer.get("module")
     if module is None:
@@ -43,7 +44,7 @@ def is_operation(layer: Mapping[str, Any]) -> bool:
 
 
 def as_layer(layer: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the entry of the layer that is equivalent to an operation; return any other entry unchanged."""
+    """If an entry is an operation, return the entry of a layer that computes the same; otherwise return the entry."""
     name, config = layer["class_name"], layer["config"]
     if not is_operation(layer) or (name in MERGES and layer["module"] != _OF_ARRAYS):
         return layer
@@ -70,16 +71,16 @@ class ChannelsLast:
 
     to_last: dict[str, Any]  #: the first permutation
     definition: dict[str, Any]  #: the layer
-    to_first: dict[str, Any] | None  #: the second permutation; None if the output has only the axis of channels
+    to_first: dict[str, Any] | None  #: the second permutation; None if channels are the only axis of the output
 
 
 def channels_last(definition: dict[str, Any]) -> ChannelsLast | None:
-    """Return the layers that replace a layer with the channels first; None for any other layer."""
+    """Return the layers that compute the same as a layer with the channels first; None for any other layer."""
     class_name, config = definition["class_name"], definition["config"]
     match = _SPATIAL.fullmatch(class_name)
     if match is None or config.get("data_format") != "channels_first":
         return None
-    axes = range(1, int(match[2]) + 2)  # channels, then places
+    axes = range(1, int(match[2]) + 2)  # channels, then spatial axes
     has_places = not class_name.startswith("Global") or bool(config.get("keepdims"))
     return ChannelsLast(
         _permutation([*axes[1:], axes[0]]),

@@ -1,4 +1,4 @@
-"""Reads untrusted files, and recognizes a file of the wrong kind, such as a gzip file, by its first bytes.
+"""Reads untrusted files, and recognizes files of a wrong kind, such as gzip files, by their first bytes.
 
 The error message then names the kind and a remedy. It does not quote the file, which may be private.
 """
@@ -17,20 +17,20 @@ from harness.errors import UserError, writing
 from harness.inspector.files import is_leftover
 from harness.reading import read_regular
 
-#: Maximum size of a JSON file in bytes; hyperparameters of thousands of models take a few MB.
+#: Maximum size of a JSON file in bytes; the hyperparameters of thousands of models take a few MB.
 MAX_JSON = 32 * 1024**2
 
 #: Number of first bytes that identify the kind of a file.
 START = 64
 
-#: The Python code, for messages, that exports a network of PyTorch. Without `clone`, the file would contain all images.
+#: For messages: code that exports a PyTorch network. Without `clone`, the file would contain all images.
 EXPORT = "torch.export.save(torch.export.export(module.eval(), (images[:2].clone(),)), 'model.pt2')"
 
-#: A zip archive with a member of this name is a pickle of PyTorch.
+#: Name of a member by which a zip archive is recognized as a pickle of PyTorch.
 TORCH = "data.pkl"
 _TORCH = ("a pickle of PyTorch (weights, a module or TorchScript), which is never loaded", f"{EXPORT} writes a network")
 
-#: First bytes -> kind of the file, and remedy.
+#: First bytes of a file -> its kind, and a remedy.
 _KINDS = {
     b"\x1f\x8b": ("a file compressed with gzip", "decompress it (gunzip)"),
     b"BZh": ("a file compressed with bzip2", "decompress it (bunzip2)"),
@@ -45,16 +45,13 @@ _KINDS = {
 
 
 def natural(name: str) -> list[tuple[int, str]]:
-    """Return a sort key that puts model_2 before model_10, for numbers of any length."""
+    """Return a sort key with which model_2 comes before model_10."""
     parts = [(part, part.lstrip("0")) for part in re.split(r"([0-9]+)", name)]
     return [(len(number), number) if re.fullmatch("[0-9]+", part) else (-1, part) for part, number in parts]
 
 
 def visible_directories(directory: Path) -> list[Path]:
-    """Return the subdirectories, model_2 before model_10; empty if `directory` is missing.
-
-    Leaves out names that begin with a dot, and directories that tools leave behind, such as `__pycache__`.
-    """
+    """Return the subdirectories, model_2 before model_10, without hidden ones or `__pycache__`; [] if there is none."""
     if not directory.is_dir():
         return []
     found = [path for path in directory.iterdir() if path.is_dir()]
@@ -64,7 +61,7 @@ def visible_directories(directory: Path) -> list[Path]:
 
 @contextmanager
 def located(where: Path | str) -> Iterator[None]:
-    """Put `where`, a file or a position in it, before the message of a `UserError` that is raised in the context."""
+    """Put `where`, a file or a position in it, before the message of any `UserError` raised in the context."""
     try:
         yield
     except UserError as error:
@@ -80,7 +77,7 @@ def make_directory(directory: Path) -> Path:
 
 @contextmanager
 def lasting_if_filled(directory: Path) -> Iterator[None]:
-    """Create a directory and its parents; leaving the context removes the created directories that are empty."""
+    """Create a directory and its parents. At the end of the context, remove those that were created and are empty."""
     missing = [path for path in (directory, *directory.parents) if not path.exists()]
     try:
         directory.mkdir(parents=True, exist_ok=True)
@@ -92,18 +89,12 @@ def lasting_if_filled(directory: Path) -> Iterator[None]:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """Return the object in a JSON file.
-
-    Raises `UserError` if the file is missing, too large, no JSON, no object, or repeats a key.
-    """
+    """Return the object in a JSON file; raises `UserError` if it is missing, too large, invalid, or repeats a key."""
     return parse_json(read_regular(require_file(path), MAX_JSON, links=True), path)
 
 
 def parse_json(text: str | bytes, path: Path) -> dict[str, Any]:
-    """Return the object in a JSON text from the file at `path`.
-
-    Raises `UserError` if the text is no JSON, no object, or repeats a key.
-    """
+    """Return the object in a JSON text from `path`; raises `UserError` if it is invalid, or repeats a key."""
     try:
         content = parsing.parse_json(text, object_pairs_hook=_distinct_keys, parse_int=_number)
     except _RepeatedKeyError as error:
@@ -125,7 +116,7 @@ def require_file(path: Path) -> Path:
 
 
 def kind(value: object) -> str:
-    """Return the name of a JSON value's type for messages, such as `a list`."""
+    """Return the type of a JSON value for messages, such as `a list`."""
     if value is None or isinstance(value, bool):
         return json.dumps(value)
     names = {dict: "an object", list: "a list", str: "text", int: "a number", float: "a number"}
@@ -133,7 +124,7 @@ def kind(value: object) -> str:
 
 
 def _number(text: str) -> float:
-    """Return the integer in `text`; infinity if it has more digits than Python converts."""
+    """Return the integer in a JSON text; infinity if it has more digits than Python can convert."""
     try:
         return int(text)
     except ValueError:
@@ -141,7 +132,7 @@ def _number(text: str) -> float:
 
 
 class _RepeatedKeyError(Exception):
-    """A JSON object repeats a key; Python would silently use the last value."""
+    """A JSON object has a key twice; Python would silently use the last value."""
 
 
 def _distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -153,19 +144,19 @@ def _distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def kind_of(start: bytes) -> tuple[str, str] | None:
-    """Return (kind, remedy) if a file's first bytes `start` show a wrong kind, such as a web page; otherwise None."""
+    """Return (kind, remedy) if `start`, a file's first bytes, shows a wrong kind such as a web page; otherwise None."""
     begins = start.removeprefix(BOM_UTF8).lstrip().lower()
     return next((said for beginning, said in _KINDS.items() if begins.startswith(beginning.lower())), None)
 
 
 def require_own_kind(what: str, start: bytes, *, file: Path | None, expected: str) -> None:
-    """Raise `UserError` if a file's first bytes `start` are those of a wrong kind of file that `kind_of` knows."""
+    """Raise `UserError` if `start`, a file's first bytes, shows a wrong kind of file."""
     if kind_of(start):
         raise other_kind(what, start, file=file, expected=expected)
 
 
 def other_kind(what: str, start: bytes, *, file: Path | None, expected: str, remedy: str | None = None) -> UserError:
-    """Return the error for a file whose first bytes `start` are wrong; `remedy` is used if `kind_of` knows no kind."""
+    """Return an error for a file with the wrong first bytes `start`; `remedy` is for kinds unknown to `kind_of`."""
     otherwise = ("a file that starts otherwise" if start else "an empty file", remedy)
     found, to_do = kind_of(start) or otherwise
     return UserError(what, file=file, expected=expected, found=found, remedy=to_do)

@@ -1,4 +1,4 @@
-"""Turns a model in Keras' own JSON, which may contain nested models, into a single graph of layer calls."""
+"""Turns a model in Keras' JSON, which may contain nested models, into a single graph of layers."""
 
 import re
 from collections import Counter
@@ -15,7 +15,8 @@ from harness.format.layers import neutral_layer, require_built_in, require_float
 from harness.format.writer import Writer
 from harness.text import printable
 
-#: Maximum number of calls of layers, and of levels of nested models: a few lines of JSON can request any number.
+#: Maximum number of calls of layers, and of levels of nested models: with nested models, a few lines of JSON can
+#: declare any number.
 MAX_CALLS = 20_000
 MAX_NESTING = 16
 
@@ -27,10 +28,10 @@ _GRAPHS = ("Functional", "Model")
 class FlatLayer:
     """A layer of a model or of a nested model."""
 
-    name: str  #: names of the nested models around the layer, then the layer's own name, joined by dots
-    group: str  #: the layer's group in a weight file of Keras 3: `layers/sequential/layers/dense_1`
+    name: str  #: the names of the nested models that contain the layer, then the layer's own name, joined by dots
+    group: str  #: the layer's group in a weight file of Keras 3, such as `layers/sequential/layers/dense_1`
     definition: dict[str, Any]  #: class and settings in canonical form
-    model: str | None  #: name of the outermost nested model around the layer; None without a nested model
+    model: str | None  #: name of the outermost nested model that contains the layer; None if there is none
     is_trained: bool  #: whether training changed the layer's weights
 
 
@@ -39,24 +40,24 @@ class Flat:
     """A model without nested models."""
 
     layers: Sequence[FlatLayer]  #: in the order of the JSON
-    calls: Sequence[LayerCall]  #: calls of layers (positions in `layers`), each after the calls that feed it
-    output: int  #: number of the call that computes the output of the model; `INPUT` without calls
+    calls: Sequence[LayerCall]  #: calls of layers (positions in `layers`), each after the calls that compute its inputs
+    output: int  #: number of the call that computes the model's output; `INPUT` if there are no calls
     is_chain: bool  #: whether the model is a Sequential model without nested models
 
 
 def is_model(class_name: Any) -> bool:
-    """Whether a class in Keras' own JSON is a class of models, not of layers."""
+    """Whether a class in Keras' JSON is a model, not a layer."""
     return class_name == _CHAIN or class_name in _GRAPHS
 
 
 def settings_of(model: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the settings of a model or layer; Keras 2.0 to 2.2 wrote a Sequential model as a bare list of layers."""
+    """Return the settings of a model or layer. For Sequential models, Keras 2.0 to 2.2 wrote only a list of layers."""
     config: Any = model["config"]
     return {"layers": config} if isinstance(config, list) else config
 
 
 def flatten(content: Mapping[str, Any], writer: Writer) -> Flat:
-    """Flatten a model in Keras' own JSON, written by the version `writer` of Keras.
+    """Turn a model in Keras' JSON, written by version `writer` of Keras, into a graph without nested models.
 
     Raises `UserError` if a layer is not supported, if an argument of a call is not a layer's output, or if the model is
     not a single graph with one input and one output.
@@ -66,19 +67,19 @@ def flatten(content: Mapping[str, Any], writer: Writer) -> Flat:
     return flattener.flat(model)
 
 
-#: Calls a layer or nested model: (numbers of the calls that compute its inputs, keywords) -> numbers of the calls that
-#: compute its outputs.
+#: A function that calls a layer or nested model: (calls that compute the inputs, keywords) -> calls that compute the
+#: outputs. Calls are given by number.
 _Member = Callable[[Sequence[int], Mapping[str, int | bool]], list[int]]
 
 
 @dataclass(frozen=True)
 class _Model:
-    """A model: its members (layers and nested models) by name, and the graph of a functional model."""
+    """A model: its layers and nested models by name, and the graph of a functional model."""
 
     members: Mapping[str, _Member]
     inputs: Sequence[LayerOutput] = ()
     outputs: Sequence[LayerOutput] = ()
-    calls: Mapping[tuple[str, int], Inbound] | None = None  # None for a chain
+    calls: Mapping[tuple[str, int], Inbound] | None = None  # None for a Sequential model
 
 
 class _Flattener:
@@ -87,7 +88,7 @@ class _Flattener:
         self.layers: list[FlatLayer] = []
         self.calls: list[LayerCall] = []
         self.has_models = False
-        # (number of a call that permutes to channels first, number of axes) -> number of the call whose output it takes
+        # (number of a call that permutes to channels first, number of axes) -> number of the call before it
         self._undone: dict[tuple[int, int], int] = {}
 
     def flat(self, model: _Model) -> Flat:
@@ -98,13 +99,13 @@ class _Flattener:
         (output,) = self._run(model, [INPUT])
         return Flat(self.layers, self.calls, output, model.calls is None and not self.has_models)
 
-    # Reading, once for each model
+    # Reading: once for each model
 
     def read(self, content: Mapping[str, Any], path: tuple[str, ...], group: str, *, is_trained: bool) -> _Model:
         """Read a model and its layers.
 
-        `path` has the names of the nested models around the layers, `group` is the group of the model's weights, and
-        `is_trained` is False if the model or a model around it was frozen.
+        `path` has the names of the nested models that contain the layers, `group` is the group of the model's weights,
+        and `is_trained` is False if the model, or a model that contains it, was frozen.
         """
         if len(path) > MAX_NESTING:
             raise UserError("nested models", expected=f"at most {MAX_NESTING} levels", found="more")
@@ -134,7 +135,7 @@ class _Flattener:
     def _member(
         self, layer: Mapping[str, Any], path: tuple[str, ...], group: str, *, is_trained: bool
     ) -> _Member | None:
-        """Return the function that calls a layer or nested model; None for an input."""
+        """Return a function that calls a layer or nested model; None for an input layer."""
         class_name, config = layer["class_name"], settings_of(layer)
         if class_name == "InputLayer":
             return None
@@ -160,7 +161,7 @@ class _Flattener:
             return lambda inputs, _: self._call_idle(number, inputs[0])
         return lambda inputs, keywords: self._call(LayerCall(number, tuple(inputs), dict(keywords)))
 
-    # Running, once for each call of a model
+    # Calling: once for each call of a model
 
     def _call(self, call: LayerCall) -> list[int]:
         if len(self.calls) == MAX_CALLS:
@@ -169,7 +170,7 @@ class _Flattener:
         return [len(self.calls) - 1]
 
     def _call_between(self, to_last: int, layer: int, to_first: int | None, inputs: Sequence[int]) -> list[int]:
-        """Call a layer between two permutations. If the first only undoes an earlier permutation, skip these two."""
+        """Call a layer between two permutations. If the first only undoes an earlier permutation, skip both."""
         n_axes = len(self.layers[to_last].definition["config"]["dims"])
         undone = self._undone.get((inputs[0], n_axes))
         last = [undone] if undone is not None else self._call(LayerCall(to_last, tuple(inputs)))
@@ -181,7 +182,7 @@ class _Flattener:
         return first
 
     def _call_idle(self, layer: int, source: int) -> list[int]:
-        """Call a layer without effect outside training; swap it with a permutation to channels first before it.
+        """Call a layer that has no effect after training; if a permutation computes its input, before the permutation.
 
         Otherwise the layer would separate two permutations that undo each other, and neither would be skipped.
         """
@@ -196,7 +197,7 @@ class _Flattener:
         return permuted
 
     def _run(self, model: _Model, inputs: Sequence[int]) -> list[int]:
-        """Call the members that lead to a model's outputs; return the numbers of the calls that compute the outputs."""
+        """Call the layers that a model's outputs need; return the numbers of the calls that compute the outputs."""
         if model.calls is None:
             if len(inputs) != 1:
                 raise UserError("call of a Sequential model", expected="1 input", found=len(inputs))
@@ -212,7 +213,7 @@ class _Flattener:
         return [_take(known, end) for end in model.outputs]
 
     def _compute(self, model: _Model, wanted: tuple[str, int], known: dict[tuple[str, int], list[int]]) -> None:
-        """Add the outputs of the call `wanted`, and of all calls that lead to it, to `known`."""
+        """Make the call `wanted` and all calls that it needs, and add their outputs to `known`."""
         assert model.calls is not None
         waiting: set[tuple[str, int]] = set()
         pending = [wanted]
@@ -256,10 +257,11 @@ def _take(known: Mapping[tuple[str, int], Sequence[int]], output: LayerOutput) -
 def _numbered_calls(
     calls: Mapping[str, Sequence[Inbound]], outputs: Sequence[LayerOutput]
 ) -> dict[tuple[str, int], Inbound]:
-    """Return (layer, number of the call) -> arguments of the call; references in the JSON use these numbers.
+    """Return (layer, number of the call) -> arguments of the call. References in the JSON use these numbers.
 
-    The numbers of a layer's calls start at the smallest number in any reference; in a nested model it can exceed 0.
-    Raises `UserError` if a layer has several calls and nothing refers to one of them: Keras 3.2 wrote 0 for each call.
+    The numbers of a layer's calls start at the smallest number in any reference to the layer, which exceeds 0 in some
+    nested models. Raises `UserError` if a layer has several calls and nothing refers to one of them: Keras 3.2 wrote 0
+    for each call.
     """
     references = [*outputs, *(one for nodes in calls.values() for node in nodes for one in node.outputs)]
     first: dict[str, int] = {}
@@ -276,7 +278,7 @@ def _numbered_calls(
 
 
 def group_names(class_names: Iterable[str]) -> list[str]:
-    """Return each layer's group in a weight file of Keras 3: dense, dense_1 and max_pooling2d, for example."""
+    """Return the name of each layer's group in a weight file of Keras 3, such as dense, dense_1, max_pooling2d."""
     counts: Counter[str] = Counter()
     names = []
     for class_name in class_names:

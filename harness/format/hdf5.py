@@ -3,9 +3,9 @@
 HDF5 can store data in other files, follow links, or unpack data with code that it loads, and a few bytes can declare
 any number of elements. Keras uses no such features, and the harness refuses them.
 
-HDF5 stores texts of variable length in global heaps. A heap is `GCOL`, a version, its size, and objects, each with
-number, count of references, size and bytes. The HDF5 library would read forever if free space (number 0) has the size
-0, or if a size is so large that the next position is before the object. So the harness checks all heaps first.
+HDF5 stores texts of variable length in global heaps. A heap has the mark `GCOL`, a version, its size, and objects, each
+with number, count of references, size and bytes. The HDF5 library would read forever if free space (object number 0)
+has the size 0, or if a huge size leads back to an earlier position. So the harness checks all heaps first.
 """
 
 import errno
@@ -30,25 +30,25 @@ MAX_NAMES = 10_000
 
 _UNPACK = "h5repack -l CONTI -f NONE rewrites it"
 
-#: First bytes of a heap; size in bytes of a heap's header, and of the header of each object in it.
+#: First bytes of a heap; size in bytes of the header of a heap and of each of its objects.
 _MARK, _HEADER = b"GCOL\x01", 16
 
-#: Number of bytes per read, and maximum number of objects in all heaps of a file; Keras writes a few per layer.
+#: Number of bytes per read; maximum number of objects in all heaps of a file, of which Keras writes a few per layer.
 _BLOCK, MAX_OBJECTS = 1024**2, 1_000_000
 
 
 @contextmanager
 def open_hdf5(content: IO[bytes], path: Path) -> Iterator[Any]:
-    """Open the content of the HDF5 file at `path`; damage raises `UserError`, on opening or later in the context."""
+    """Open the HDF5 file with this content. Damage raises `UserError`, perhaps only later; `path` is for messages."""
     try:
         require_readable(content)
         with h5py.File(content, "r") as file:
-            if file.id.get_create_plist().get_sizes() != (8, 8):  # heaps have another form with other sizes
+            if file.id.get_create_plist().get_sizes() != (8, 8):  # with other sizes, heaps have another form
                 raise OSError("positions or lengths of another size than 64 bits")
             yield file
     except UserError:
         raise
-    except Exception as error:  # HDF5 detects a truncated file when it opens it, other damage at any time
+    except Exception as error:  # HDF5 notices truncated files when it opens them, other damage at any time
         found = f"{content.seek(0, io.SEEK_END)} bytes: {' '.join(str(error).split())[:200]}"
         raise UserError(
             "damaged", file=path, expected="a whole HDF5 file", found=found, remedy="copy it again"
@@ -56,7 +56,7 @@ def open_hdf5(content: IO[bytes], path: Path) -> Iterator[Any]:
 
 
 def member(group: Any, name: str, path: Path) -> Any:
-    """Return the object `name` in `group`; None if it does not exist; raises `UserError` if a link leads to it."""
+    """Return the object `name` in `group`; None if it does not exist. Raises `UserError` if it is a link."""
     for part in name.split("/"):
         link = group.get(part, getlink=True) if part and isinstance(group, h5py.Group) else None
         if link is None:
@@ -74,10 +74,7 @@ def has_member(group: Any, name: str) -> bool:
 
 
 def names(group: Any, attribute: str, size: int) -> list[str]:
-    """Return the list of texts in an attribute of a group; raises `UserError` for any other content.
-
-    A list that is larger than the file's `size` in bytes is refused before memory is allocated for it.
-    """
+    """Return the list of texts in an attribute of a group, at most `size` bytes; raises `UserError` for all else."""
     stored = group.attrs.get_id(attribute)
     count = 0 if stored.shape is None else math.prod(stored.shape)
     if count > MAX_NAMES or count * stored.dtype.itemsize > size:
@@ -91,7 +88,7 @@ def names(group: Any, attribute: str, size: int) -> list[str]:
 
 
 def require_plain_array(stored: Any, where: str, path: Path) -> None:
-    """Raise `UserError` unless `stored` is an array of floating-point numbers in one piece of the file."""
+    """Raise `UserError` unless `stored` is an array of floating-point numbers that the file stores in one piece."""
     if not isinstance(stored, h5py.Dataset):
         raise UserError(where, file=path, expected="an array", found="a group or type")
     if not np.issubdtype(stored.dtype, np.floating):
@@ -109,7 +106,7 @@ def require_plain_array(stored: Any, where: str, path: Path) -> None:
 
 
 def timeless_file(image: io.BytesIO) -> h5py.File:
-    """Return a new HDF5 file without timestamps; its bytes go to `image`."""
+    """Return a new HDF5 file without timestamps. Its bytes are written to `image`."""
     creation, access = h5py.h5p.create(h5py.h5p.FILE_CREATE), h5py.h5p.create(h5py.h5p.FILE_ACCESS)
     creation.set_obj_track_times(False)
     access.set_libver_bounds(h5py.h5f.LIBVER_V18, h5py.h5f.LIBVER_V18)  # half the overhead of the oldest format
@@ -125,7 +122,7 @@ def timeless_group(parent: h5py.Group, name: str) -> h5py.Group:
 
 
 def require_readable(content: IO[bytes]) -> None:
-    """Raise `ValueError` if the HDF5 library might read a heap forever; any bytes that look like a heap are checked."""
+    """Raise `ValueError` if the HDF5 library might never finish reading a heap, or bytes that look like a heap."""
     size = content.seek(0, io.SEEK_END)
     left = MAX_OBJECTS
     for start in _places(content, size):
@@ -145,7 +142,7 @@ def _places(content: IO[bytes], size: int) -> Iterator[int]:
 
 
 def _next_data(content: IO[bytes], position: int, size: int) -> int:
-    """Return the next position with stored bytes, so that the empty parts of a sparse file are not read."""
+    """Return the next position with stored bytes, which skips the empty parts of a sparse file."""
     try:
         return os.lseek(content.fileno(), position, os.SEEK_DATA)
     except (OSError, AttributeError) as error:  # AttributeError: on Windows; OSError: bytes in memory
@@ -153,7 +150,7 @@ def _next_data(content: IO[bytes], position: int, size: int) -> int:
 
 
 def _objects(content: IO[bytes], start: int, size: int, most: int) -> int:
-    """Return the number of objects in the heap at `start`; 0 if it exceeds the file; `ValueError` if it has no end."""
+    """Return the number of objects in a heap; 0 if it is longer than the file; `ValueError` if it never ends."""
     content.seek(start + 8)
     end = start + int.from_bytes(content.read(8), "little")
     place, n = start + _HEADER, 0

@@ -1,4 +1,4 @@
-"""Reads images from a directory per class, `CLASS/NAME.png`, and numbers the classes in the order of their names."""
+"""Reads images from a directory per class, `CLASS/NAME.png`. Classes are numbered in the order of their names."""
 
 import io
 import warnings
@@ -26,10 +26,7 @@ _MODES = {1: "L", 3: "RGB", 4: "RGBA"}
 
 
 def find_images(directory: Path) -> list[tuple[Path, int]]:
-    """Return (path, label) of each image, sorted by class and name.
-
-    Raises `UserError` if there is no class, or if a class has no images.
-    """
+    """Return (path, label) of each image, by class and name; raises `UserError` if there are no classes or images."""
     found = []
     classes = visible_directories(directory)
     for label, folder in enumerate(sorted(classes, key=lambda path: path.name)):
@@ -44,15 +41,15 @@ def find_images(directory: Path) -> list[tuple[Path, int]]:
 
 
 def images_in(folder: Path) -> list[Path]:
-    """Return the images in a folder, sorted by name, without files that systems add, such as `._cat.png` of macOS."""
+    """Return the images in a folder, sorted by name, without files that systems add, such as `._cat.png` on macOS."""
     return sorted(path for path in folder.glob("*") if path.suffix.lower() in SUFFIXES and not is_leftover(path.name))
 
 
 def read_images(images: list[tuple[Path, int]], shape: tuple[int, ...]) -> Iterator[NDArray[np.uint8]]:
     """Yield the images as arrays of `shape` (height, width, channels) with values 0 to 255.
 
-    Each image is converted to that number of channels. Raises `UserError` if a file is damaged, is no PNG, JPEG or BMP,
-    or has another height or width.
+    Images with another number of channels are converted. Raises `UserError` if a file is damaged, is no PNG, JPEG or
+    BMP, or has another height or width.
     """
     mode = _MODES.get(shape[2]) if len(shape) == 3 else None
     if mode is None:

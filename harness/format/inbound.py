@@ -1,4 +1,4 @@
-"""Reads the calls of layers from the JSON of a functional Keras model, and finds Keras' order of the layers."""
+"""Reads the calls of layers from the JSON of a functional Keras model, and sorts layers as Keras does."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,13 +7,13 @@ from typing import Any
 from harness.errors import UserError
 from harness.format.equivalent_layers import MERGES
 
-#: The model's input, in place of the number of a call.
+#: In place of the number of a call: the model's input.
 INPUT = -1
 
-#: Class of a layer that takes several named inputs instead of a list -> names of the inputs in Keras' order.
+#: Class of a layer with several named inputs -> names of the inputs in Keras' order.
 NAMED_INPUTS = {"MultiHeadAttention": ("query", "value", "key")}
 
-#: Class of a layer with named inputs -> names of its further arguments, whose values are true or false.
+#: Class of a layer with named inputs -> names of its further arguments, which are true or false.
 SWITCHES = {"MultiHeadAttention": ("use_causal_mask",)}
 
 _EXPECTED = "other layers' outputs only"
@@ -21,7 +21,7 @@ _EXPECTED = "other layers' outputs only"
 
 @dataclass(frozen=True)
 class LayerCall:
-    """A call of a layer; a shared layer has several calls."""
+    """A call of a layer. Several calls of the same layer share its weights."""
 
     layer: int
     inputs: tuple[int, ...]  #: numbers of the calls whose outputs are the inputs, or `INPUT`
@@ -29,7 +29,7 @@ class LayerCall:
 
     @property
     def sources(self) -> tuple[int, ...]:
-        """Numbers of all calls whose outputs this call takes, in the order in which Keras visits them."""
+        """Numbers of all calls whose outputs this call uses, in the order in which Keras visits them."""
         named = (self.keywords[name] for name in sorted(self.keywords))
         return (*self.inputs, *(source for source in named if not isinstance(source, bool)))
 
@@ -37,10 +37,9 @@ class LayerCall:
 def keras_order(calls: Sequence[LayerCall], output: int) -> list[int]:
     """Return the numbers of the calls that lead to call number `output`, in the order in which Keras lists layers.
 
-    In `calls`, each call follows the calls whose outputs it takes. The result begins with the calls that have the
-    longest path to the output; all calls of a shared layer get the longest path of any of them. Among equal paths, the
-    layer that a depth-first walk from the output visits first comes first. If a shared layer is listed at its first
-    call, the layers are in the order of `get_weights()`.
+    In `calls`, each call comes after the calls that compute its inputs. Layers with a longer path to the output come
+    first; the path of a layer is the longest of any of its calls. Ties are in the order of a depth-first walk from the
+    output. So the first calls of all layers are in the order of the model's `get_weights()`.
     """
     visited: dict[int, int] = {}  # layer -> number, in the order of the walk
     upstream_first: list[int] = []
@@ -68,7 +67,7 @@ def keras_order(calls: Sequence[LayerCall], output: int) -> list[int]:
 
 @dataclass(frozen=True)
 class LayerOutput:
-    """Output number `tensor` of call number `call` of a layer, in Keras' numbering."""
+    """A reference to an output of a layer: output number `tensor` of call number `call`, in Keras' numbering."""
 
     layer: str
     call: int
@@ -77,14 +76,14 @@ class LayerOutput:
 
 @dataclass(frozen=True)
 class Inbound:
-    """The arguments of a call of a layer; `keywords` are further arguments by name."""
+    """The arguments of a call of a layer: its inputs, and further arguments by name (`keywords`)."""
 
     inputs: tuple[LayerOutput, ...]
     keywords: Mapping[str, LayerOutput | bool]
 
     @property
     def outputs(self) -> tuple[LayerOutput, ...]:
-        """All outputs of layers among the arguments."""
+        """All references to outputs of layers among the arguments."""
         return (*self.inputs, *(value for value in self.keywords.values() if isinstance(value, LayerOutput)))
 
 
@@ -99,7 +98,7 @@ def inbound(layer: Mapping[str, Any]) -> list[Inbound]:
 
 
 def ends(reference: Any) -> list[LayerOutput]:
-    """Return the layers' outputs to which the entry `input_layers` or `output_layers` of a model's JSON refers."""
+    """Return the layers' outputs that the entry `input_layers` or `output_layers` of a model's JSON names."""
     if isinstance(reference, list) and reference and isinstance(reference[0], str):
         return [_reference(reference)]
     return [end for one in _members(reference) for end in ends(one)]
@@ -107,7 +106,7 @@ def ends(reference: Any) -> list[LayerOutput]:
 
 def _keras_3(layer: Mapping[str, Any], node: Mapping[str, Any]) -> Inbound:
     args, given = _listed(node.get("args", [])), dict(node.get("kwargs", {}))
-    if layer["class_name"] in MERGES and len(args) > 1:  # an operation, since layers get a list
+    if layer["class_name"] in MERGES and len(args) > 1:  # an operation: a layer gets its inputs as a list
         ranks = [len(_listed(tensor["config"]["shape"])) for tensor in args if isinstance(tensor, dict)]
         if len(ranks) != 2 or ranks[0] != ranks[1]:
             found = f"{len(ranks)} outputs of {ranks} axes"
@@ -127,7 +126,7 @@ def _keras_2(layer: Mapping[str, Any], node: Any) -> Inbound:
 
 
 def _arranged(layer: Mapping[str, Any], args: list[Any], given: dict[str, Any]) -> Inbound:
-    """Return the arguments of a call, divided into inputs and keywords, without arguments that have no effect."""
+    """Divide the arguments of a call into inputs and keywords; leave out arguments without effect."""
     class_name = layer["class_name"]
     given = {key: value for key, value in given.items() if not _is_idle(class_name, key, value)}
     names, switches = NAMED_INPUTS.get(class_name, ()), SWITCHES.get(class_name, ())
@@ -149,9 +148,9 @@ def _arranged(layer: Mapping[str, Any], args: list[Any], given: dict[str, Any]) 
 
 
 def _is_idle(class_name: str, name: str, value: Any) -> bool:
-    """Whether a keyword argument has no effect outside training."""
+    """Whether a keyword argument has no effect after training."""
     if name == "training" and class_name.startswith("Random"):
-        return True  # Keras 3 writes true, the default of these layers, which have no effect here
+        return True  # true is the default of these layers in Keras 3, and has no effect here
     if name in ("training", "use_causal_mask", "return_attention_scores"):
         return value is None or value is False
     return all(part is None for part in _flatten([value]))
@@ -185,7 +184,7 @@ def _reference(entry: Any) -> LayerOutput:
 
 
 def _members(value: Any) -> list[Any]:
-    """Return the members of a list, or of an object sorted by key, as Keras does."""
+    """Return the members of a list, or the values of an object sorted by key, as Keras does."""
     return [value[name] for name in sorted(value)] if isinstance(value, dict) else _listed(value)
 
 

@@ -1,7 +1,7 @@
 """The layers that a model may have, and the settings of each layer that a measure sees.
 
-A measure sees the settings that decide the computation of a trained layer. All other settings have Keras' defaults in
-the worker, since they would reveal the training.
+A measure sees the settings that decide the computation of a trained layer. In the worker, all other settings have
+Keras' defaults, because they would reveal the training.
 """
 
 from typing import Any
@@ -23,8 +23,8 @@ _OF_EACH_DIMENSION: dict[str, tuple[str, ...]] = {
     "ZeroPadding{}D": ("data_format", "padding"),
 }
 
-#: Built-in layers without user code that compute the same in Keras 2 and Keras 3 -> the settings that decide the
-#: computation of a trained layer.
+#: Name of a layer without user code that computes the same in Keras 2 and Keras 3 -> settings that decide the
+#: computation of the trained layer.
 SUPPORTED: dict[str, tuple[str, ...]] = {
     "Activation": ("activation",),
     "Add": (),
@@ -68,8 +68,9 @@ SUPPORTED: dict[str, tuple[str, ...]] = {
     **{name.format(n): settings for name, settings in _OF_EACH_DIMENSION.items() for n in (1, 2, 3)},
 }  # fmt: skip
 
-#: Layers without effect outside training -> fixed settings that replace the model's own, which may be hyperparameters.
-#: With them, a layer has no effect in training either, except layers that augment images: the worker disables these.
+#: Name of a layer without effect after training -> settings that replace the model's own, which may be hyperparameters.
+#: With these settings, the layer has no effect in training either. The exceptions augment images; the worker disables
+#: them.
 TRAINING_ONLY: dict[str, dict[str, Any]] = {
     "ActivityRegularization": {},
     "AlphaDropout": {"rate": 0},
@@ -87,7 +88,7 @@ TRAINING_ONLY: dict[str, dict[str, Any]] = {
     "SpatialDropout3D": {"rate": 0},
 }
 
-#: Settings of any layer that measures do not see: names, settings of training, copies of the input's shape, and the
+#: Settings that measures do not see, of any layer: names, settings of training, copies of the input's shape, and the
 #: type, which must be float32.
 _LEFT_OUT = {
     "autocast", "batch_input_shape", "batch_size", "build_config", "dtype", "dynamic", "input_dim", "input_shape",
@@ -95,10 +96,10 @@ _LEFT_OUT = {
 }  # fmt: skip
 _LEFT_OUT_ENDINGS = ("_initializer", "_regularizer", "_constraint")
 
-#: Rank and scale of a low-rank update (LoRA); a `.keras` file stores the kernel with the update added.
+#: Rank and scale of a low-rank update (LoRA). The kernel in a `.keras` file already includes the update.
 _LORA = {"lora_alpha", "lora_rank"}
 
-#: Class of a layer -> its further settings that measures do not see: training, initial weights, speed, shapes.
+#: Name of a layer -> its further settings that measures do not see: training, initial weights, speed, shapes.
 LEFT_OUT_OF: dict[str, set[str]] = {
     "BatchNormalization": {"momentum", "renorm_clipping", "renorm_momentum", "synchronized"},
     "Dense": _LORA,
@@ -107,8 +108,8 @@ LEFT_OUT_OF: dict[str, set[str]] = {
     "MultiHeadAttention": {"dropout", "flash_attention", "key_shape", "query_shape", "seed", "value_shape"},
 }
 
-#: Settings that only one version of Keras has for some layers -> the value without effect. Other values are refused
-#: unless `SUPPORTED` has the setting, because the other version of Keras cannot compute the same.
+#: Settings that some layers have only in one version of Keras -> value without effect. Other values are refused unless
+#: `SUPPORTED` has the setting, because the other version of Keras cannot compute the same.
 MEANINGLESS: dict[str, Any] = {
     "gptq_unpacked_column_size": None, "groups": 1, "mask_zero": False, "quantization_config": None, "renorm": False,
     "rms_scaling": False, "robust_masking": False, "softmax_robust_masking": False, "sparse": False, "use_gate": False,
@@ -116,7 +117,7 @@ MEANINGLESS: dict[str, Any] = {
 
 
 def is_left_out(class_name: str, setting: str) -> bool:
-    """Whether a setting of a supported layer is hidden from measures."""
+    """Whether a setting of a layer is hidden from measures."""
     if setting in SUPPORTED[class_name]:
         return False
     return setting in _LEFT_OUT | LEFT_OUT_OF.get(class_name, set()) or setting.endswith(_LEFT_OUT_ENDINGS)

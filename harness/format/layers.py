@@ -17,16 +17,16 @@ _INTEGERS = {
     "shared_axes", "size", "strides", "target_shape", "units", "value_dim",
 }  # fmt: skip
 
-#: Modules of Keras' layers and models; operations and custom classes are in other modules.
+#: Modules of Keras' own layers and models. Operations and custom classes are in other modules.
 _MODULES = ("keras.layers", "keras.models", "keras")
 _INSIDE = tuple(
     f"{package}{part}."
-    for package in ("keras.", "keras.src.", "tf_keras.src.")  # Keras 2.12; later ones; Keras 2 beside Keras 3
+    for package in ("keras.", "keras.src.", "tf_keras.src.")  # Keras 2.12; later versions; Keras 2 next to Keras 3
     for part in ("engine", "layers", "models")
 )
 
-#: A name this similar to a supported layer counts as its misspelling. Normalization, another layer of Keras, has the
-#: similarity 0.87 to UnitNormalization.
+#: Similarity above which a name is taken as a misspelt name of a supported layer. Normalization, which is another
+#: layer, has the similarity 0.87 to UnitNormalization.
 _MISSPELLING = 0.88
 
 _NO_CODE = "code in a model is never run; use built-in layers instead"
@@ -48,9 +48,9 @@ def neutral_layer(
 ) -> dict[str, Any]:
     """Return a layer in canonical form.
 
-    `module` and `registered_name` come from the layer's entry in Keras' own JSON; `writer` is the version of Keras that
-    wrote the entry. Raises `UserError`, which names no file, if the layer is not supported, contains code, or has an
-    impossible setting.
+    `module` and `registered_name` come from the layer's entry in Keras' JSON; `writer` is the version of Keras that
+    wrote the entry. Raises `UserError`, without the file's name, if the layer is not supported, contains code, or has
+    an impossible setting.
     """
     require_built_in(class_name, module, registered_name)
     if class_name not in SUPPORTED and class_name not in TRAINING_ONLY:
@@ -90,24 +90,21 @@ def _unsupported(class_name: Any) -> UserError:
 
 
 def _unified(class_name: str, settings: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings with names and values that Keras 2 and Keras 3 both understand."""
+    """Return the settings with names and values that both Keras 2 and Keras 3 understand."""
     if class_name.startswith(("MaxPooling", "AveragePooling")):
-        return {"pool_size": 2, **settings}  # required by Keras 3, 2 by default in Keras 2
+        return {"pool_size": 2, **settings}  # Keras 3 requires it; Keras 2 has the default 2
     if class_name == "BatchNormalization" and isinstance(settings.get("axis"), list):
         return {**settings, "axis": settings["axis"][0]}  # Keras 2 writes the axis as a list
     if class_name == "ZeroPadding1D" and settings.get("data_format") == "channels_last":
-        return {name: value for name, value in settings.items() if name != "data_format"}  # unknown to Keras 2
+        return {name: value for name, value in settings.items() if name != "data_format"}  # Keras 2 does not know it
     if class_name == "LeakyReLU" and "alpha" in settings:
         slope = settings.pop("alpha")
-        return {**settings, "negative_slope": slope}  # the name in Keras 3
+        return {**settings, "negative_slope": slope}  # its name in Keras 3
     return settings
 
 
 def _without_virtual_batches(config: dict[str, Any]) -> dict[str, Any]:
-    """Return a batch normalization's settings without virtual batches, which have no effect after training.
-
-    Keras 2 stores the axes of a layer with virtual batches 1 too large; this is corrected.
-    """
+    """Remove virtual batches, which have no effect after training, from a batch normalization, and correct its axes."""
     if config.get("virtual_batch_size") is None:
         return config
     left = {name: value for name, value in config.items() if name != "virtual_batch_size"}
@@ -116,7 +113,7 @@ def _without_virtual_batches(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def _integer(name: str, value: Any) -> Any:
-    """Return `value` with integral floats converted to integers, like the competition's own loader."""
+    """Convert floats without fraction to integers in settings that must be integers, as the competition did."""
     if isinstance(value, list):
         return [_integer(name, item) for item in value]
     if isinstance(value, float):
@@ -127,7 +124,7 @@ def _integer(name: str, value: Any) -> Any:
 
 
 def _plain(name: str, value: Any) -> Any:
-    """Return `value`; raises `UserError` for infinity and NaN, and for an object, since that could contain code."""
+    """Return `value`. Raises `UserError` for infinity and NaN, and for a JSON object, which could contain code."""
     if isinstance(value, list):
         return [_plain(name, item) for item in value]
     if isinstance(value, dict) and value.get("class_name") in SUPPORTED:
@@ -141,7 +138,7 @@ def _plain(name: str, value: Any) -> Any:
 
 
 def require_float32(dtype: Any) -> None:
-    """Raise `UserError` unless `dtype`, the name of a type or a dtype policy of Keras, is float32 or None."""
+    """Raise `UserError` unless a type, or the name of a dtype policy of Keras, is float32 or None."""
     name = dtype.get("config", {}).get("name", dtype.get("class_name", "")) if isinstance(dtype, dict) else dtype
     if name not in (None, "float32"):
         raise UserError("dtype", expected="float32", found=repr(name))

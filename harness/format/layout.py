@@ -5,23 +5,23 @@ from pathlib import Path
 from harness.errors import UserError
 from harness.format.files import natural
 
-#: Directories with a subdirectory per task: the first for models and data, the second for reference data.
+#: Directories with a subdirectory for each task: models and data, and reference data.
 INPUTS, REFERENCES = "input_data", "reference_data"
 
-#: Directory of the tasks whose models are still being trained.
+#: Directory for tasks whose models are still being trained.
 BUILDING = "building"
 
 TRAIN, TEST = Path("dataset_1", "train"), Path("dataset_1", "test")
 
 CONFIG, WEIGHTS, INITIAL_WEIGHTS = "config.json", "weights.hdf5", "weights_init.hdf5"
 
-#: The files of a model, in the order in which the model's digest covers them.
+#: The files of a model, in the order in which they enter the model's digest.
 MODEL_FILES = (CONFIG, WEIGHTS, INITIAL_WEIGHTS)
 
 #: The file with hyperparameters and accuracies of a task's models.
 REFERENCE = "model_configs.json"
 
-#: The file beside the reference data with digests of models and data: records can then be scored without the models.
+#: The file beside the reference data with digests of models and data, so that records can be scored without models.
 CONTENTS = "contents.json"
 
 #: Possible names of the file beside the reference data that says whether the task is hidden.
@@ -31,7 +31,7 @@ _SHARDS = "shard_*.tfrecord"
 
 
 def model_name(model: str) -> str:
-    """Return the name of a model's directory from the model's key in the reference data: `model_3` for `3`."""
+    """Return the directory name of a model whose key in the reference data is `model`: `model_3` for `3`."""
     return model if "model" in model else f"model_{model}"
 
 

@@ -1,4 +1,4 @@
-"""Reads and writes marks: a file `metadata` beside the reference data, the mark, says whether a task is hidden."""
+"""Reads and writes the file `metadata` beside a task's reference data, which marks the task as hidden or not."""
 
 import reprlib
 from collections.abc import Iterable
@@ -15,24 +15,18 @@ _EXPECTED = "one line, `hidden: true` or `hidden: false`"
 
 
 def find_marks(directories: Iterable[Path]) -> tuple[Path, ...]:
-    """Return the paths of the marks in directories; a mark is a file that says whether a task is hidden.
-
-    Broken links, which `is_hidden` refuses, are included. Raises `UserError` if a mark is inaccessible.
-    """
+    """Return the marks (files that say whether a task is hidden) in directories; `UserError` if one is inaccessible."""
     return tuple(path for directory in directories for name in MARKS if _is_there(path := directory / name))
 
 
 def is_hidden(marks: Iterable[Path]) -> bool:
-    """Whether any of the marks says that the task is hidden; False without marks.
-
-    Raises `UserError` if a mark contains anything other than `hidden: true` or `hidden: false`.
-    """
-    values = [_read(path) for path in marks]  # read all: a mistake in any mark must not be ignored
+    """Whether any of the marks says `hidden: true`; raises `UserError` unless all others say `hidden: false`."""
+    values = [_read(path) for path in marks]  # all, so that no mistake in a mark is missed
     return True in values
 
 
 def write_mark(directory: Path) -> Path:
-    """Write the mark of a hidden task into the directory of its reference data, and return the path of the mark."""
+    """Write a file that marks a task as hidden into the directory of its reference data, and return its path."""
     path = directory / MARKS[0]
     with writing(path):
         path.write_text("hidden: true\n", encoding="utf-8")

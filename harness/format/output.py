@@ -1,4 +1,4 @@
-"""Determines, without Keras, the kind of a network's outputs (logits, ...) and the shapes of all layers' outputs."""
+"""Determines, without Keras, what a network's outputs are (such as logits), and the shapes of all layers' outputs."""
 
 import math
 import re
@@ -12,10 +12,10 @@ import numpy as np
 from harness.format.layer_settings import TRAINING_ONLY
 from harness.format.writer import HARD_SIGMOID_OF_KERAS_2
 
-#: Layers that only pass on the numbers of their input, perhaps in another order.
+#: Layers whose output consists of the numbers of their input, perhaps in another order.
 _PASSING = TRAINING_ONLY.keys() | {"Flatten", "Identity", "Permute", "Reshape"}
 
-#: Layers with weights. If their inputs are probabilities, their outputs are not.
+#: Layers with weights. If their inputs are probabilities, their outputs are not probabilities.
 _WEIGHTY = {"Dense", "EinsumDense", "Embedding", "MultiHeadAttention"}
 _WEIGHTY_BEGINNINGS = ("Conv", "DepthwiseConv", "SeparableConv")
 
@@ -25,7 +25,7 @@ _PROBABILITIES = {
     "sparsemax",
 }  # fmt: skip
 
-#: The entry `layers` of a canonical form (`harness.format.architecture`).
+#: The layers of a canonical form (`harness.format.architecture`).
 Layers = Sequence[Mapping[str, Any]]
 
 #: The shape of an output without the batch axis.
@@ -38,7 +38,7 @@ _SPATIAL = re.compile(r"([A-Za-z]+)([123])D(Transpose)?")
 
 
 class Output(StrEnum):
-    """The kinds of a network's outputs, in words for readers."""
+    """What a network's outputs are, in words for users."""
 
     LOGITS = "logits"
     PROBABILITIES = "probabilities"  #: of a softmax over all classes
@@ -49,10 +49,10 @@ class Output(StrEnum):
 
 
 def final_softmax(layers: Layers, input_shape: Sequence[int]) -> dict[str, int]:
-    """Return {"softmax": position of the layer with the final softmax over all outputs}, a part of the canonical form.
+    """Return {"softmax": position of the layer with the final softmax}; empty if there is no final softmax.
 
-    A log-softmax, and the sigmoid of a single output, count as a softmax. The result is empty if there is no final
-    softmax, or if its layer is called twice.
+    The softmax must be over all outputs. A log-softmax, or the sigmoid of a single output, is treated as a softmax. The
+    result is also empty if the layer is called twice.
     """
     position = len(layers) - 1
     while position >= 0 and _is_passing(layers, position):
@@ -62,7 +62,7 @@ def final_softmax(layers: Layers, input_shape: Sequence[int]) -> dict[str, int]:
 
 
 def output_of(architecture: Mapping[str, Any]) -> Output:
-    """Return the kind of a model's outputs, from the model's canonical form."""
+    """Return what the outputs of a model in canonical form are."""
     layers = architecture["layers"]
     if (end := architecture.get("softmax")) is not None:
         return Output.LOG_PROBABILITIES if _activation(layers, end) == "log_softmax" else Output.PROBABILITIES
@@ -70,7 +70,7 @@ def output_of(architecture: Mapping[str, Any]) -> Output:
 
 
 def _are_probabilities(layers: Layers) -> bool:
-    """Whether the outputs are probabilities, or layers without weights compute the outputs from probabilities."""
+    """Whether the outputs are probabilities, or are computed from probabilities by layers without weights."""
     found: dict[int, bool] = {-1: False}
     for position in range(len(layers)):
         parts, name = [found[source] for source in _inputs(layers, position)], _class_name(layers, position)
@@ -81,7 +81,7 @@ def _are_probabilities(layers: Layers) -> bool:
 
 
 def _is_of_all(layers: Layers, input_shape: Sequence[int], position: int) -> bool:
-    """Whether a layer ends with a softmax or log-softmax over all outputs, or with the sigmoid of a single output."""
+    """Whether a layer ends with a softmax over all outputs, a log-softmax, or the sigmoid of a single output."""
     name = _activation(layers, position)
     if name not in ("softmax", "log_softmax", "sigmoid"):
         return False
@@ -106,7 +106,7 @@ def _is_passing(layers: Layers, position: int) -> bool:
 
 
 def _activation(layers: Layers, position: int) -> str | None:
-    """Return the activation of a layer's output; None without an activation, and for the model's input."""
+    """Return the activation at the end of a layer; None if it has no activation, and for the model's input."""
     if position < 0:
         return None
     definition = _definition(layers, position)
@@ -122,7 +122,7 @@ def _definition(layers: Layers, position: int) -> Mapping[str, Any]:
 
 
 def shapes_of(layers: Sequence[Mapping[str, Any]], input_shape: Sequence[int]) -> list[Shape | None]:
-    """Return the shape of each layer's output; None if Keras would refuse the layer or a layer that feeds it."""
+    """Return the shape of each layer's output; None where Keras would refuse the layer or its input."""
     shapes: dict[int, Shape | None] = {-1: tuple(input_shape)}
     for position, entry in enumerate(layers):
         definition = layers[entry.get("layer", position)]
@@ -160,7 +160,7 @@ def _reshaped(config: Settings, shape: Shape) -> Shape:
 
 
 def _contracted(config: Settings, shape: Shape) -> Shape:
-    """Return the output shape of EinsumDense: `...` keeps leading axes, None in `output_shape` the input's size."""
+    """Return the output shape of EinsumDense. In `output_shape`, None means the size of the input."""
     given = _list(config["output_shape"])
     inputs = config["equation"].split(",")[0]
     front = shape[: len(shape) - len(inputs.replace("...", ""))] if inputs.startswith("...") else ()
@@ -168,7 +168,7 @@ def _contracted(config: Settings, shape: Shape) -> Shape:
     return (*front, *(own[place] if size is None else size for place, size in enumerate(given)))
 
 
-#: Layers that change the shape of their first input, except spatial layers.
+#: Layer that changes the shape of its input, except spatial layers -> output shape from settings and input shape.
 _CHANGING: dict[str, Callable[[Settings, Shape], Shape]] = {
     "Dense": lambda config, shape: (*shape[:-1], config["units"]),
     "EinsumDense": _contracted,
@@ -182,7 +182,7 @@ _CHANGING: dict[str, Callable[[Settings, Shape], Shape]] = {
 
 
 def _spatial(match: re.Match[str], config: Settings, shape: Shape) -> Shape:
-    """Return the output shape of a layer with spatial axes; `match` splits its class name: Conv, 2, Transpose."""
+    """Return the output shape of a layer with spatial axes; `match` splits its name, such as Conv, 2, Transpose."""
     kind, places, channels = match[1], shape[:-1], shape[-1]
     if kind.startswith("Global"):
         return (*(1 for _ in places), channels) if config.get("keepdims") else (channels,)
@@ -200,7 +200,7 @@ def _spatial(match: re.Match[str], config: Settings, shape: Shape) -> Shape:
 
 
 def _windows(config: Settings, places: Shape) -> list[int]:
-    """Return the output's size along each spatial axis, for a convolution or pooling that is not transposed."""
+    """Return the output size along each spatial axis of a convolution (not transposed) or pooling."""
     size = config["kernel_size"] if "kernel_size" in config else config.get("pool_size", 2)
     strides = config.get("strides", size if "kernel_size" not in config else 1)
     each = [_each(value, places) for value in (size, strides, config.get("dilation_rate", 1))]
@@ -234,6 +234,6 @@ def _each(value: Any, places: Shape) -> list[int]:
 
 
 def _sides(value: Any, places: Shape) -> list[int]:
-    """Return for each spatial axis the sum of the padding, or cropping, on both sides."""
+    """Return the sum of the padding, or cropping, on both sides of each spatial axis."""
     each = [value] if len(places) == 1 else _each(value, places)
     return [sum(_list(one)) if len(_list(one)) == 2 else 2 * _list(one)[0] for one in each]

@@ -5,7 +5,7 @@ from typing import ParamSpec, TypeVar
 
 from harness.errors import UserError, UserErrors
 
-#: Maximum number of problems in the message of an exception; `pgdl task validate` shows all problems.
+#: Maximum number of problems in the message of an exception. `pgdl task validate` shows all problems.
 SHOWN = 3
 
 P = ParamSpec("P")
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class InvalidTaskError(UserErrors):
-    """A task with at least one problem; `problems` has a line for each."""
+    """Raised for a task with at least one problem. `problems` has a line for each."""
 
     def __init__(self, problems: Sequence[str]) -> None:
         self.problems = tuple(dict.fromkeys(problems))  # each once, in order
@@ -23,13 +23,13 @@ class InvalidTaskError(UserErrors):
 
 
 class Problems:
-    """Collects the problems of files in `lines`, a line for each problem."""
+    """Collects problems of files; `lines` has a line for each problem."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
 
     def attempt(self, read: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | None:
-        """Call `read` and return its result; if it raises an error about a file, collect this error and return None."""
+        """Call `read` and return its result. If it raises an error about a file, collect the error and return None."""
         try:
             return read(*args, **kwargs)
         except InvalidTaskError as error:
@@ -37,7 +37,7 @@ class Problems:
         except UserError as error:
             self.lines.append(str(error))
         except OSError as error:
-            if error.filename is None:  # the error is about no file
+            if error.filename is None:  # the error is not about a file
                 raise
             self.lines.append(str(UserError("cannot be read", file=error.filename, found=error.strerror)))
         return None

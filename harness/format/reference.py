@@ -17,12 +17,12 @@ from scoring import Grid, GridError
 
 @dataclass(frozen=True)
 class Reference:
-    """The reference data of a task; model ids are the names of the models' directories."""
+    """The reference data of a task. The id of a model is the name of the model's directory."""
 
     grid: Grid  #: the hyperparameters, with one model per cell; models are in natural order
     train_accuracy: Mapping[str, float]  #: model id -> accuracy on the training set, in [0, 1]
     test_accuracy: Mapping[str, float]  #: model id -> accuracy on the test set, in [0, 1]
-    part: str | None = None  #: a note that only some models were downloaded; None for a whole task
+    part: str | None = None  #: a note if only some models were downloaded; None for a whole task
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -36,7 +36,7 @@ class Reference:
 
 
 def read_reference(path: Path | str) -> Reference:
-    """Return the reference data in a model_configs.json; raises errors as `parse_reference`."""
+    """Return the reference data in a model_configs.json; raises the same errors as `parse_reference`."""
     path = Path(path)
     reference = parse_reference(read_json(path), path)
     fetched = read_fetched(path.parent / RECORD)
@@ -44,7 +44,7 @@ def read_reference(path: Path | str) -> Reference:
 
 
 def parse_reference(content: dict[str, Any], path: Path) -> Reference:
-    """Return the reference data in the content of the model_configs.json at `path`.
+    """Return the reference data in `content`, the JSON object of the file model_configs.json at `path`.
 
     Raises `UserError`, with all problems, if the content is malformed, the models do not form a grid, or an accuracy is
     not a number in [0, 1].
@@ -66,7 +66,7 @@ def parse_reference(content: dict[str, Any], path: Path) -> Reference:
 
 
 def _by_directory(content: dict[str, Any], path: Path) -> dict[str, Any]:
-    """Return model id -> entry, model_2 before model_10; raises `UserError` for two entries of a model."""
+    """Return model id -> entry, model_2 before model_10; raises `UserError` if a model has two entries."""
     entries: dict[str, Any] = {}
     for model, entry in content.items():
         name = model_name(model)
@@ -78,7 +78,7 @@ def _by_directory(content: dict[str, Any], path: Path) -> dict[str, Any]:
 
 
 def _hyperparameters(path: Path, model: str, entry: Any) -> dict[str, tuple[list[Any], Any]]:
-    """Return hyperparameter -> (possible values, current value) of a model; raises `UserError` if malformed."""
+    """Return hyperparameter -> (possible values, the model's value); raises `UserError` if the entry is malformed."""
     found = {}
     for name, values in _member(path, model, entry, "hparams", dict).items():
         where = f"{model}: hparams.{name}"
@@ -132,7 +132,7 @@ def _without_none(values: Mapping[str, float | None]) -> dict[str, float]:
 
 
 def write_reference(path: Path, entries: Mapping[str, Mapping[str, Any]]) -> None:
-    """Write a model_configs.json with the entries of models; the keys `3` and `model_3` mean the same model."""
+    """Write a model_configs.json. In `entries`, the keys `3` and `model_3` mean the same model."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(json.dumps(entries, indent=2).encode())
 
@@ -142,7 +142,7 @@ def reference_entry(
 ) -> dict[str, Any]:
     """Return the entry of a model in model_configs.json.
 
-    `possible` has the values of each hyperparameter in the task, `current` the model's value, and `metrics` has
+    `possible` has each hyperparameter's values in the task, and `current` its value in the model. `metrics` has
     `train_acc` and `test_acc` in [0, 1].
     """
     hyperparameters = {

@@ -28,7 +28,7 @@ from harness.format.weights import Array, StoredLayer, StoredWeight, check_layer
 from harness.format.writer import VERSION
 from harness.reading import open_regular
 
-#: Class of layers whose weights belong to sublayers -> groups of the sublayers in the order of `get_weights()`.
+#: Name of a layer whose weights belong to sublayers -> groups of the sublayers in the order of `get_weights()`.
 _SUBLAYERS = {"MultiHeadAttention": ("query_dense", "key_dense", "value_dense", "output_dense")}
 
 _LAYERS, _OLD_LAYERS = "layers", "_layer_checkpoint_dependencies"
@@ -57,7 +57,7 @@ def read_variables(content: bytes, path: Path, architecture: Architecture, shape
     """Return the weights in a file in the layout of Keras 3, in the order of `model.get_weights()`.
 
     No weight is read before all shapes have been compared with the architecture. Raises `UserError` if the file is
-    damaged, in another layout or of another model, or if a number is not finite.
+    damaged, in another layout, of another model, or has a number that is not finite.
     """
     with open_hdf5(io.BytesIO(content), path) as file:
         stored: list[StoredWeight] = []
@@ -70,7 +70,7 @@ def read_variables(content: bytes, path: Path, architecture: Architecture, shape
 
 
 def _stored_group(file: Any, group: str, path: Path) -> str:
-    """Return the name of a layer's group in a file: `group` itself in Keras 3, another name in Keras 2.12 to 2.14."""
+    """Return the group of a layer in a file: `group` in Keras 3, another name in Keras 2.12 to 2.14."""
     if has_member(file, _LAYERS):
         return group
     found = ""
@@ -108,10 +108,7 @@ def is_keras_file(path: Path) -> bool:
 
 
 def read_keras_config(path: Path) -> dict[str, Any]:
-    """Return the architecture in a `.keras` file: Keras' own JSON, with `keras_version` if the file states the version.
-
-    Raises `UserError` if the file is damaged or no `.keras` file.
-    """
+    """Return the architecture in a `.keras` file as Keras' JSON; raises `UserError` if the file is damaged."""
     with open_archive(path) as archive:
         _require_plain(archive)
         content = parse_json(read_member(archive, _CONFIG, MAX_CONFIG_BYTES), path)
@@ -122,14 +119,14 @@ def read_keras_config(path: Path) -> dict[str, Any]:
 
 
 def read_keras_weights(path: Path, architecture: Architecture, shapes: ModelShapes) -> list[Array]:
-    """Return the weights in a `.keras` file in the order of `get_weights()`; raises errors as `read_variables`."""
+    """Return the weights in a `.keras` file in the order of `get_weights()`; raises the errors of `read_variables`."""
     with open_archive(path) as archive:
         content = read_member(archive, _WEIGHTS, largest_file(shapes))
     return read_variables(content, path, architecture, shapes)
 
 
 def _require_plain(archive: ZipFile) -> None:
-    """Raise `UserError` unless the archive has an architecture and all weights in one file."""
+    """Raise `UserError` unless the archive has an architecture, and all weights in a single file."""
     present = set(members(archive))
     if _SHARDED in present:
         remedy = "save it without max_shard_size"
@@ -141,10 +138,7 @@ def _require_plain(archive: ZipFile) -> None:
 
 
 def read_whole_model_config(path: Path) -> dict[str, Any]:
-    """Return the architecture in an HDF5 file: Keras' own JSON, with `keras_version` if the file states the version.
-
-    Raises `UserError` if the file has no architecture or is damaged.
-    """
+    """Return the architecture in an HDF5 file as Keras' JSON; raises `UserError` if it is missing or damaged."""
     with open_regular(path, links=True) as stream, open_hdf5(stream, path) as file:
         if _ATTRIBUTE not in file.attrs:
             remedy = "name the architecture in the column `file` and these weights in `weights`"
@@ -162,7 +156,7 @@ def read_whole_model_config(path: Path) -> dict[str, Any]:
 
 
 def read_listed_weights(path: Path, architecture: Architecture, shapes: ModelShapes) -> list[Array]:
-    """Return the weights in an `.npz` file in the order of `get_weights()`; raises errors as `read_variables`."""
+    """Return the weights in an `.npz` file in the order of `get_weights()`; raises the errors of `read_variables`."""
     places = [(i, k) for i in architecture.file_order for k in range(len(shapes.layers[i].weights))]
     with open_npz(path) as arrays:
         wanted = [f"arr_{number}" for number in range(len(places))]

@@ -1,7 +1,7 @@
-"""Reads a shard in one pass: digests the file, checks every sample, and decodes inputs and labels.
+"""Reads a file of training examples (a shard) in one pass: digests the file, checks every example, decodes the arrays.
 
 Most records of a shard differ only in the numbers of their inputs. If the bytes around these numbers equal those of an
-earlier record, the protocol buffer is not parsed again: the numbers are copied from the same position.
+earlier record, the record is not parsed again: the numbers are copied from the same position.
 """
 
 import hashlib
@@ -17,27 +17,27 @@ from numpy.typing import NDArray
 from harness.errors import UserError
 from harness.format.shards import decode_sample, mapped, payloads, require_checksum
 
-#: Number of bytes of inputs that are checked, and passed to the sink, at once.
+#: Number of bytes of inputs that are checked, and given to the sink, at once.
 BLOCK_BYTES = 2**21
 
-#: Maximum number of remembered sequences of bytes around inputs.
+#: Maximum number of remembered byte sequences around inputs.
 MOST = 4096
 
 Inputs = NDArray[np.float32]
 
-#: Receives the inputs (n, ...) of n samples, and the number of the first; the array is overwritten after the call.
+#: Function that receives the inputs (n, ...) of n examples, and the number of the first; it must copy the array.
 Sink = Callable[[int, Inputs], None]
 
 
 class Scanned(NamedTuple):
-    """The labels (n,) of a shard's samples, and the digest of the file."""
+    """The labels (n,) of a shard's examples, and the digest of the file."""
 
     labels: NDArray[np.int32]
     digest: str  #: SHA-256 of the file
 
 
 def scan_shard(shard: Path, shape: tuple[int, ...], sink: Sink = lambda _number, _inputs: None) -> Scanned:
-    """Check all samples of a shard, pass their inputs to `sink` in order, and return the labels and the file's digest.
+    """Check all examples of a shard, pass their inputs to `sink` in order, and return the labels and the file's digest.
 
     Raises `UserError` if a record is damaged, or if inputs are not finite or have another `shape`.
     """
@@ -49,7 +49,7 @@ def scan_shard(shard: Path, shape: tuple[int, ...], sink: Sink = lambda _number,
 
 
 class _Scan:
-    """A pass over a shard: collects samples in a block; when the block is full, checks it and passes it to the sink."""
+    """A pass over a shard. Collects examples in a block; a full block is checked and passed to the sink."""
 
     def __init__(self, data: mmap.mmap, shard: Path, shape: tuple[int, ...], sink: Sink) -> None:
         self._data, self._shard, self._sink = data, shard, sink
@@ -64,7 +64,7 @@ class _Scan:
             require_checksum(payload, self._data[end : end + 4])
             place, label = self._parsed.place_of(payload, self._block[waiting : waiting + 1])
         except UserError as error:
-            self._require_finite()  # an earlier record is reported first
+            self._require_finite()  # problems are reported in the order of the records
             raise UserError(f"record {len(self._labels)}: {error}", file=self._shard) from error
         if place is not None:
             target = slice(waiting * self._size, (waiting + 1) * self._size)
@@ -79,7 +79,7 @@ class _Scan:
         return Scanned(np.array(self._labels, np.int32), self._digest.hexdigest())
 
     def _give(self, end: int) -> None:
-        """Check the collected samples, pass them to the sink, and digest their bytes while the CPU caches hold them."""
+        """Check the collected examples, pass them to the sink, and digest their bytes while the CPU caches them."""
         self._require_finite()
         self._sink(len(self._labels) - self._n_waiting, self._block[: self._n_waiting])
         with memoryview(self._data) as view, view[self._n_digested : end] as part:
@@ -96,19 +96,19 @@ class _Scan:
 
 
 class _Parsed:
-    """A cache: bytes around the numbers of a sample's inputs -> position of these numbers, and label of the sample."""
+    """Remembers parsed records: the bytes around the inputs' numbers -> the position of the numbers, and the label."""
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         self._shape, self._size = shape, 4 * math.prod(shape)
-        self._places: dict[int, list[int]] = {}  #: length of a payload -> positions
+        self._places: dict[int, list[int]] = {}  #: length of a record's payload -> positions
         self._labels: dict[tuple[int, bytes, bytes], int] = {}
         self._probe = hashlib.shake_256(b"other numbers").digest(self._size)
 
     def place_of(self, payload: bytes, target: Inputs) -> tuple[int | None, int]:
-        """Return (position of the inputs' numbers in a payload, label).
+        """Return where the inputs' numbers are in a record's payload, and the label of the record.
 
         If the bytes around the numbers are new, write the numbers to `target` and return None as position. Raises
-        `UserError` if the payload is no sample, or if its input has another shape.
+        `UserError` if the payload is no example, or if its input has another shape.
         """
         for place in self._places.get(len(payload), ()):
             label = self._labels.get(self._around(payload, place))
@@ -122,7 +122,7 @@ class _Parsed:
         return None, sample[1]
 
     def _learn(self, payload: bytes, numbers: bytes, label: int) -> None:
-        """Remember the bytes around `numbers`, if a trial parses other numbers in the same place correctly."""
+        """Remember the bytes around `numbers`, if other numbers in their place pass a test of the parser."""
         place = payload.find(numbers)
         if place < 0 or payload.find(numbers, place + 1) >= 0 or len(self._labels) >= MOST:
             return

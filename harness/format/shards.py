@@ -1,4 +1,4 @@
-"""Reads and writes TFRecord shards without TensorFlow.
+"""Reads and writes TFRecord files (shards) without TensorFlow.
 
 A record is its length (8 bytes), the length's checksum (4), the payload, and the payload's checksum (4). Numbers are
 little-endian, and a checksum is a masked CRC-32C. The payload is a `tf.train.Example` with the bytes features `inputs`
@@ -30,11 +30,11 @@ from harness.reading import open_regular
 
 _Field = descriptor_pb2.FieldDescriptorProto
 
-#: `DataType` of tensorflow/core/framework/types.proto.
+#: Codes of types in tensorflow/core/framework/types.proto (`DataType`).
 FLOAT32, INT32 = 1, 3
 DTYPE_NAMES = {1: "float32", 2: "float64", 3: "int32", 4: "uint8", 5: "int16", 6: "int8", 7: "string", 9: "int64"}
 
-#: Message -> field -> (number, type, is repeated).
+#: Message of a protocol buffer -> its fields: name -> (number, type, is repeated).
 _MESSAGES: dict[str, dict[str, tuple[int, int | str, bool]]] = {
     "Example": {"features": (1, "Features", False)},
     "Features": {"feature": (1, "Features.FeatureEntry", True)},
@@ -52,18 +52,18 @@ _MESSAGES: dict[str, dict[str, tuple[int, int | str, bool]]] = {
     "TensorShapeProto.Dim": {"size": (1, _Field.TYPE_INT64, False)},
 }
 
-#: The error for bytes that are no valid message.
+#: The error that the library raises for bytes that are no valid message.
 DecodeError: Any = message.DecodeError
 
 Sample = tuple[NDArray[np.float32], int]
 
-#: Number of bytes of a record besides its payload.
+#: Number of bytes of a record in addition to its payload.
 FRAMING = 16
 
 _DTYPES = {FLOAT32: np.dtype("<f4"), INT32: np.dtype("<i4")}
 _COPY_AGAIN = "the file is damaged, copy it again"
 
-#: Maximum numbers of elements and of axes of a tensor; a record of a few bytes can declare any number of repetitions.
+#: Maximum number of elements, and of axes, of a tensor: a few bytes can declare any number of equal elements.
 MAX_NUMBERS = 2**26
 MAX_AXES = 8
 
@@ -84,7 +84,7 @@ def _declare() -> Any:
                 field.type, field.type_name = _Field.TYPE_MESSAGE, f".shard.{kind}"
             else:
                 field.type = kind
-    pool = descriptor_pool.DescriptorPool()  # not the default pool, which may contain TensorFlow's own declarations
+    pool = descriptor_pool.DescriptorPool()  # not the default pool, which may have TensorFlow's own declarations
     pool.Add(file)
     return lambda name: message_factory.GetMessageClass(pool.FindMessageTypeByName(f"shard.{name}"))
 
@@ -101,10 +101,7 @@ def count_samples(shard: Path) -> int:
 
 
 def expected_samples(shard: Path) -> int:
-    """Return the number of records in a shard, quickly if possible.
-
-    If the first record's size divides the shard's size, all records are assumed to have that size.
-    """
+    """Estimate the number of records in a shard from the first record's size; if it does not divide the file, count."""
     with mapped(shard) as data:
         _, length = next(payloads(data, shard))
         number, rest = divmod(len(data), length + FRAMING)
@@ -112,10 +109,7 @@ def expected_samples(shard: Path) -> int:
 
 
 def read_samples(shard: Path) -> Iterator[Sample]:
-    """Yield (input, label) of each record; inputs are read-only float32 arrays, all of the same shape.
-
-    Raises `UserError` if a record is damaged, has other content, or has an input that is not finite.
-    """
+    """Yield (input, label) of each record; raises `UserError` for damage, other content, or numbers not finite."""
     with mapped(shard) as data:
         first: tuple[int, ...] | None = None
         for number, (start, length) in enumerate(payloads(data, shard)):
@@ -141,13 +135,13 @@ def mapped(shard: Path) -> Iterator[mmap.mmap]:
         except OSError as error:  # larger than the address space
             raise UserError("cannot be mapped", file=shard, found=error.strerror) from error
     with data:
-        # The first bytes of another kind of file, read as the length of a record, exceed the size of any file.
+        # In another kind of file, the first bytes, read as the length of a record, exceed the size of any file.
         require_own_kind("not a shard", data[:START], file=shard, expected="records of TensorFlow")
         yield data
 
 
 def payloads(data: mmap.mmap, shard: Path) -> Iterator[tuple[int, int]]:
-    """Yield (start, length) of each record's payload in bytes; raises `UserError` for damage outside of payloads."""
+    """Yield (start, length) of each record's payload; raises `UserError` if a length or its checksum is damaged."""
     start, number = 0, 0
     while start < len(data):
         header = data[start : start + 12]
@@ -167,7 +161,7 @@ def payloads(data: mmap.mmap, shard: Path) -> Iterator[tuple[int, int]]:
 
 
 def require_checksum(content: bytes, stored: bytes) -> None:
-    """Raise `UserError` unless the stored checksum fits the content."""
+    """Raise `UserError` unless `stored` is the checksum of `content`."""
     expected, found = _checksum(content), int.from_bytes(stored, "little")
     if found != expected:
         raise UserError("checksum", expected=f"{expected:#010x}", found=f"{found:#010x}", remedy=_COPY_AGAIN)
@@ -218,7 +212,7 @@ def _content(proto: Any, dtype: int, size: int) -> NDArray[Any]:
             raise UserError("tensor", expected="4 bytes per number", found=f"{len(proto.tensor_content)} bytes")
         return np.frombuffer(proto.tensor_content, _DTYPES[dtype])
     values = np.array(proto.float_val if dtype == FLOAT32 else proto.int_val, _DTYPES[dtype])
-    if len(values) < size:  # TensorFlow omits repetitions of the last value, and tensors of zeros entirely
+    if len(values) < size:  # TensorFlow leaves out repetitions of the last value, and all values of a tensor of zeros
         last = values[-1] if len(values) else 0
         values = np.concatenate([values, np.full(size - len(values), last, _DTYPES[dtype])])
     return values
@@ -233,7 +227,7 @@ def _require_plain(sample: Sample, shape: tuple[int, ...]) -> None:
 
 
 def write_shards(directory: Path, inputs: NDArray[Any], labels: NDArray[Any], n_shards: int = 2) -> None:
-    """Write inputs (n, ...) as float32 and labels (n,) as int32 to `n_shards` files of consecutive samples."""
+    """Write inputs (n, ...) as float32 and labels (n,) as int32 to `n_shards` files, in their order."""
     directory.mkdir(parents=True, exist_ok=True)
     inputs, labels = np.asarray(inputs, np.float32), np.asarray(labels, np.int32)
     for number, part in enumerate(np.array_split(np.arange(len(inputs)), n_shards)):
@@ -250,7 +244,7 @@ def write_records(path: Path, payloads: Sequence[bytes]) -> None:
 
 
 def example(**features: bytes) -> bytes:
-    """Return a serialized tf.train.Example with features of bytes."""
+    """Return a serialized tf.train.Example; each feature contains bytes."""
     message = Example()
     for name, value in features.items():
         message.features.feature[name].bytes_list.value.append(value)
@@ -258,7 +252,7 @@ def example(**features: bytes) -> bytes:
 
 
 def tensor(array: Any) -> bytes:
-    """Return an array of int32 or float32 as a serialized tensor."""
+    """Return an int32 or float32 array as a serialized tensor of TensorFlow."""
     array = np.asarray(array)
     dtype = INT32 if np.issubdtype(array.dtype, np.integer) else FLOAT32
     message = TensorProto(dtype=dtype, tensor_content=array.tobytes())

@@ -1,4 +1,4 @@
-"""Reads weights from HDF5 files in the layout of Keras 2, in the order of the model's layers, and writes such files."""
+"""Reads and writes HDF5 weight files in the layout of Keras 2; weights are in the order of the model's layers."""
 
 import io
 from collections.abc import Iterator, Sequence
@@ -28,14 +28,15 @@ from harness.reading import read_regular
 
 Array = NDArray[np.float32]
 
-#: A layer's name, and its weights with their names (`kernel`) in Keras' order.
+#: Name of a layer, and (name such as `kernel`, array) of each of its weights in Keras' order.
 NamedWeights = tuple[str, Sequence[tuple[str, NDArray[Any]]]]
 
-#: Maximum size of a weight file in bytes: per parameter, and a fixed part. Whole models include the optimizer's state.
+#: Maximum size of a weight file in bytes: a number per parameter, and a fixed part. Files of whole models include the
+#: optimizer's state.
 BYTES_PER_PARAMETER = 64
 SPARE_BYTES = 64 * 1024**2
 
-#: Names of weights that Keras lists among the weights that are not trained, although training changes them.
+#: Weights that Keras lists as not trained, although training changes them.
 _NOT_TRAINED = ("moving_mean", "moving_variance")
 
 _REMEDY = "write it with model.save('weights.hdf5') of Keras 3 or model.save_weights('weights.hdf5') of Keras 2"
@@ -44,14 +45,14 @@ _MERGE = "add the low-rank update (LoRA) to the kernel, as Keras 3 does when it 
 
 @dataclass(frozen=True)
 class StoredWeight:
-    """An array of an open weight file, whose numbers are read by `read`."""
+    """An array in an open weight file. Its numbers are read only by `read`."""
 
     name: str
     stored: Any  #: h5py.Dataset of floating-point numbers
 
     @property
     def shape(self) -> tuple[int, ...] | None:
-        """The shape that the file declares."""
+        """The shape that the file states."""
         shape: tuple[int, ...] | None = self.stored.shape
         return shape
 
@@ -65,7 +66,7 @@ class StoredWeight:
 
 
 def finite(name: str, numbers: Any) -> Array:
-    """Return an array as float32; raises `UserError` with the `name` unless all converted numbers are finite."""
+    """Return an array as float32; raises `UserError` with the array's `name` unless all numbers are finite."""
     with np.errstate(over="ignore"):
         array = np.asarray(numbers, dtype=np.float32)
     bad = int(np.size(array) - np.count_nonzero(np.isfinite(array)))
@@ -97,8 +98,8 @@ def read_weights(content: bytes, path: Path, architecture: Architecture, shapes:
     """Return the weights in an HDF5 file in the layout of Keras 2, in the order of `model.get_weights()`.
 
     The file has only weights, or a whole model. No weight is read before names and shapes have been compared with the
-    architecture. Raises `UserError` if the file is damaged, in another layout or of another model, or if a number is
-    not finite.
+    architecture. Raises `UserError` if the file is damaged, in another layout, of another model, or has a number that
+    is not finite.
     """
     if not content.startswith(SIGNATURE):
         raise other_kind("not HDF5", content[:START], file=path, expected="an HDF5 file of weights", remedy=_REMEDY)
@@ -112,7 +113,7 @@ def read_weights(content: bytes, path: Path, architecture: Architecture, shapes:
 
 
 def _require_unflipped(root: Any, shapes: ModelShapes, path: Path, size: int) -> None:
-    """Raise `UserError` if Keras on Theano wrote the kernels of convolutions, because Theano flips kernels."""
+    """Raise `UserError` if Keras wrote kernels of convolutions on Theano, which stores kernels mirrored."""
     is_of_theano = "backend" in root.attrs and names(root, "backend", size) == ["theano"]
     if is_of_theano and any("Conv" in layer.class_name for layer in shapes.layers):
         remedy = "load the model in Keras 2.3 on TensorFlow, which turns them, and save it again"
@@ -145,7 +146,7 @@ def _weight(group: Any, name: str, path: Path) -> StoredWeight:
 
 
 def _names(group: Any, attribute: str, path: Path, size: int) -> list[str]:
-    """Return the names in an attribute; Keras splits a long list into several numbered attributes."""
+    """Return the list of names in an attribute; Keras divides long lists among several numbered attributes."""
     if attribute in group.attrs:
         chunks = [attribute]
     else:
@@ -162,8 +163,7 @@ def _arrange(
     """Return a file's weights in the order of `model.get_weights()`.
 
     Layers are matched by name if the architecture and the file have the same names, otherwise by order. A file may
-    store a nested model like a single layer. Raises `UserError` if numbers of layers, numbers of weights or shapes
-    differ.
+    store a nested model like a single layer. Raises `UserError` if numbers of layers or weights, or shapes, differ.
     """
     positions = [i for i in architecture.file_order if shapes.layers[i].weights]
     alone = [(architecture.names[i], [i]) for i in positions]
@@ -193,7 +193,7 @@ def _arrange(
 
 
 def _nested(positions: Sequence[int], architecture: Architecture) -> list[tuple[str | None, list[int]]]:
-    """Return (name, numbers of layers) of each nested model, and of each layer that is in no nested model."""
+    """Return (name, numbers of layers) of each nested model; a layer outside nested models is listed by itself."""
     model_of = {i: name for name, numbers in architecture.models.items() for i in numbers}
     found: dict[str | int, tuple[str | None, list[int]]] = {}
     for i in positions:
@@ -227,7 +227,7 @@ def _count(arrays_per_layer: Sequence[int]) -> str:
 
 
 def check_layer(position: int, expected: LayerShapes, found: StoredLayer, path: Path) -> None:
-    """Raise `UserError` if number or shapes of a layer's weights in a file differ from `expected`."""
+    """Raise `UserError` if number or shapes of a layer's weights in a file are not as `expected`."""
     where = f"layer {position} ({expected.class_name}), {found.name!r} in the file"
     if len(found.weights) != len(expected.weights):
         names = ", ".join(name for name, _ in expected.weights)
@@ -254,7 +254,7 @@ def write_worker_weights(path: Path, arrays: Sequence[Array]) -> None:
 
 
 def write_weights(path: Path, layers: Sequence[NamedWeights]) -> None:
-    """Write weights in the competition's HDF5 layout, of Keras 2.4; the bytes depend only on weights and names."""
+    """Write weights in the HDF5 layout of the competition (Keras 2.4). The bytes depend only on weights and names."""
     path.parent.mkdir(parents=True, exist_ok=True)
     image = io.BytesIO()  # written to disk in one step at the end: on a full disk HDF5 crashes while cleaning up
     with timeless_file(image) as file:

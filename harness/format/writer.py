@@ -1,7 +1,7 @@
 """Finds the version of Keras that wrote an architecture, and handles differences between Keras 2 and Keras 3.
 
-Keras 2 and Keras 3 define some functions differently, and treat masks differently. A mask makes layers ignore places of
-a sequence; `Embedding(mask_zero=True)` creates a mask.
+Keras 2 and Keras 3 define some functions differently, and treat masks differently. A mask makes layers ignore positions
+of a sequence; `Embedding(mask_zero=True)` creates a mask.
 """
 
 import re
@@ -15,10 +15,10 @@ from harness.format.layer_settings import TRAINING_ONLY
 #: The key under which a file states the version of Keras that wrote it.
 VERSION = "keras_version"
 
-#: Canonical name of clip(x / 5 + 1 / 2, 0, 1); `hard_sigmoid` is the function of Keras 3, relu6(x + 3) / 6.
+#: Canonical name of clip(x / 5 + 1 / 2, 0, 1). The name `hard_sigmoid` means relu6(x + 3) / 6, as in Keras 3.
 HARD_SIGMOID_OF_KERAS_2 = "hard_sigmoid_of_keras_2"
 
-#: First versions of Keras 2 that compute bilinear interpolation, or attention with a mask, as later versions do.
+#: First versions of Keras 2 that compute bilinear interpolation, and attention with a mask, as later versions do.
 _HALF_PIXELS, _MASKED_ATTENTION = (2, 4), (2, 10)
 
 
@@ -31,7 +31,7 @@ class Writer:
     text: str = ""  #: the version in the file, such as `2.2.4-tf`
 
     def is_before(self, version: tuple[int, int]) -> bool:
-        """Whether this version is older than `version`; False if this version is not known."""
+        """Whether this version is older than `version`; False if it is not known."""
         return self.major is not None and self.minor is not None and (self.major, self.minor) < version
 
 
@@ -39,7 +39,7 @@ UNKNOWN = Writer()
 
 
 def writer_of(content: Mapping[str, Any]) -> Writer:
-    """Return the version of Keras that wrote a config.json: as stated, or else by the key of the input shape."""
+    """Return the version of Keras that wrote a config.json: as stated, otherwise by the key of the input shape."""
     text = content.get(VERSION)
     if isinstance(text, str) and (match := re.match(r"(\d+)\.(\d+)", text)):
         return Writer(3 if int(match[1]) >= 3 else 2, int(match[2]), text)
@@ -85,7 +85,7 @@ def _is_of_keras_2(setting: str, found: str, writer: Writer) -> bool:
 
 _MERGING = {"Add", "Average", "Concatenate", "Maximum", "Minimum", "Multiply", "Subtract"}
 
-#: Layers that pass a mask on, in Keras 2 and in Keras 3. Layers outside `_PASSING` and `_UNLIKE` end a mask in both.
+#: Layers that pass a mask on, in both Keras 2 and Keras 3. All layers outside `_PASSING` and `_UNLIKE` end a mask.
 _PASSING = {
     "Activation", "BatchNormalization", "Dense", "ELU", "LayerNormalization", "LeakyReLU", "MultiHeadAttention",
     "PReLU", "ReLU", "Softmax", "UnitNormalization", *_MERGING, *TRAINING_ONLY,
@@ -96,10 +96,7 @@ _UNLIKE = {"GroupNormalization", "Identity", "Rescaling"}
 
 
 def require_same_masks(layers: Sequence[Mapping[str, Any]], writer: Writer) -> None:
-    """Raise `UserError` if a mask reaches a layer that treats it differently in some version of Keras.
-
-    `layers` are the layers of a canonical form.
-    """
+    """Raise `UserError` if a layer of a canonical form gets a mask that versions of Keras treat differently."""
     masked: dict[int, bool] = {-1: False}
     for position, entry in enumerate(layers):
         definition = layers[entry.get("layer", position)]

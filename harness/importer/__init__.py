@@ -1,4 +1,4 @@
-"""Makes a task from existing data, and from existing models that a table lists."""
+"""Makes a task from models and data that people already have; a table lists the models."""
 
-#: Modules for other rooms.
+#: Modules that other rooms may import.
 MODULES = ("data", "run", "stated", "table")

@@ -1,4 +1,4 @@
-"""Notes on the grid of hyperparameters that a table's models form: empty cells, and ways to fill or avoid them."""
+"""Notes on the grid of hyperparameters in a table: its empty cells, and ways to fill or avoid them."""
 
 import math
 from collections import Counter
@@ -8,23 +8,21 @@ from itertools import islice, product
 from harness.text import counted
 from scoring import MINIMUM_HYPERPARAMETERS, Grid
 
-#: With at most this number of models, a hyperparameter with a different value in each model gets no note.
+#: Up to this number of models, no note is made on a hyperparameter that differs in every model.
 FEW = 3
 
-#: A hyperparameter with at least this many values per model gets a note; full grids have at most 0.5.
+#: A note is made on a hyperparameter with at least this number of values per model; in full grids, it is at most 0.5.
 MANY = 0.75
 
-#: Maximum number of listed empty cells.
+#: Maximum number of empty cells in a note.
 LISTED = 12
 
-#: Maximum number of examined cells; larger grids are nearly empty.
+#: Maximum size of a grid whose empty cells are searched; larger grids are nearly empty.
 MAX_CELLS = 100_000
-
-_OTHER_SCORES = "without them the task has Kendall's coefficients only, no official score"
 
 
 def notes_on_grid(grid: Grid) -> list[str]:
-    """Return notes, a line each, about suspicious or too few hyperparameters and about empty cells."""
+    """Return notes (a line each) on suspicious or too few hyperparameters, and on empty cells."""
     lines = [f"{name} has one value, {grid.values[name][0]!r}, in all models: it cannot order them"
              for name in grid.names if name not in grid.varying]  # fmt: skip
     if len(grid.varying) > 1 and len(grid.codes) > FEW:
@@ -33,7 +31,7 @@ def notes_on_grid(grid: Grid) -> list[str]:
                   for name in grid.varying if len(grid.values[name]) >= MANY * len(grid.codes)]  # fmt: skip
     if len(grid.varying) < MINIMUM_HYPERPARAMETERS:
         needed = f"the official score needs {MINIMUM_HYPERPARAMETERS} hyperparameters that vary"
-        lines.append(f"{needed}, found {len(grid.varying)}; the task has Kendall's coefficients only")
+        lines.append(f"{needed}, found {len(grid.varying)}")
     return lines if grid.is_complete else [*lines, *_of_empty_cells(grid)]
 
 
@@ -47,12 +45,12 @@ def _of_empty_cells(grid: Grid) -> Iterator[str]:
         yield "  " + ", ".join(_setting(grid, name, code) for name, code in zip(grid.names, cell, strict=True))
     if number > len(empty):
         yield f"  and {number - len(empty)} more"
-    yield f"add the models of these cells; {_OTHER_SCORES}"
+    yield "add the models of these cells; without them the task has no official score"
     yield from (f"or {advice}" for advice in _smaller_grids(grid))
 
 
 def _smaller_grids(grid: Grid) -> Iterator[str]:
-    """Yield advice for each way to leave out models or a hyperparameter so that an official score exists."""
+    """Yield each way to get an official score by leaving out models or a hyperparameter, as advice."""
     cells = [tuple(cell) for cell in grid.codes.tolist()]
     for column, name in enumerate(grid.names):
         without = [cell[:column] + cell[column + 1 :] for cell in cells]
@@ -67,7 +65,7 @@ def _smaller_grids(grid: Grid) -> Iterator[str]:
 
 
 def _has_score(cells: Sequence[Sequence[int]]) -> bool:
-    """Whether a grid with these distinct cells has an official score: it is full, and enough hyperparameters vary."""
+    """Whether a grid with these cells has an official score: it must be full, with enough hyperparameters that vary."""
     sizes = [len(set(column)) for column in zip(*cells, strict=True)]
     varying = sum(size > 1 for size in sizes)
     return varying >= MINIMUM_HYPERPARAMETERS and math.prod(sizes) == len(cells)

@@ -1,4 +1,4 @@
-"""Reads data from arrays, shards, folders of images or datasets of Keras; writes float32 inputs and int32 labels."""
+"""Reads data (arrays, shards, folders of images, datasets of Keras), and writes float32 inputs and int32 labels."""
 
 import itertools
 import math
@@ -27,25 +27,25 @@ CHUNK = 2**22
 
 KINDS = f".npz, .npy, a directory of shards or of images by class, or one of {', '.join(KERAS)}"
 
-#: Names of inputs and labels in an `.npz` file.
+#: Names of inputs and of labels in an `.npz` file.
 _PAIRS = (("x", "y"), ("inputs", "labels"), ("images", "labels"), ("arr_0", "arr_1"))
 
-#: Beginnings of the names of two `.npy` files, of inputs and of labels: `x_train.npy` and `y_train.npy`.
+#: How the names of two `.npy` files begin, of inputs and of labels, as in `x_train.npy` and `y_train.npy`.
 _BESIDE = (("x", "y"), ("inputs", "labels"), ("images", "labels"))
 
 
 @dataclass(frozen=True)
 class Examples:
-    """Labelled examples; `parts` reads the inputs piece by piece, since they may be too large for the memory."""
+    """Labelled examples. The inputs may be too large for the memory, so `parts` reads them piece by piece."""
 
-    source: str  #: the origin of the examples, for messages
+    source: str  #: where the examples come from, for messages
     shape: tuple[int, ...]  #: shape of all inputs, (n, ...)
     labels: NDArray[Any]  #: integers (n,) or (n, 1), or one-hot (n, classes)
     parts: Callable[[int], Iterator[NDArray[Any]]]  #: yields the inputs in arrays of up to a given number of examples
 
 
 def of_arrays(source: str, inputs: NDArray[Any], labels: NDArray[Any]) -> Examples:
-    """Return the examples in two arrays: inputs (n, ...) and their labels."""
+    """Return examples from two arrays: inputs (n, ...) and labels."""
     return Examples(
         source, inputs.shape, labels, lambda size: (inputs[i : i + size] for i in range(0, len(inputs), size))
     )
@@ -54,7 +54,7 @@ def of_arrays(source: str, inputs: NDArray[Any], labels: NDArray[Any]) -> Exampl
 def with_channels_last(examples: Examples, input_shape: tuple[int, ...]) -> Examples:
     """Return examples with the channels last; `input_shape` is the shape of one input with the channels last.
 
-    The channels are moved only if the shape of an input fits channels first, and does not fit channels last.
+    The channels are moved only if the inputs have this shape with the channels first, and not with the channels last.
     """
     channels_first = (*input_shape[-1:], *input_shape[:-1])
     if examples.shape[1:] != channels_first or channels_first == input_shape:
@@ -69,9 +69,9 @@ def with_channels_last(examples: Examples, input_shape: tuple[int, ...]) -> Exam
 def write_arrays(
     examples: Examples, directory: Path, input_shape: tuple[int, ...], n_outputs: int, divisor: float
 ) -> int:
-    """Write inputs.npy (inputs divided by `divisor`) and labels.npy to a new directory; return the number of examples.
+    """Write inputs.npy (inputs divided by `divisor`) and labels.npy to a new directory. Return the number of examples.
 
-    If the models have one channel, the inputs may lack the axis of channels. Raises `UserError` if shapes do not fit
+    If the models' input has one channel, the axis of channels may be missing. Raises `UserError` if shapes do not fit
     the models or each other, a number is not finite, or a label is out of range.
     """
     labels, shape = _classes(examples), (examples.shape[0] if examples.shape else 0, *input_shape)
@@ -105,7 +105,7 @@ def write_arrays(
 
 
 def _classes(examples: Examples) -> NDArray[Any]:
-    """Return labels as integers (n,); raises `UserError` if they are neither integers nor one-hot."""
+    """Return labels as integers (n,); raises `UserError` if they are neither integers nor one-hot codes."""
     labels = examples.labels
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
@@ -119,10 +119,10 @@ def _classes(examples: Examples) -> NDArray[Any]:
 
 
 def read_examples(source: str, part: str, input_shape: tuple[int, ...]) -> Examples:
-    """Read examples from `source`, a path or the name of a dataset of Keras.
+    """Read examples from `source`: a path, or the name of a dataset of Keras.
 
-    If the source has training and test data, `part` (`train` or `test`) decides. Images get the number of channels of
-    `input_shape`, the shape of one input of the models. Raises `UserError` if the data are missing, damaged or of an
+    If the source has training and test data, `part` (`train` or `test`) selects them. `input_shape` is the shape of one
+    input of the models: images get its number of channels. Raises `UserError` if the data are missing, damaged or of an
     unknown kind.
     """
     path = Path(source)
@@ -190,7 +190,7 @@ def _stacked(inputs: Iterator[NDArray[Any]], shape: tuple[int, ...], path: Path,
 
 
 def _of_keras(name: str, part: str) -> Examples:
-    """Read a dataset of Keras in a process that may import Keras; it downloads a missing dataset."""
+    """Read a dataset of Keras in a process that imports Keras, which downloads it if necessary."""
     runtime = installed_runtime(QUICKEST)
     with tempfile.TemporaryDirectory() as directory:
         file = Path(directory, f"{name}.npz")

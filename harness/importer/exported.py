@@ -1,4 +1,4 @@
-"""Translates the `.pt2` files (networks of PyTorch) that a table lists, in a process with bounded memory."""
+"""Translates the `.pt2` files (networks of PyTorch) in a table, in a process with limited memory."""
 
 import os
 from collections.abc import Sequence
@@ -15,17 +15,14 @@ from harness.reading import open_regular
 from harness.torch_import.pt2 import MAX_MEMBERS, is_pt2
 from harness.torch_import.translating import INITIAL, MODEL, WEIGHTS
 
-#: Time limit for the translation of a network in seconds.
+#: Time limit in seconds for the translation of a network.
 SECONDS = 600.0
 
 _ZIP = b"PK"
 
 
 def translated_rows(rows: Sequence[ImportedRow], place: Path) -> list[ImportedRow]:
-    """Translate the rows' `.pt2` files into subdirectories of `place`, and return the rows with the new paths.
-
-    Raises `UserError` with all problems.
-    """
+    """Translate the rows' `.pt2` files into `place`, and return rows with the new paths, or raise `UserError`."""
     problems = Problems()
     found = [problems.attempt(is_exported, row.file) for row in rows]
     if any(found):
@@ -37,7 +34,7 @@ def translated_rows(rows: Sequence[ImportedRow], place: Path) -> list[ImportedRo
 
 
 def is_exported(path: Path) -> bool:
-    """Whether `torch.export.save` wrote the file; False if it does not exist; raises `UserError` for a damaged zip."""
+    """Whether `torch.export.save` wrote a file; False if it is missing; raises `UserError` for a damaged zip."""
     if not os.path.lexists(path):
         return False
     with open_regular(path, links=True) as stream:

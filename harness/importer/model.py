@@ -1,4 +1,4 @@
-"""Reads a model from files of any supported kind: an architecture, weights, and weights before training."""
+"""Reads a model from files of any supported kind: architecture, weights, and weights before training."""
 
 import os
 from codecs import BOM_UTF8
@@ -24,16 +24,16 @@ from harness.format.writer import VERSION
 from harness.importer.table import ImportedRow
 from harness.reading import open_regular, read_regular
 
-#: Parts of Keras' JSON that describe the model, not its compilation.
+#: Parts of Keras' JSON that describe the model itself.
 _PARTS = ("module", "class_name", "config", "registered_name", "build_config", VERSION)
 
 _ZIP = b"PK"
 
 
 class StoredModel:
-    """A model of a table; the constructor raises `UserError` for a missing or unsuitable file.
+    """A model in a table. The constructor raises `UserError` if a file is missing or unsuitable.
 
-    The first bytes of a file, not its name, determine its kind. `config` is the content for the task's config.json.
+    The kind of a file is recognized by its first bytes, not by its name. `config` is the content of config.json.
     """
 
     def __init__(self, row: ImportedRow) -> None:
@@ -54,7 +54,7 @@ class StoredModel:
         return self._read(self._weights, shapes)
 
     def initial_weights(self, shapes: ModelShapes) -> list[Array] | None:
-        """Return the weights before training, as `weights` does; None if the table names no file with them."""
+        """Return the weights before training like `weights`; None if the table does not name them."""
         return None if self.row.initial is None else self._read(self.row.initial, shapes)
 
     def _read(self, path: Path, shapes: ModelShapes) -> list[Array]:
@@ -67,7 +67,7 @@ class StoredModel:
 
 
 def _start(path: Path) -> bytes:
-    """Return the first bytes of a file, which no message may quote; raises `UserError` if the file is missing."""
+    """Return the first bytes of a file; raises `UserError` if it is missing."""
     if not os.path.lexists(path):
         raise UserError(
             "missing", file=path, expected="a file", found="nothing", remedy="paths begin at the table's directory"

@@ -1,4 +1,4 @@
-"""Imports a task: writes and checks its files in a temporary directory, and moves the complete task to its place."""
+"""Imports a task: writes and checks its files in a temporary directory, and moves them to their place when complete."""
 
 import math
 import re
@@ -48,13 +48,13 @@ from harness.torch_import.check import EXAMPLES, OutputComparison, can_run_torch
 #: Approximate size of a shard in bytes, and minimum number of shards.
 SHARD_BYTES, SHARDS = 2**26, 3
 
-#: Names that a layer can have in an HDF5 file. HDF5 would take a name such as `a/b` for a path.
+#: Names that a layer may have in an HDF5 file. HDF5 would take a name such as `a/b` as a path.
 _PLAIN = re.compile(r"[A-Za-z0-9_>-][A-Za-z0-9_.>-]*")
 
-#: Maximum length of a task's name. File systems allow 255 characters, and temporary names are a little longer.
+#: Maximum length of a task's name. File systems allow 255 characters, and temporary names are longer.
 MAX_NAME = 200
 
-#: Smallest and largest number by which inputs, which become float32, are divided.
+#: Smallest and largest allowed divisor of inputs, which become float32.
 DIVISORS = 1e-30, 1e30
 
 Say = Callable[[str], None]
@@ -62,14 +62,14 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class ImportOrder:
-    """The files to import, and the place of the new task."""
+    """What to import, and where the new task will be."""
 
     table: Path
-    data: str | Examples  #: training data, see `read_examples`
+    data: str | Examples  #: training data (`read_examples`)
     test: str | Examples | None  #: test data; None without test data
-    out: Path  #: directory of tasks, in which the new task is created
+    out: Path  #: directory of tasks in which the new task is created
     name: str
-    divisor: float = 1.0  #: number by which all inputs are divided, from 1e-30 to 1e30
+    divisor: float = 1.0  #: all inputs are divided by this number, from 1e-30 to 1e30
 
     @property
     def task(self) -> Path:
@@ -83,7 +83,7 @@ class ImportOrder:
 
 
 def import_task(order: ImportOrder, warn: Say, say: Say) -> None:
-    """Import a task. `warn` receives notes on the table before other files are read; `say` receives the progress.
+    """Import a task. `warn` is called with notes, and `say` with the progress.
 
     Raises `UserError` for an invalid file, and then leaves no file behind.
     """
@@ -95,7 +95,7 @@ def import_task(order: ImportOrder, warn: Say, say: Say) -> None:
 
 
 def import_models(order: ImportOrder, table: Table, warn: Say, say: Say) -> None:
-    """Import the models of a table that has been read; arguments and errors are as in `import_task`."""
+    """Import the models of a table; other arguments and errors are those of `import_task`."""
     for row in table.rows:
         if row.test is None and order.test is None:
             remedy = "state it, or give test data"
@@ -121,7 +121,7 @@ def import_models(order: ImportOrder, table: Table, warn: Say, say: Say) -> None
 
 
 def require_free(order: ImportOrder) -> None:
-    """Raise `UserError` if the task's name is no plain name, or a task of that name exists."""
+    """Raise `UserError` if the task's name is not a plain name, or if a task of this name exists."""
     require_no_flat_tasks(order.out)
     if len(order.name) > MAX_NAME or not re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9._-]*", order.name):
         expected = f"at most {MAX_NAME} letters, digits, ., _ and -"
@@ -139,7 +139,7 @@ def _read_models(rows: Sequence[ImportedRow]) -> list[StoredModel]:
 
 
 def _shapes_of(models: Sequence[StoredModel]) -> list[ModelShapes]:
-    """Return the shapes of each model; raises `UserError` unless all models have the same input and output shape."""
+    """Return the shapes of each model; raises `UserError` if their inputs or outputs differ in shape."""
     answers = infer_shapes(model.architecture for model in models)
     problems = Problems()
     shapes = []
@@ -167,9 +167,9 @@ def _shapes_of(models: Sequence[StoredModel]) -> list[ModelShapes]:
 
 @contextmanager
 def _workplace(order: ImportOrder) -> Iterator[Path]:
-    """Yield a temporary directory beside the new task; other commands ignore the directory.
+    """Yield a temporary directory beside the new task, which other commands ignore.
 
-    Raises `UserError` if another process imports the task. Files that a killed import has left behind are removed.
+    Raises `UserError` if another process imports the task. Files that a killed import has left are removed.
     """
     parent = order.out.absolute()
     private = parent / f".{order.name}.importing"
@@ -190,7 +190,7 @@ def _workplace(order: ImportOrder) -> Iterator[Path]:
 def _write_data(
     order: ImportOrder, task: Path, place: Path, models: Sequence[StoredModel], n_outputs: int
 ) -> dict[str, Path]:
-    """Write shards and arrays of the data; return `train`, and `test` if there are test data -> directory of arrays."""
+    """Write the data as shards and arrays. Return `train`, and if there are test data `test` -> directory of arrays."""
     arrays, shape = {}, models[0].architecture.input_shape
     are_exported = all(model.row.exported for model in models)
     for part, target, source in (("train", TRAIN, order.data), ("test", TEST, order.test)):
@@ -214,7 +214,7 @@ def _write_models(models: Sequence[StoredModel], shapes: Sequence[ModelShapes], 
 
 
 def write_model(model: StoredModel, shapes: ModelShapes, directory: Path) -> None:
-    """Write config.json and the weights of a model; raises `UserError` if its weights cannot be read."""
+    """Write config.json and weights of a model; raises `UserError` if its weights cannot be read."""
     order = [i for i in model.architecture.file_order if shapes.layers[i].weights]
     names = [model.architecture.names[i] for i in order]
     if len(set(names)) < len(names) or not all(name and _PLAIN.fullmatch(name) for name in names):
@@ -237,8 +237,8 @@ def _accuracies(
 ) -> Iterator[dict[str, float]]:  # fmt: skip
     """Yield `train_acc` and `test_acc` of each model, computed from the written files or stated in the table.
 
-    Raises `UserError` if a stated accuracy differs from the computed accuracy, or if the outputs of a translated model
-    differ from PyTorch's outputs.
+    Raises `UserError` if a stated accuracy differs from the computed accuracy, or if a translated model has other
+    outputs than in PyTorch.
     """
     problems = Problems()
     parts = list(data)
@@ -275,7 +275,7 @@ def _accuracies(
 
 
 def _agreed(row: ImportedRow, part: str, stated: Stated | None, computed: float | None, sizes: dict[str, int]) -> float:
-    """Return the stated accuracy if there is one, else the computed accuracy; raises `UserError` if the two differ."""
+    """Return the stated accuracy, or if there is none the computed accuracy; raises `UserError` if they differ."""
     if stated is None:
         assert computed is not None
         return computed

@@ -1,4 +1,4 @@
-"""Reads the accuracies that a table states, and compares them with computed accuracies."""
+"""Reads the accuracies in a table, and compares them with computed accuracies."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -6,25 +6,25 @@ from decimal import Decimal, InvalidOperation
 
 from harness.errors import UserError
 
-#: Number of examples by which computed and stated accuracies may differ: the order of floating-point sums decides ties.
+#: Number of examples by which computed and stated accuracy may differ, because rounding decides ties of outputs.
 EXAMPLES = 2
 
-#: Maximum number of decimals from which the rounding of a column is computed; a float has no more.
+#: Maximum number of decimals that are counted to find a column's rounding; a float has no more.
 DECIMALS = 17
 
-#: Largest rounding of a column (`rounding_of`) without a warning.
+#: If a column is rounded more coarsely, a warning is printed.
 COARSE = 0.005
 
-#: Texts by which programs mark a missing number.
+#: How programs write a missing number.
 _EMPTY = ("", "na", "nan")
 
 
 @dataclass(frozen=True)
 class Stated:
-    """An accuracy as the table states it, in [0, 1]."""
+    """An accuracy in a table, in [0, 1]."""
 
-    text: str  #: the cell
-    rounding: float  #: the rounding of its column (`rounding_of`)
+    text: str  #: the text of the cell
+    rounding: float  #: the column's rounding (`rounding_of`)
 
     @property
     def value(self) -> float:
@@ -32,15 +32,15 @@ class Stated:
         return float(self.text)
 
     def agrees(self, computed: float, n_examples: int) -> bool:
-        """Whether an accuracy computed on `n_examples` equals this accuracy, up to rounding and a few examples."""
-        examples = EXAMPLES if self.rounding else 1  # 0 and 1 are not rounded
+        """Whether this accuracy equals an accuracy computed on `n_examples`, except for rounding and a few examples."""
+        examples = EXAMPLES if self.rounding else 1  # 0 and 1 are exact
         return abs(computed - self.value) <= self.rounding + examples / n_examples + 1e-9
 
 
 def rounding_of(cells: Iterable[str]) -> float:
-    """Return the rounding of a column of accuracies: half a unit of the last digit of its longest number.
+    """Return the rounding of a column of accuracies: half a unit in the last place of its longest number.
 
-    A single number does not show its rounding, since programs write 0.9000 as `0.9`. A column of only 0 and 1 is exact.
+    A single number does not show it, because programs write 0.9000 as `0.9`. A column of only 0 and 1 is exact.
     """
     numbers = [number for number in map(_number, cells) if number.is_finite()]
     decimals = min(max([0, *(-int(number.as_tuple().exponent) for number in numbers)]), DECIMALS)
@@ -50,7 +50,7 @@ def rounding_of(cells: Iterable[str]) -> float:
 
 
 def notes_on_rounding(name: str, stated: Sequence[Stated]) -> list[str]:
-    """Return [warning] if the column `name` of accuracies is rounded too coarsely, and otherwise an empty list."""
+    """Return a warning if the column `name` of accuracies is rounded too coarsely; otherwise []."""
     if not stated or stated[0].rounding <= COARSE:
         return []
     remedy = "give more digits, or leave the column out to have it computed"
@@ -58,7 +58,7 @@ def notes_on_rounding(name: str, stated: Sequence[Stated]) -> list[str]:
 
 
 def read_stated(where: str, name: str, text: str, rounding: float) -> Stated | None:
-    """Return the accuracy in a cell, None for an empty cell; raises `UserError` unless it is a number from 0 to 1."""
+    """Return the accuracy in a cell; None if it is empty; raises `UserError` unless it is a number from 0 to 1."""
     if text.lower() in _EMPTY:
         return None
     value = _number(text)

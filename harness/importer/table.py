@@ -1,7 +1,7 @@
-"""Reads the table of models to import: a CSV file with one row per model.
+"""Reads the table of models to import: a CSV file with a row for each model.
 
-The columns `OWN` have a fixed meaning, and every other column is a hyperparameter. Columns that are probably no
-hyperparameter, such as indices and results of training, are refused.
+The columns `OWN` have a fixed meaning; every other column is a hyperparameter. Columns that are probably no
+hyperparameters, such as indices and results of training, are refused.
 """
 
 import csv
@@ -33,10 +33,10 @@ OWN = (FILE, WEIGHTS, INITIAL_WEIGHTS, TRAIN_ACCURACY, TEST_ACCURACY)
 _INDEX = re.compile(r"Unnamed: \d+|index|level_\d+")
 WITHOUT_INDEX = "write the table without an index: index=False in pandas"
 
-#: Separators that other programs write in place of commas.
+#: Separators that programs write instead of commas.
 _SEPARATORS = {";": "semicolons", "\t": "tabs"}
 
-#: Words that form the names of results, such as `val_acc`, `gen_gap` and `sparse_categorical_crossentropy`.
+#: Words in the names of results, such as `val_acc`, `gen_gap` and `sparse_categorical_crossentropy`.
 _ACCURACY = {"acc", "accuracy"}
 _RESULT = {"auc", "crossentropy", "err", "error", "gap", "loss"}
 _WHICH = {
@@ -44,16 +44,16 @@ _WHICH = {
     "sparse", "test", "testing", "top", "train", "training", "val", "valid", "validation",
 }  # fmt: skip
 
-#: Maximum number of rows, and size of the file in bytes.
+#: Maximum number of rows; maximum size of the file in bytes.
 MAX_ROWS = 10_000
 MAX_BYTES = 16 * 1024**2
 
 
 def require_header(path: Path, header: Sequence[str]) -> None:
-    """Raise `UserError` unless the columns have distinct names, and one column has the name `FILE`.
+    """Raise `UserError` unless all columns have different names, and one has the name `FILE`.
 
-    If no column has a name in `OWN`, the file may be private. Then the message quotes at most a repeated name and a
-    misspelling of `FILE`.
+    A file without any column of `OWN` may be private, so the message then quotes at most a name that is repeated or
+    that looks like `FILE`.
     """
     repeated = [name for name in header if header.count(name) > 1]
     if FILE in header and not repeated and "" not in header:
@@ -76,7 +76,7 @@ def require_header(path: Path, header: Sequence[str]) -> None:
 
 
 def require_hyperparameter(path: Path | str, name: str, cells: Iterable[str]) -> None:
-    """Raise `UserError` for a column that is probably no hyperparameter; `cells` are the column's values."""
+    """Raise `UserError` if a column is probably no hyperparameter; `cells` are the values in the column."""
     if name in OWN:
         return
     if name.lower() in OWN:
@@ -89,7 +89,7 @@ def require_hyperparameter(path: Path | str, name: str, cells: Iterable[str]) ->
         name.lower(), (TRAIN_ACCURACY, TEST_ACCURACY), cutoff=0.85
     ):
         found, remedy = f"an accuracy, {name!r}", f"call it {TRAIN_ACCURACY} or {TEST_ACCURACY}, or leave it out"
-    elif named and any(_is_number(cell) for cell in cells):  # a column `loss` may also name functions
+    elif named and any(_is_number(cell) for cell in cells):  # a column `loss` may also contain names
         found, remedy = f"a result of training, {name!r}", "leave it out, or rename it if it was chosen before training"
     else:
         return
@@ -101,7 +101,7 @@ def _is_number(cell: str) -> bool:
 
 
 def _is_finite(cell: str) -> bool:
-    """Whether a cell is text or a finite number: `nan` marks a missing value, `inf` one that cannot be ordered."""
+    """Whether a cell is not infinite or NaN: `nan` means a missing value, and infinity cannot be ordered."""
     try:
         return math.isfinite(float(cell))
     except ValueError:
@@ -110,21 +110,21 @@ def _is_finite(cell: str) -> bool:
 
 @dataclass(frozen=True)
 class ImportedRow:
-    """The row of a model; None means an empty cell."""
+    """A model's row in the table. None means an empty cell."""
 
-    where: str  #: table and line, for messages
+    where: str  #: file and line of the row, for messages
     file: Path  #: file of the model, or of its architecture
     weights: Path | None  #: file of the weights, if they are not in `file`
     hyperparameters: dict[str, str]  #: name -> value as text
-    train: Stated | None  #: stated accuracy on the training data
-    test: Stated | None  #: stated accuracy on the test data
+    train: Stated | None  #: accuracy on the training data, as the table states it
+    test: Stated | None  #: accuracy on the test data, as the table states it
     initial: Path | None = None  #: file of the weights before training
-    exported: Path | None = None  #: the `.pt2` file from which `file` and `weights` were translated
+    exported: Path | None = None  #: `.pt2` file from which `file` and `weights` were translated
     outputs: NDArray[np.float32] | None = None  #: PyTorch's outputs (n, classes) for the first training examples
 
     @property
     def name(self) -> str:
-        """The file name by which messages refer to the model."""
+        """The name of the file, with which messages refer to the model."""
         return str(self.exported or self.weights or self.file)
 
 
@@ -133,7 +133,7 @@ class Table:
     """The table of models to import."""
 
     rows: tuple[ImportedRow, ...]
-    grid: Grid  #: the grid of hyperparameters that the models form
+    grid: Grid  #: the grid of the models' hyperparameters
     text: str
 
     @property
@@ -144,9 +144,9 @@ class Table:
 
 
 def read_table(path: Path) -> Table:
-    """Read the table of models; relative paths in it start at the table's directory.
+    """Read the table of models. Relative paths in it start at its directory.
 
-    Raises `UserError` with all problems: the table is not CSV, a column or cell is missing, an accuracy is not a number
+    Raises `UserError` with all problems: the file is not CSV, a column or cell is missing, an accuracy is not a number
     in [0, 1], or two rows have the same model or the same hyperparameters.
     """
     text = read_text(path, MAX_BYTES)
@@ -164,7 +164,7 @@ def read_table(path: Path) -> Table:
 
 
 def _parse(text: str, path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    """Return the header, and (line number, cells) of each row that is not empty; raises `UserError` for no CSV."""
+    """Return the header, and (line number, cells) of each row that is not empty; raises `UserError` if it is no CSV."""
     text = text.removeprefix(BOM)
     if text.lstrip().startswith(("{", "[")):
         raise UserError("not CSV", file=path, expected="text, one row per model", found="JSON")
@@ -214,10 +214,7 @@ def _require_distinct(rows: Sequence[ImportedRow]) -> None:
 
 
 def grid_of(path: Path | str, rows: Sequence[ImportedRow]) -> Grid:
-    """Return the grid of the rows' hyperparameters (0.10 equals 0.1).
-
-    Raises `UserError` if two rows have the same hyperparameters, or a number is not finite.
-    """
+    """Return the grid of the rows' hyperparameters; raises `UserError` for equal rows, and for infinity or NaN."""
     for row in rows:
         for name, value in row.hyperparameters.items():
             if not _is_finite(value):

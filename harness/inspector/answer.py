@@ -1,7 +1,7 @@
 """The answer of the process that reads a submission: `ready`, then a line of JSON, then the bytes of the files.
 
-The line lists the files with their sizes, and their contents follow in the same order. This module has the writer and
-the parser. The parser trusts nothing, because the process of the writer has read a participant's files.
+The line has names and sizes of the files, and their contents follow in the same order. This module writes and parses
+answers. The parser trusts nothing, because the process has read a participant's files.
 """
 
 import json
@@ -14,16 +14,16 @@ from harness.inspector.limits import MAX_BYTES, MAX_FILES, MAX_NAME
 
 READY = b"ready\n"
 
-#: Maximum length of the line of JSON in bytes; a character of a name or text may take six bytes.
+#: Maximum length of the line of JSON in bytes. A character of a name or text may take six bytes.
 MAX_LINE = 2 * 1024**2
 
 #: Maximum length of an answer in bytes.
 MAX_ANSWER = len(READY) + MAX_LINE + MAX_BYTES
 
-#: Maximum length of a problem in characters.
+#: Maximum length of an error message in characters.
 MAX_PROBLEM = 500
 
-#: Maximum number of reported unknown keys of metadata, and maximum length of a reported key in characters.
+#: Maximum number of unknown keys of metadata that are reported, and maximum length of such a key in characters.
 MAX_KEYS = 20
 MAX_KEY = 40
 
@@ -33,10 +33,10 @@ class Answer(NamedTuple):
 
     files: Mapping[str, bytes]  #: name -> content
     metadata: Mapping[str, str]  #: known key -> value
-    problem: str | None = None  #: reason why the submission cannot be run
-    unreadable: tuple[str, str] | None = None  #: file that the system refuses to read, and the reason
-    unknown_keys: tuple[str, ...] = ()  #: at most `MAX_KEYS` unknown keys of the metadata
-    folder: str = ""  #: name of the top folder that contains all files; empty without such a folder
+    problem: str | None = None  #: why the submission cannot be run
+    unreadable: tuple[str, str] | None = None  #: file that the system refuses to read, and why
+    unknown_keys: tuple[str, ...] = ()  #: some unknown keys of the metadata
+    folder: str = ""  #: name of the folder that contains all files; empty if there is none
 
 
 class AnswerError(Exception):
@@ -44,7 +44,7 @@ class AnswerError(Exception):
 
 
 def write_answer(answer: Answer, stream: BinaryIO) -> None:
-    """Write the part of an answer after `READY`: the line of JSON, and the contents of the files."""
+    """Write an answer without `READY`: the line of JSON, and the contents of the files."""
     files = [[name, len(content)] for name, content in answer.files.items()]
     line = answer._asdict() | {"files": files, "metadata": dict(answer.metadata)}
     stream.write(json.dumps(line).encode() + b"\n")
@@ -53,7 +53,7 @@ def write_answer(answer: Answer, stream: BinaryIO) -> None:
 
 
 def parse_answer(content: bytes) -> Answer:
-    """Parse and validate a whole answer, from `READY` on. Raise `AnswerError` if it is malformed."""
+    """Parse and check a whole answer, from `READY` on. Raise `AnswerError` if it is malformed."""
     if not content.startswith(READY):
         raise AnswerError("it ended before it was ready")
     end = content.find(b"\n", len(READY), len(READY) + MAX_LINE)

@@ -1,4 +1,4 @@
-"""Reads a submission in a zip. Limits apply to the unpacked bytes, not to the sizes that the zip declares."""
+"""Reads a submission in a zip. Limits apply to the unpacked bytes, not to the sizes that the zip states."""
 
 import os
 import stat
@@ -10,7 +10,7 @@ from harness.inspector.files import Files, SubmissionError, check_name, is_lefto
 from harness.inspector.folder import open_regular, reading
 from harness.inspector.limits import MAX_ENTRIES
 
-#: Signature and size of the end-of-central-directory record, of the zip64 locator before the record, and of an entry.
+#: Signature and size of the record at the end of a zip, of the zip64 locator before it, and of an entry.
 _END, _END_SIZE = b"PK\5\6", 22
 _END_64, _END_64_SIZE = b"PK\6\7", 20
 _ENTRY, _ENTRY_SIZE = b"PK\1\2", 46
@@ -18,13 +18,13 @@ _ENTRY, _ENTRY_SIZE = b"PK\1\2", 46
 #: Longest comment at the end of a zip, in bytes.
 _MAX_COMMENT = 0xFFFF
 
-#: Compression methods that can be decoded in small pieces. With others, a few bytes may expand to gigabytes at once.
+#: Compression methods that can be decoded in small pieces. With others, a few bytes may become gigabytes at once.
 _COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _OTHERS = {9: "deflate64", zipfile.ZIP_BZIP2: "bzip2", zipfile.ZIP_LZMA: "lzma", 93: "zstd"}
 
 
 def read_zip(path: str, files: Files) -> None:
-    """Read the members of a zip into `files`, without extracting them to disk. Raise `SubmissionError` if damaged."""
+    """Read the files in a zip into `files`, without writing them to disk. Raise `SubmissionError` if it is damaged."""
     name = os.path.basename(path)  # noqa: PTH119
     with reading(""):
         stream = open_regular(path, name)
@@ -41,14 +41,14 @@ def read_zip(path: str, files: Files) -> None:
 
 
 def _count_entries(stream: BinaryIO, files: Files) -> None:
-    """Count the central directory's entries before `zipfile` reads them: the number in the zip may be false."""
+    """Count the entries of a zip before `zipfile` reads them: the number that the zip states may be false."""
     size = stream.seek(0, os.SEEK_END)
     stream.seek(max(size - _END_SIZE - _MAX_COMMENT - _END_64_SIZE, 0))
     tail = stream.read()
-    bare = tail[-_END_SIZE:]  # without a comment, the record is here, even if an earlier signature matches
+    bare = tail[-_END_SIZE:]  # without a comment, the record is here
     end = len(tail) - _END_SIZE if bare.startswith(_END) and bare.endswith(b"\0\0") else tail.rfind(_END)
     if not 0 <= end <= len(tail) - _END_SIZE:
-        return  # not a zip: `ZipFile` will report that
+        return  # not a zip, as `ZipFile` will report
     if tail[max(end - _END_64_SIZE, 0) :].startswith(_END_64):
         raise SubmissionError(f"expected a zip of at most {MAX_ENTRIES} files and folders, found a zip64")
     declared, list_size = struct.unpack("<10xHI6x", tail[end : end + _END_SIZE])
@@ -62,7 +62,7 @@ def _count_entries(stream: BinaryIO, files: Files) -> None:
 
 
 def _read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, files: Files) -> None:
-    path = member.filename.replace("\\", "/")  # from Windows; `unzip` also takes it for a separator
+    path = member.filename.replace("\\", "/")  # written on Windows; `unzip` takes it as a separator, too
     parts = [part for part in path.split("/") if part not in ("", ".")]
     if path.endswith("/") or any(map(is_leftover, parts)):
         return

@@ -1,4 +1,4 @@
-"""Collects the files of a submission within limits, and validates their names."""
+"""Collects the files of a submission within limits, and checks their names."""
 
 import unicodedata
 from collections.abc import Collection, Iterable
@@ -6,10 +6,10 @@ from typing import IO
 
 from harness.inspector.limits import MAX_BYTES, MAX_ENTRIES, MAX_FILES, MAX_NAME, MAX_PART
 
-#: Files and folders that systems and tools leave behind, in lower case; never part of a submission, a task or data.
+#: Files and folders that systems and tools create, in lower case. They never belong to a submission, a task or data.
 _LEFTOVERS = ("__macosx", "__pycache__", ".ds_store", ".git", "desktop.ini", "thumbs.db")
 
-#: Prefix of the names of files that macOS writes beside other files on foreign disks.
+#: Beginning of the names of files that macOS creates beside other files on foreign disks.
 _RESOURCE_FORK = "._"
 
 #: Number of bytes per read.
@@ -17,14 +17,11 @@ CHUNK = 1024**2
 
 
 class SubmissionError(Exception):
-    """The submission cannot be run. The message names the expected and the found content."""
+    """The submission cannot be run. The message says what the harness expected and what it found."""
 
 
 class UnreadableError(Exception):
-    """The system refuses to read a file. The user of the harness can mend this.
-
-    `file` is the name of the file in the submission; empty for the submitted folder, zip or single file itself.
-    """
+    """The system refuses to read `file` (a name in the submission, or "" for the submission itself)."""
 
     def __init__(self, file: str, reason: str) -> None:
         super().__init__(f"{file}: {reason}")
@@ -32,25 +29,25 @@ class UnreadableError(Exception):
 
 
 def is_leftover(name: str) -> bool:
-    """Return whether a file or folder is a leftover, which is never read; `name` is its name without a path."""
+    """Return whether a file or folder has the name of one that systems or tools create; it is not read."""
     return name.lower() in _LEFTOVERS or name.startswith(_RESOURCE_FORK)
 
 
 class Files:
-    """The names and contents of a submission's files. Methods raise `SubmissionError` beyond the limits."""
+    """The names and contents of a submission's files. Methods raise `SubmissionError` if a limit is exceeded."""
 
     def __init__(self) -> None:
         self.contents: dict[str, bytes] = {}
         self._bytes, self._entries = 0, 0
 
     def count_entry(self) -> None:
-        """Count an entry of the folder or zip, even if it is left out."""
+        """Count a file or folder, even if it is not read."""
         self._entries += 1
         if self._entries > MAX_ENTRIES:
             raise SubmissionError(f"expected at most {MAX_ENTRIES} files and folders, found more")
 
     def read(self, name: str, stream: IO[bytes]) -> None:
-        """Read a file to its end. Limits apply to the bytes that are read, not to a declared size."""
+        """Read a file to its end. Limits apply to the bytes that are read, not to a stated size."""
         if name in self.contents:
             raise SubmissionError(f"{name}: expected one file of that name, found two")
         if len(self.contents) >= MAX_FILES:
@@ -65,13 +62,13 @@ class Files:
 
 
 def only_folder(names: Collection[str]) -> str:
-    """Return the top folder that contains all files if `complexity.py` is directly in it; otherwise an empty text."""
+    """Return the top folder if it contains all files, with `complexity.py` directly in it; otherwise ""."""
     top, *others = {name.partition("/")[0] for name in names} or {""}
     return top if not others and f"{top}/complexity.py" in names else ""
 
 
 def check_name(name: str) -> None:
-    """Raise `SubmissionError` for a file's name that not every file system supports: a later copy could fail."""
+    """Raise `SubmissionError` for a file's name that some file systems do not support: a later copy could fail."""
     parts = name.split("/")
     if not name.isprintable() or len(name) > MAX_NAME or any(len(part.encode()) > MAX_PART for part in parts):
         raise SubmissionError(f"{name[:80]}: expected a name of at most {MAX_PART} printable characters")
@@ -80,7 +77,7 @@ def check_name(name: str) -> None:
 
 
 def check_names(names: Iterable[str]) -> None:
-    """Raise `SubmissionError` unless files with these names can coexist on any file system."""
+    """Raise `SubmissionError` if two of these names cannot exist together on some file system."""
     known: dict[str, str] = {}
     for name in names:
         check_name(name)

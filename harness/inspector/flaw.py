@@ -1,4 +1,4 @@
-"""Finds flaws in a measure's source without running it: a syntax error, no `complexity`, or wrong parameters."""
+"""Finds flaws in a measure's code without running it: a syntax error, no function `complexity`, wrong parameters."""
 
 import ast
 import os
@@ -6,16 +6,16 @@ import sys
 
 from harness.inspector.limits import bound_process
 
-#: Names by which a module can bind other names dynamically, which the syntax tree does not show.
+#: Names with which a module can define other names at run time, which the syntax tree does not show.
 DYNAMIC = {"exec", "eval", "globals", "locals", "vars", "setattr", "__dict__", "__getattr__"}
 
 #: Name of the function that a submission must define.
 FUNCTION = "complexity"
 
-#: The harness' call of the function, for messages.
+#: How the harness calls the function, for messages.
 EXPECTED = f"{FUNCTION}(model, dataset)"
 
-#: Optional third parameter of the function, which is passed by name.
+#: Optional third parameter of the function, passed by name.
 OPTIONAL = "program_dir"
 
 #: Maximum number of names in a message.
@@ -23,19 +23,19 @@ MAX_NAMES = 5
 
 
 def main() -> None:
-    """Read a source from standard input, and write the flaw of the source, if any, to standard output."""
+    """Read code from standard input, and write its flaw, if any, to standard output."""
     bound_process()
     with os.fdopen(0, "rb") as source, os.fdopen(1, "wb") as answer:
         answer.write(flaw_of(source.read()).encode())
-    sys.stdout = None  # closed already
+    sys.stdout = None  # already closed
 
 
 def flaw_of(source: bytes) -> str:
-    """Return the flaw in a source by which every call would fail, or an empty text if no flaw is found."""
+    """Return a flaw with which every call would fail; "" if none is found."""
     try:
         module = ast.parse(source)
     except SyntaxError as error:
-        line = f"line {error.lineno}: " if error.lineno else ""  # null bytes have no line
+        line = f"line {error.lineno}: " if error.lineno else ""  # there is no line for null bytes
         return f"{line}{error.msg}"
     except ValueError as error:
         return str(error)
@@ -50,7 +50,7 @@ def flaw_of(source: bytes) -> str:
 
 
 def _flaw_of_parameters(parameters: ast.arguments) -> str:
-    """Return how parameters differ from `EXPECTED`; empty if they fit, or if some have defaults."""
+    """Return how parameters differ from `EXPECTED`; empty if calls may still work, as with default values."""
     names = [parameter.arg for parameter in parameters.posonlyargs + parameters.args]
     if parameters.vararg or parameters.kwonlyargs or parameters.defaults:
         return ""
@@ -65,7 +65,7 @@ def _listed(names: list[str]) -> str:
 
 
 def _bindings(module: ast.Module) -> list[str]:
-    """Return the names that a module binds, with repetitions; `FUNCTION` for a binding of unknown name."""
+    """Return all names that a module defines, with repetitions. A definition of unknown name counts as `FUNCTION`."""
     names: list[str] = []
     for node in ast.walk(module):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):

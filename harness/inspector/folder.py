@@ -1,4 +1,4 @@
-"""Reads a submission in a single file or a folder: only regular files, without following links or blocking."""
+"""Reads a submission in a single file or in a folder: only regular files. It never follows links, and never waits."""
 
 import errno
 import os
@@ -11,7 +11,7 @@ from typing import BinaryIO
 from harness.inspector.files import Files, SubmissionError, UnreadableError, check_name, is_leftover
 
 if sys.platform != "win32":
-    #: The descriptor of an open folder, which nobody can replace while it is read.
+    #: File descriptor of an open folder, which nobody can replace while it is read.
     Folder = int
 
     def _open(name: str, folder: Folder | None) -> int:
@@ -27,7 +27,7 @@ if sys.platform != "win32":
         return os.stat(name, dir_fd=folder, follow_symlinks=False)
 
 else:
-    #: The path of a folder, because Windows cannot open folders.
+    #: Path of a folder, since Windows cannot open folders.
     Folder = str
 
     def _open(name: str, folder: Folder | None) -> int:
@@ -52,7 +52,7 @@ def read_file(path: str, files: Files) -> None:
 
 
 def read_folder(path: str, files: Files) -> None:
-    """Read the files of a folder and its subfolders into `files`."""
+    """Read all files in a folder and its subfolders into `files`."""
     with reading(""):
         folder = _enter(path)
     try:
@@ -68,7 +68,7 @@ def _read_below(folder: Folder, prefix: str, files: Files) -> None:
             files.count_entry()
             names.append(entry.name)
     for name in sorted(name for name in names if not is_leftover(name)):
-        check_name(prefix + name)  # this bounds the depth
+        check_name(prefix + name)  # also limits the depth
         with reading(prefix + name):
             if stat.S_ISDIR(_state(name, folder).st_mode):
                 below = _enter(name, folder)
@@ -82,7 +82,7 @@ def _read_below(folder: Folder, prefix: str, files: Files) -> None:
 
 
 def open_regular(path: str, name: str, folder: Folder | None = None) -> BinaryIO:
-    """Open the regular file `path` in `folder`. Raise `SubmissionError`, with the name `name`, for any other file."""
+    """Open a regular file in `folder`; raise `SubmissionError` for any other. `name` is its name for messages."""
     mode = _state(path, folder).st_mode
     if stat.S_ISREG(mode):
         stream = os.fdopen(_open(path, folder), "rb")
@@ -96,10 +96,10 @@ def open_regular(path: str, name: str, folder: Folder | None = None) -> BinaryIO
 
 @contextmanager
 def reading(name: str) -> Iterator[None]:
-    """Within the context, replace an `OSError` by an `UnreadableError` on the file `name`; empty: the submission."""
+    """Replace an `OSError` in the context by an `UnreadableError` about the file `name`; "" means the submission."""
     try:
         yield
     except OSError as error:
-        if error.errno == errno.ELOOP and name:  # a link has just replaced it
+        if error.errno == errno.ELOOP and name:  # a link has just replaced the file
             raise SubmissionError(f"{name}: expected a regular file, found a link") from error
         raise UnreadableError(name, error.strerror or str(error)) from error

@@ -1,12 +1,12 @@
-"""The names of a submission's file of metadata, and the keys that the harness knows."""
+"""The names of a submission's file with metadata, and the keys that the harness knows."""
 
-#: Names of the file; the first file that exists counts.
+#: Names of the file. If several exist, the first is used.
 FILE_NAMES = ("metadata", "metadata.yaml", "metadata.yml")
 
-#: Keys with free text as values.
+#: Keys whose values are free text.
 TEXTS = ("name", "team", "description", "paper")
 
-#: Keys with a choice of values -> the values.
+#: Key with a choice of values -> the values.
 CHOICES = {"runtime": ("tensorflow", "keras2", "jax", "torch"), "keras": ("2", "3"), "deterministic": ("true", "false")}
 
 KEYS = (*TEXTS, *CHOICES)

@@ -2,18 +2,18 @@
 
 import sys
 
-#: Maximum number of files of a submission, and maximum of their total size in bytes.
+#: Maximum number of files of a submission; maximum of their total size in bytes.
 MAX_FILES = 200
 MAX_BYTES = 50 * 1024**2
 
-#: Maximum number of files and folders, including leftovers that are not read.
+#: Maximum number of files and folders, including those that are not read.
 MAX_ENTRIES = 10_000
 
-#: Maximum length of a file's path in the submission in characters, and of each part of the path in bytes.
+#: Maximum length of a file's path in the submission, in characters; maximum length of each part of it, in bytes.
 MAX_NAME = 400
 MAX_PART = 255
 
-#: Maximum of processor time in seconds, of address space in bytes, and of open files.
+#: Maximum processor time in seconds; maximum address space in bytes; maximum number of open files.
 CPU_S = 10
 MEMORY_BYTES = 512 * 1024**2
 OPEN_FILES = 512
@@ -22,13 +22,13 @@ OPEN_FILES = 512
 if sys.platform == "win32":
 
     def bound_process() -> None:
-        """Do nothing: Windows has no limits of this kind."""
+        """Do nothing: Windows has no such limits."""
 
 else:
     import resource
 
     def bound_process() -> None:
-        """Set the limits of this process permanently, except the limit of memory on a Mac, which refuses it."""
+        """Set the limits of this process for good. A Mac refuses the limit of memory."""
         for kind, value in (
             (resource.RLIMIT_CPU, CPU_S),
             *([(resource.RLIMIT_AS, MEMORY_BYTES)] if sys.platform == "linux" else []),

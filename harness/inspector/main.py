@@ -1,4 +1,4 @@
-"""The main function of the process that reads a submission, and writes the answer to standard output."""
+"""The main function of the process that reads a submission and writes the answer to standard output."""
 
 import os
 from collections.abc import Callable
@@ -25,7 +25,7 @@ def main(kind: str, path: str) -> None:
 
 
 def inspect(read: Callable[[str, Files], None], path: str) -> Answer:
-    """Return the answer about the submission at `path`, however malformed its content is."""
+    """Return the answer about the submission at `path`, even if its content is malformed."""
     files = Files()
     try:
         read(path, files)
@@ -40,7 +40,7 @@ def inspect(read: Callable[[str, Files], None], path: str) -> Answer:
     unknown: tuple[str, ...] = ()
     try:
         if any(name in contents for name in FILE_NAMES):
-            from harness.inspector.metadata import read_metadata  # here: the import of YAML is slow
+            from harness.inspector.metadata import read_metadata  # here: importing YAML is slow
 
             metadata, unknown = read_metadata(contents)
     except Exception as error:

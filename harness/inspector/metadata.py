@@ -1,10 +1,11 @@
-"""The optional file `metadata` of a submission: lines `key: value`, a subset of YAML without computed values.
+"""The optional file `metadata` of a submission: lines `key: value`, in a subset of YAML.
 
-Every value is literal text, without numbers, dates, tags, anchors or merges. Only `name`, `runtime`, `keras` and
-`deterministic` have an effect, so only lines with these keys are refused if malformed. Other content is accepted, such
-as the metadata of the competition of 2020, and prose.
+Every value is literal text, without numbers, dates, tags, anchors or merges. Only the keys `name`, `runtime`, `keras`
+and `deterministic` have an effect, so a malformed line is refused only if it has one of these keys. All else is
+accepted, such as prose, or the metadata of the competition of 2020.
 """
 
+import io
 import re
 import reprlib
 from collections.abc import Iterator, Mapping
@@ -19,13 +20,13 @@ from harness.inspector.keys import CHOICES, FILE_NAMES, KEYS
 #: Maximum size of the file in bytes.
 MAX_BYTES = 64 * 1024
 
-#: Maximum depth of nested lists and mappings, which values of known keys never contain.
+#: Maximum depth of nested lists and mappings. Values of known keys have none.
 MAX_DEPTH = 20
 
-#: Keys that determine the name of a submission, or how the submission is run.
+#: Keys that affect the name of a submission, or how it is run.
 DECIDING = ("name", *CHOICES)
 
-#: A line with a key of `DECIDING` in a file that is not valid YAML.
+#: A line with a key of `DECIDING`, in a file that is not valid YAML.
 _DECIDES = re.compile(rb"""^[ \t{,-]*["']?(?:name|runtime|keras|deterministic)["']?[ \t]*:""", re.MULTILINE)
 
 
@@ -34,7 +35,7 @@ class _MalformedError(Exception):
 
 
 def read_metadata(files: Mapping[str, bytes]) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Return known key -> value, and some unknown keys. Raise `SubmissionError` if a key of `DECIDING` is malformed."""
+    """Return known key -> value, and some unknown keys. A malformed file with a key in `DECIDING` is refused."""
     file = next((name for name in FILE_NAMES if name in files), None)
     if file is None:
         return {}, ()
@@ -52,7 +53,8 @@ def _known_keys(file: str, content: bytes) -> tuple[dict[str, str], tuple[str, .
     found: dict[str, str] = {}
     unknown: list[str] = []
     try:
-        for key, value in _pairs(yaml.parse(content.decode("utf-8-sig"), yaml.SafeLoader)):
+        text = io.StringIO(content.decode("utf-8-sig"))  # of a stream, PyYAML's errors quote no lines
+        for key, value in _pairs(yaml.parse(text, yaml.SafeLoader)):
             name = key.value if isinstance(key, yaml.ScalarEvent) else None
             if name == "<<":
                 raise SubmissionError(f"{file}: expected `key: value` lines, found a merge")
@@ -67,7 +69,8 @@ def _known_keys(file: str, content: bytes) -> tuple[dict[str, str], tuple[str, .
     except UnicodeDecodeError as error:
         raise _MalformedError(f"expected UTF-8, found {error.object[error.start : error.end]!r}") from error
     except yaml.YAMLError as error:
-        raise _MalformedError(f"expected YAML: {' '.join(str(error).split())[:200]}") from error
+        problem = " ".join(str(error).replace('"<file>", ', "").split())
+        raise _MalformedError(f"expected YAML: {problem[:200]}") from error
     for key, choices in CHOICES.items():
         if (value := found.get(key, "")) and value not in choices:
             raise SubmissionError(f"{file}: {key}: expected {' or '.join(choices)}, found {reprlib.repr(value)}")
@@ -79,7 +82,7 @@ def _known_keys(file: str, content: bytes) -> tuple[dict[str, str], tuple[str, .
 
 
 def _pairs(events: Iterator[Any]) -> Iterator[tuple[Any, Any]]:
-    """Yield the first YAML event of each key and of its value; nothing for an empty file."""
+    """Yield the first YAML event of each key and of its value. Yield nothing for an empty file."""
     next(events)  # the start of the stream
     if isinstance(next(events), yaml.StreamEndEvent):
         return

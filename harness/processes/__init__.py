@@ -1,4 +1,4 @@
-"""Runs models in processes of the harness: a client asks questions, and a program in the process answers.
+"""Runs models in processes of the harness: a client sends questions, and a program in the process answers.
 
 A program is a module with a function `prepare` (`harness.processes.service`).
 """
@@ -13,5 +13,5 @@ __all__ = [
     "describe", "share_out",
 ]  # fmt: skip
 
-#: Modules for other rooms, beside the names above; `accuracies` and `models` are for programs.
+#: Modules that other rooms may import, too; `accuracies` and `models` are for programs.
 MODULES = ("accuracies", "models", "runtimes")

@@ -1,10 +1,10 @@
 """The program that computes accuracies of models in canonical form.
 
-A question is `{"model": DIRECTORY, "data": [DIRECTORY, ...]}`. A model's directory holds architecture.json and
-weights.npz, a data directory holds inputs.npy and labels.npy. The answer is `{"accuracies": [...]}`, each in [0, 1].
+A question is `{"model": DIRECTORY, "data": [DIRECTORY, ...]}`. The directory of a model has architecture.json and
+weights.npz, a directory of data has inputs.npy and labels.npy. The answer is `{"accuracies": [...]}`, each in [0, 1].
 
-With `"inputs": NPY, "layers": [NUMBER, ...], "output": NPZ` in the question, the program also writes the outputs of
-these layers for the inputs, or the outputs of the model if `layers` is null.
+If the question also has `"inputs": NPY, "layers": [NUMBER, ...], "output": NPZ`, the program writes the outputs of
+these layers for the inputs. If `layers` is null, it writes the outputs of the model.
 """
 
 from pathlib import Path
@@ -17,7 +17,7 @@ from harness.worker.runtimes import Runtime
 
 
 def answer(runtime: Runtime, question: Question) -> Answer:
-    """Return the accuracies on the question's data. If the question names an output file, write outputs into it."""
+    """Return the model's accuracies. If the question names an output file, write outputs to it."""
     with faults_of_the_model():
         model = runtime.load_model(Path(question["model"]))
         if "output" in question:
@@ -26,7 +26,7 @@ def answer(runtime: Runtime, question: Question) -> Answer:
 
 
 def write_outputs(runtime: Runtime, model: Any, question: Question) -> None:
-    """Write outputs of a model or of some of its layers to the file that a question names."""
+    """Write outputs of a model, or of some of its layers, to the file in a question."""
     inputs, numbers = np.load(question["inputs"]), question["layers"]
     layers = [layer for layer in model.layers if not isinstance(layer, runtime.keras.layers.InputLayer)]
     wanted = model if numbers is None else runtime.keras.Model(model.inputs, [layers[n].output for n in numbers])
@@ -37,7 +37,7 @@ def write_outputs(runtime: Runtime, model: Any, question: Question) -> None:
 
 
 def accuracy(model: Any, data: Path) -> float:
-    """Return the share of examples whose label has the largest output. Raise `FloatingPointError` for NaN."""
+    """Return the fraction of examples whose largest output is that of the label. Raise `FloatingPointError` for NaN."""
     inputs, labels = (np.load(data / name, mmap_mode="r") for name in ("inputs.npy", "labels.npy"))
     size = batch_size(inputs.shape[1:])
     hits = 0

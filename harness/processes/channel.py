@@ -1,4 +1,4 @@
-"""The connection between client and service, which carries JSON values, one per line."""
+"""The connection between client and service, which send each other JSON values, one per line."""
 
 import json
 import socket
@@ -9,13 +9,13 @@ MAX_LINE = 2**26
 
 
 class ProcessChannel:
-    """The client's or the service's end of the connection."""
+    """An end of the connection between client and service."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection, self._lines = connection, connection.makefile("rb")
 
     def send(self, value: Any) -> None:
-        """Send a JSON value. Raise `OSError` if the other end is closed, and `ValueError` if the line is too long."""
+        """Send a JSON value. Raise `OSError` if the other end is closed, `ValueError` if the line is too long."""
         line = json.dumps(value).encode() + b"\n"
         if len(line) > MAX_LINE:
             raise ValueError(f"a line of {len(line)} bytes, at most {MAX_LINE} are allowed")
@@ -25,8 +25,8 @@ class ProcessChannel:
     def receive(self, seconds: float | None = None) -> Any:
         """Wait for a value and return it.
 
-        Raise `EOFError` if the other end is closed, `TimeoutError` if nothing comes for `seconds`, and `ValueError` if
-        the line is too long or is not JSON.
+        Raise `EOFError` if the other end is closed, `TimeoutError` if nothing arrives for `seconds`, and `ValueError`
+        if the line is too long or is not JSON.
         """
         self._connection.settimeout(seconds)
         try:

@@ -1,4 +1,4 @@
-"""The client of a process that answers questions; `harness.processes.service` is the other end."""
+"""The client of a process that answers questions. The other end is `harness.processes.service`."""
 
 import signal
 import socket
@@ -18,10 +18,10 @@ from harness.processes.models import Answer, Question, Say
 from harness.processes.runtimes import environment
 from harness.worker.runtimes import Runtime
 
-#: Python code of the process. Its arguments are the answering module, the runtime, and arguments of the module.
+#: Python code of the process. Its arguments are the program's module, the runtime, and arguments of the program.
 SERVICE = "from harness.processes.service import main; main()"
 
-#: Share of the machine's memory that a process may use for models of unknown origin.
+#: Fraction of the machine's memory that a process may use for models of unknown origin.
 MEMORY = 0.6
 
 #: Seconds within which a process must end after closing its connection.
@@ -29,30 +29,30 @@ END_S = 10.0
 
 
 class NoAnswerError(UserError):
-    """A question has no answer; the message gives the reason in one line."""
+    """A question has no answer. The message says why, in one line."""
 
 
 class UnableError(NoAnswerError):
-    """The process has ended, or cannot answer any question."""
+    """The process has ended, or can answer no question at all."""
 
 
 class FaultError(RuntimeError):
-    """The program has a fault, whose traceback is in the message."""
+    """The program has a bug. The message has the traceback."""
 
 
 class Process(AbstractContextManager["Process"]):
-    """A process that answers one question at a time; leaving its context ends the process.
+    """A process that answers one question at a time, and ends with the context.
 
-    The process starts immediately. If it has ended, the next question starts it again.
+    The process starts at once. If it has ended, the next question starts a new process.
 
     Args:
-        program: the module that answers, see `harness.processes.service`.
+        program: name of the module that answers (`harness.processes.service`).
         runtime: the framework in which the program runs models.
         arguments: further arguments of the program's `prepare`.
         threads: number of cores for the process; None: all.
-        gpu: the GPUs that the process sees, see `environment`.
-        own_data: whether the process reads the user's own data and no models of unknown origin. It may then use the
-            whole memory of the machine, and finds the datasets in Keras' cache.
+        gpu: the GPUs that the process sees (`environment`).
+        own_data: whether the process reads the user's own data and no models of unknown origin. It may then use all
+            memory of the machine, and finds the datasets in Keras' cache.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class Process(AbstractContextManager["Process"]):
     ) -> None:
         self._program, self._memory = program, None if own_data else MEMORY
         self._command = children.harness_interpreter(SERVICE, program, runtime.name, *arguments)
-        # This process removes the temporary files, because a killed process cannot.
+        # Temporary files of the process, which cannot remove them if it is killed.
         self._temporary = tempfile.TemporaryDirectory(prefix="pgdl-", ignore_cleanup_errors=True)
         own = {"TMPDIR": self._temporary.name}
         self._environment = environment(runtime, threads or available_cores(), gpu, own_data=own_data) | own
@@ -86,13 +86,13 @@ class Process(AbstractContextManager["Process"]):
 
         Args:
             question: the argument of the program.
-            on_event: receives each event that the program reports before the answer.
-            seconds: time limit for each event and for the answer; None: unlimited.
+            on_event: is called with each event that the program reports before the answer.
+            seconds: time limit for each event and for the answer; None: no limit.
 
         Raises:
             NoAnswerError: the question cannot be answered.
-            UnableError: the process cannot answer any question, or has ended.
-            FaultError: the program has a fault.
+            UnableError: the process has ended, or can answer no question at all.
+            FaultError: the program has a bug.
         """
         self._ensure_started()
         try:
@@ -104,7 +104,7 @@ class Process(AbstractContextManager["Process"]):
             raise
 
     def cancel(self) -> None:
-        """Kill the process for good; the present question of another thread gets no answer."""
+        """Kill the process for good. A question that another thread has asked gets no answer."""
         with self._changing:
             self._is_cancelled = True
             self._kill()
@@ -130,7 +130,7 @@ class Process(AbstractContextManager["Process"]):
                 raise UnableError("cancelled")
             if self._process.poll() is not None:
                 self._channel.close()
-                self._printed.seek(0)  # also for the next process
+                self._printed.seek(0)  # for the next process, too
                 self._printed.truncate()
                 self._start()
 
@@ -157,7 +157,7 @@ class Process(AbstractContextManager["Process"]):
         return kind, content
 
     def _end(self) -> str:
-        """Return a line that says why the process ended, if possible the last line of its output."""
+        """Return why the process ended, as a line: if possible, the last line of its output."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(END_S)
         self._kill()

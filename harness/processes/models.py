@@ -1,4 +1,4 @@
-"""Helpers for writing the programs that answer questions in processes of the harness."""
+"""Helpers for programs that answer questions about models."""
 
 import itertools
 import math
@@ -15,22 +15,22 @@ Answer = dict[str, Any]
 Say = Callable[[dict[str, Any]], None]
 Program = Callable[[Question, Say], Answer]
 
-#: Maximum number of array elements of a batch's inputs, and maximum number of its examples.
+#: Maximum number of array elements in a batch of inputs; maximum number of its examples.
 BATCH_NUMBERS, BATCH = 2**22, 512
 
-#: Number of questions after which earlier models are freed. Freeing takes longer than building a model.
+#: Number of questions after which earlier models are freed, which takes longer than building a model.
 CLEAR = 8
 
 
 def of_models(answer: Callable[[Runtime, Question], Answer]) -> Callable[[str], Program]:
-    """Return the function `prepare` of a program that imports a runtime and answers questions about models."""
+    """Return the function `prepare` of a program that answers questions about models in a runtime."""
 
     def prepare(name: str) -> Program:
         runtime, count = RUNTIMES[name], itertools.count()
         with (
             faults_of_the_model(),
             without("sklearn"),
-        ):  # which Keras imports slowly
+        ):  # imported slowly by Keras
             runtime.import_libraries()
             runtime.prepare_devices()
 
@@ -45,13 +45,13 @@ def of_models(answer: Callable[[Runtime, Question], Answer]) -> Callable[[str], 
 
 
 def plain(answer: Callable[[Question], Answer]) -> Callable[[str], Program]:
-    """Return the function `prepare` of a program that uses no runtime and reports no events."""
+    """Return the function `prepare` of a program that needs no runtime and reports no events."""
     return lambda _runtime: lambda question, _say: answer(question)
 
 
 @contextmanager
 def faults_of_the_model() -> Iterator[None]:
-    """Turn errors within the context into a `UserError`: an invalid model can make a framework raise any error."""
+    """Turn all errors in the context into a `UserError`: with an invalid model, a framework may raise any error."""
     from harness.worker.architecture import ArchitectureError
 
     try:
@@ -65,5 +65,5 @@ def faults_of_the_model() -> Iterator[None]:
 
 
 def batch_size(input_shape: tuple[int, ...]) -> int:
-    """Return the number of examples of a batch. `input_shape` is the shape of one example."""
+    """Return the number of examples in a batch; `input_shape` is the shape of one example."""
     return max(1, min(BATCH, BATCH_NUMBERS // math.prod(input_shape)))

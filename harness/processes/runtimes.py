@@ -1,4 +1,4 @@
-"""Chooses the runtime of a process, and its environment variables."""
+"""Chooses the runtime of a process, and sets its environment variables."""
 
 import os
 from collections.abc import Sequence
@@ -11,15 +11,15 @@ from harness.errors import UserError
 from harness.extras import install
 from harness.worker.runtimes import RUNTIMES, Runtime
 
-#: Names of the runtimes, the preferred runtime for models of tasks first.
+#: Names of runtimes for models of tasks, the preferred runtime first.
 PREFERRED = ("tensorflow", "jax", "torch")
 
-#: Names of the same runtimes, the fastest to start first.
+#: Names of the same runtimes, the one that starts fastest first.
 QUICKEST = ("jax", "torch", "tensorflow")
 
 
 def installed_runtime(preferred: Sequence[str]) -> Runtime:
-    """Return the first installed runtime of `preferred`. Raise `UserError` if no runtime is installed."""
+    """Return the first runtime in `preferred` that is installed. Raise `UserError` if none is installed."""
     for name in preferred:
         if not RUNTIMES[name].missing():
             return RUNTIMES[name]
@@ -28,7 +28,7 @@ def installed_runtime(preferred: Sequence[str]) -> Runtime:
 
 
 def require_runtime(name: str, purpose: str) -> Runtime:
-    """Return a runtime by name. Raise `UserError` if it is not installed; the message begins with `purpose`."""
+    """Return the runtime `name`. Raise `UserError`, whose message begins with `purpose`, if it is not installed."""
     runtime = RUNTIMES[name]
     if missing := runtime.missing():
         raise UserError(f"{purpose}; not installed: {', '.join(missing)}", remedy=install(runtime.extra))
@@ -39,7 +39,7 @@ def environment(runtime: Runtime, threads: int, gpu: bool | str, *, own_data: bo
     """Return the environment variables of a process with `threads` cores.
 
     `gpu` is False for no GPU, the UUID of one GPU, or True for all GPUs that this process sees. With `own_data`, the
-    process also gets the directory of Keras' datasets, and addresses of proxies, even with a password.
+    process also gets the directory of Keras' datasets, and addresses of proxies, even if they contain a password.
     """
     seen = {} if gpu is True else {"CUDA_VISIBLE_DEVICES": gpu or "-1"}
     framework = runtime.environment(threads, gpu=bool(gpu))

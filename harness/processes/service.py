@@ -1,8 +1,8 @@
 """The main program of a process that answers questions. Its arguments are PROGRAM RUNTIME [ARGUMENT ...].
 
-PROGRAM is a module with a function `prepare(runtime, *arguments)`, which gets the name of a runtime and returns a
-function `answer(question, say)`. Questions come over the socket at standard input. The process answers each by
-`["event", EVENT]` for each call of `say(EVENT)`, and then by one of
+PROGRAM is a module with a function `prepare(runtime, *arguments)`: it gets the name of a runtime, and returns a
+function `answer(question, say)`. Questions come over the socket at standard input. For each call of `say(EVENT)`, the
+process sends `["event", EVENT]`, and at the end one of these:
 
 - `["answer", ANSWER]`,
 - `["problem", LINE]`, if `answer` raises `UserError`, `OSError`, `FloatingPointError` or `MemoryError`,
@@ -25,7 +25,7 @@ from harness.processes.models import Program
 from harness.worker.channel import move_streams, take_input
 from harness.worker.limits import die_with_parent
 
-#: Maximum number of characters of a traceback that is sent.
+#: Maximum number of characters of a traceback.
 TRACEBACK = 10_000
 
 
@@ -55,7 +55,7 @@ def main() -> None:
 
 
 def _connection() -> socket.socket:
-    """Return the socket at standard input; on Windows, a socket whose bytes go through standard input and output."""
+    """Return the socket at standard input; on Windows, a new socket, which threads connect to the standard streams."""
     if sys.platform == "win32":
         reader, writer = move_streams()
         ours, theirs = socket.socketpair()

@@ -14,12 +14,12 @@ from harness.processes.models import Answer, Question
 from harness.threads import run_threads
 from harness.worker.runtimes import Runtime
 
-#: Questions, each as a context within which the files of the question exist.
+#: Questions. Each is a context, within which the files of the question exist.
 Questions = Sequence[AbstractContextManager[Question]]
 
 
 class Reply(NamedTuple):
-    """A reply to the question at `position`: an event before the answer, the answer, or the reason for no answer."""
+    """What a process sent for the question at `position`: an event, the answer, or why there is no answer."""
 
     position: int
     event: dict[str, Any] | None = None
@@ -28,10 +28,7 @@ class Reply(NamedTuple):
 
 
 def share_out(processes: Sequence[Process], questions: Questions) -> Generator[Reply]:
-    """Yield the replies to all questions as they come.
-
-    At its end, or when closed, the generator cancels the processes, and waits until the questions' files are removed.
-    """
+    """Yield the replies to all questions as they arrive. At the end, the processes are killed."""
     waiting = iter(range(len(questions)))
     replies: queue.SimpleQueue[Reply | BaseException | None] = queue.SimpleQueue()
 
@@ -48,7 +45,7 @@ def share_out(processes: Sequence[Process], questions: Questions) -> Generator[R
     try:
         yield from run_threads(threads, replies)
     finally:
-        for _ in waiting:  # skips all remaining questions
+        for _ in waiting:  # skip all remaining questions
             pass
         for process in processes:
             process.cancel()
@@ -67,10 +64,7 @@ def _ask(process: Process, position: int, questions: Questions, replies: "queue.
 
 
 def ask_all(program: str, runtime: Runtime, questions: Questions) -> Generator[tuple[int, Answer | UserError]]:
-    """Yield the position of each question with its answer, or with the reason why a model cannot be run.
-
-    Each core has a process, but with a GPU there is a single process. Closing the generator kills the processes.
-    """
+    """Yield the position of each question with its answer or an error. There is a process per core; with a GPU, one."""
     cores = available_cores()
     number = min(1 if find_gpus() else cores, len(questions))
     with ExitStack() as stack:
@@ -85,5 +79,5 @@ def ask_all(program: str, runtime: Runtime, questions: Questions) -> Generator[t
 
 
 def cannot_be_run(error: NoAnswerError) -> UserError:
-    """Return the error for the user that a model cannot be run, with the reason."""
+    """Return an error: a model cannot be run, for the reason in `error`."""
     return UserError("cannot be run", found=error)

@@ -1,7 +1,7 @@
-"""The program that describes the weights and the output of architectures in Keras.
+"""The program that infers the shapes of an architecture's weights and output with Keras.
 
-A question is an architecture in canonical form. The answer is
-`{"layers": [{"class_name", "weights": [{"name", "shape"}]}], "output_shape": [...]}`, shapes without the batch axis.
+A question is an architecture in canonical form. The answer is `{"layers": [{"class_name", "weights": [{"name",
+"shape"}]}], "output_shape": [...]}`; shapes have no batch axis.
 """
 
 from typing import Any
@@ -11,8 +11,8 @@ from harness.worker.runtimes import Runtime
 
 
 def describe(runtime: Runtime, architecture: Question) -> Answer:
-    """Return an architecture's weights and output shape. Raise `UserError` if Keras rejects the architecture."""
-    # In this scope, Keras allocates no memory for weights.
+    """Return the shapes of an architecture's weights and output. Raise `UserError` if Keras rejects it."""
+    # Within this scope, Keras allocates no memory for weights.
     with faults_of_the_model(), runtime.keras.StatelessScope(initialize_variables=False):
         model = runtime.build_model(architecture)
     layers = [layer for layer in model.layers if not isinstance(layer, runtime.keras.layers.InputLayer)]
@@ -23,7 +23,7 @@ def describe(runtime: Runtime, architecture: Question) -> Answer:
 
 
 def _weights(layer: Any) -> list[dict[str, Any]]:
-    """Return the name, as in Keras 3 (`kernel`, `query/kernel`), and the shape of each weight of a layer."""
+    """Return name and shape of each weight of a layer; names are as in Keras 3, such as `kernel` or `query/kernel`."""
     return [
         {"name": _path(weight).rpartition(f"{layer.name}/")[2], "shape": [int(n) for n in weight.shape]}
         for weight in layer.weights

@@ -1,4 +1,4 @@
-"""Protocols: ways to evaluate the networks of a task without a submission; a package for each."""
+"""Evaluation protocols: ways to study the networks of a task without a submission, each in a package."""
 
-#: Modules that may be imported from outside this package.
+#: Modules that other rooms may import.
 MODULES = ("files", "invariance", "overfit", "subject", "testbed")

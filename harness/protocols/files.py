@@ -1,4 +1,4 @@
-"""The files of a protocol: tables as CSV, and parts. A part holds the finished arrays of one network in the cache."""
+"""Writes tables as CSV, and keeps the arrays that a protocol has computed for a network in the cache."""
 
 import csv
 import io
@@ -20,7 +20,7 @@ Arrays = dict[str, NDArray[Any]]
 
 
 def write_csv(file: Path, rows: Sequence[Mapping[str, object]]) -> Path:
-    """Write one or more rows (heading -> cell) to `file`, and return `file`; raise `UserError` if that fails."""
+    """Write rows (column -> cell) to `file` as CSV, and return `file`; raise `UserError` if that fails."""
     with writing(file), file.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.DictWriter(stream, list(rows[0]))
         writer.writeheader()
@@ -29,7 +29,7 @@ def write_csv(file: Path, rows: Sequence[Mapping[str, object]]) -> Path:
 
 
 def part_file(protocol: str, **key: object) -> Path:
-    """Return the path of a part in the cache; the file need not exist.
+    """Return the path in the cache for the arrays that a protocol computes for a network.
 
     `key` holds everything that determines the arrays, such as digests of model and data, settings, library versions.
     """
@@ -38,7 +38,7 @@ def part_file(protocol: str, **key: object) -> Path:
 
 
 def read_part(file: Path) -> Arrays | None:
-    """Return name -> array of a part; None if the file is missing or damaged."""
+    """Return name -> array from a file in the cache; None if the file is missing or damaged."""
     try:
         with np.load(file) as archive:
             return dict(archive)
@@ -47,7 +47,7 @@ def read_part(file: Path) -> Arrays | None:
 
 
 def write_part(file: Path, **arrays: Any) -> None:
-    """Write named arrays as a part; an interruption leaves no incomplete file."""
+    """Write named arrays to a file in the cache. If that is interrupted, no incomplete file is left."""
     content = io.BytesIO()
     np.savez_compressed(content, **arrays)
     write_whole(file, content.getvalue())

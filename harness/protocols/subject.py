@@ -1,4 +1,4 @@
-"""The task that a protocol evaluates; writes its models and data as files for the processes that run them."""
+"""The task that a protocol evaluates; it writes models and data as files for the processes that run models."""
 
 import shutil
 from collections.abc import Callable, Iterator, Mapping
@@ -32,7 +32,7 @@ class StudiedTask:
     models: tuple[Model, ...]  #: the chosen models
 
     def data_digest(self, split: Split) -> str:
-        """Return the SHA-256 of the training or test data; raise `UserError` if the task lacks them."""
+        """Return the SHA-256 of the training or test data; raise `UserError` if the task does not have these data."""
         if split == "train":
             return self.task.data.digest
         source = self._test_shards()
@@ -42,7 +42,7 @@ class StudiedTask:
     def write_data(self, split: Split, directory: Path) -> None:
         """Create `directory`, and write training or test examples there as inputs.npy and labels.npy.
 
-        Test data are never cached, since a measure could get the cached copy.
+        Test data are never cached, because a measure could then read the copy in the cache.
         """
         directory.mkdir(parents=True)
         if split == "train":
@@ -53,7 +53,7 @@ class StudiedTask:
             decode(find_shards(source), directory, digests)
 
     def write_model(self, model: Model, directory: Path) -> Path:
-        """Write a model in canonical form to the new directory `directory`/ID; return the new directory."""
+        """Write a model in canonical form into a new directory `directory`/ID, and return this directory."""
         target = directory / model.id
         target.mkdir(parents=True)
         model.write_canonical(target)
@@ -72,8 +72,8 @@ def read_subject(
 ) -> StudiedTask:
     """Read and check the task `name`, and choose the models that a protocol evaluates.
 
-    Raise `UserError` if the task or a model does not exist, or if the task is invalid or hidden from the user:
-    protocols show errors and gaps.
+    Raise `UserError` if the task or a model does not exist, if the task is invalid, or if it is hidden: protocols show
+    errors and gaps. `withhold` decides whether hidden tasks are refused.
     """
     (files,) = TaskDirectory(tasks_dir).runnable([name])
     if withhold.covers(files.hidden):
@@ -94,10 +94,10 @@ def write_parts(
     on_model: Callable[[], object],
     change: Callable[[Path], None] = lambda _: None,
 ) -> dict[str, UserError]:
-    """Run a program on each model in `files` (model id -> path to write); return the errors by model id.
+    """Run a program on each model in `files` (model id -> path to write). Return model id -> error.
 
     A question to the program has the keys of `shared`, `model` for the model's directory, and `target` for the path.
-    Models are written below the existing `directory`, and `change` may rewrite their files. `on_model` is called after
+    Models are written below the existing `directory`; `change` may then rewrite their files. `on_model` is called after
     each answer.
     """
     models = [model for model in subject.models if model.id in files]

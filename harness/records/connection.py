@@ -33,6 +33,12 @@ FIX = "fix this and run the same command again"  #: remedy for a database that f
 #: SQLite's messages about a file that cannot be opened or written; they do not say why.
 VAGUE = ("unable to open database file", "attempt to write a readonly database")
 
+#: SQLite's messages about a file that is damaged, or of another kind.
+DAMAGED = ("database disk image is malformed", "file is not a database")
+
+#: Longest absolute path that SQLite opens, in bytes: its MAX_PATHNAME of 512, less `-journal`.
+LONGEST_PATH = 504
+
 T = TypeVar("T")
 
 
@@ -123,7 +129,8 @@ class Database:
                 raise ForbiddenError(self.name, reason) from error
             if reason in VAGUE and self.file is not None:
                 reason = _hindrance(self.file) or reason
-            raise DatabaseError(self.name, reason) from error
+            remedy = f"restore a backup, or {self.other}" if reason in DAMAGED else FIX
+            raise DatabaseError(self.name, reason, remedy=remedy) from error
         except UnicodeDecodeError as error:  # SQLite's driver failed to decode a message that quotes the file
             raise DatabaseError(self.name, "text that is not UTF-8") from error
 
@@ -200,7 +207,9 @@ def _file_of(url: URL) -> Path | None:
 
 
 def _hindrance(file: Path) -> str:
-    """Return why SQLite cannot create or write a file; "" if its directory exists and both are writable."""
+    """Return why SQLite cannot create or write a file; "" if no reason is found."""
+    if len(os.fsencode(file.absolute())) > LONGEST_PATH:
+        return f"SQLite opens no path of more than {LONGEST_PATH} bytes"
     if not file.parent.is_dir():
         return f"there is no directory {printable(str(file.parent))}"
     places = [place for place in (file, file.parent) if place.exists() and not os.access(place, os.W_OK)]

@@ -36,7 +36,7 @@ class Record(Stored):
     load_cpu_s: Annotated[float, Column(Float(53), comment=
         "Processor seconds until the model was loaded; 0 if the call reused a running sandbox.")]
     call_wall_s: Annotated[float, Column(Float(53), comment=
-        "Seconds of the call alone; the time limit applies to these.")]
+        "Seconds of the call, with work that later baselines in its sandbox reuse; the time limit applies to these.")]
     call_cpu_s: Annotated[float, Column(Float(53), comment="Processor seconds of the call alone.")]
     peak_memory_bytes: Annotated[int, Column(BigInteger, comment=
         "Peak memory of all the call's processes, without pages of files on a disk, sampled every 50 ms.")]

@@ -10,15 +10,16 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import JSON, BigInteger, Boolean, Column, Float, Integer, Text
 
-from harness.outcome import Outcome
+from harness.configuration import configuration_from
+from harness.outcome import LONGEST_TIME_S, Outcome
 from harness.records.tables import UtcDateTime
 from harness.text import is_line, is_text
 
 #: Maximum numbers of characters of a digest, of a name, and of a text without a limit in `Column.info`.
 LONGEST_DIGEST, LONGEST_NAME, LONGEST_TEXT = 64, 255, 32 * 1024
 
-#: Largest absolute value of a measured number, and largest integers of 32 and 64 bits.
-MEASURED, INTEGER, LONG = 1e15, 2**31 - 1, 2**63 - 1
+#: Largest integers of 32 and 64 bits.
+INTEGER, LONG = 2**31 - 1, 2**63 - 1
 
 _OUTCOMES = frozenset(map(str, Outcome))
 
@@ -42,17 +43,16 @@ def rule_of(column: Column[Any]) -> Rule:
     return rule._replace(holds=lambda value: value is None or rule.holds(value)) if column.nullable else rule
 
 
-def fit_together(outcome: object, value: object) -> bool:
-    """Return whether outcome and value of a record fit: it has a value if the outcome is OK, and only then."""
-    return (outcome == Outcome.OK) == (value is not None)
-
-
 def _rule(column: Column[Any]) -> Rule:
     kind, info = column.type, column.info
     if column.name == "outcome":
         return Rule("an outcome", _OUTCOMES.__contains__, set)
     if column.name == "value":
         return Rule("a finite number", lambda value: type(value) in (float, int) and math.isfinite(value))
+    if column.name == "settings":
+        return Rule(
+            "the settings of a run", lambda value: _has(value, info["longest"]) and _is_configuration(value), set
+        )
     if "digest" in info:
         return Rule("letters and digits", _is_digest, set)
     if "word" in info:
@@ -67,8 +67,8 @@ def _rule(column: Column[Any]) -> Rule:
         most = LONG if isinstance(kind, BigInteger) else INTEGER
         return Rule(f"an integer from 0 to {most}", lambda value: type(value) is int and 0 <= value <= most)
     if isinstance(kind, Float):
-        words = f"a number up to {MEASURED:g}"
-        return Rule(words, lambda value: type(value) in (float, int) and abs(value) <= MEASURED)
+        words = f"a number from 0 to {LONGEST_TIME_S:g}"
+        return Rule(words, lambda value: type(value) in (float, int) and 0 <= value <= LONGEST_TIME_S)
     if isinstance(kind, Text):
         longest = info.get("longest", LONGEST_TEXT)
         words = f"text of at most {longest} characters, without control characters"
@@ -94,6 +94,13 @@ def _is_time(value: object) -> bool:
         return isinstance(value, datetime)
     try:
         return _TIME.fullmatch(value) is not None and bool(datetime.fromisoformat(value))
+    except ValueError:
+        return False
+
+
+def _is_configuration(value: str) -> bool:
+    try:
+        return bool(configuration_from(value))
     except ValueError:
         return False
 

@@ -9,8 +9,9 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.types import NullType
 
 from harness.errors import UserError
+from harness.records.agreements import Agreement, agreements_of
 from harness.records.connection import Database
-from harness.records.row_rules import Rule, fit_together, rule_of
+from harness.records.row_rules import Rule, rule_of
 from harness.records.tables import Stored
 from harness.text import printable
 
@@ -36,11 +37,11 @@ def read(connection: Connection, query: Executable, table: Table, database: Data
     result = connection.execute(query)
     names = list(result.keys())
     rules = [(i, rule_of(table.c[column])) for i, column in enumerate(names) if column in table.c]
-    pair = [names.index("outcome"), names.index("value")] if {"outcome", "value"} <= set(names) else []
+    agreements = [([names.index(name) for name in (one.column, *one.others)], one) for one in agreements_of(names)]
     while True:
         try:
             rows = result.fetchmany(ROWS_AT_ONCE)
-            fit = _fit(rows, rules, pair)
+            fit = _fit(rows, rules, agreements)
         except (ValueError, TypeError, OverflowError, RecursionError):  # a value that SQLAlchemy cannot convert
             fit = False
         if not fit:
@@ -50,13 +51,16 @@ def read(connection: Connection, query: Executable, table: Table, database: Data
         yield from rows
 
 
-def _fit(rows: Sequence[Row[Any]], rules: Sequence[tuple[int, Rule]], pair: Sequence[int]) -> bool:
+def _fit(
+    rows: Sequence[Row[Any]], rules: Sequence[tuple[int, Rule]], agreements: Sequence[tuple[Sequence[int], Agreement]]
+) -> bool:
     if not rows:
         return True
     columns = list(zip(*rows, strict=True))
-    if pair and not all(map(fit_together, *(columns[i] for i in pair))):
+    if not all(all(map(rule.holds, rule.different(columns[i]))) for i, rule in rules):
         return False
-    return all(all(map(rule.holds, rule.different(columns[i]))) for i, rule in rules)
+    different = ((set(zip(*(columns[i] for i in places), strict=True)), one) for places, one in agreements)
+    return not any(one.expected(*values) for several, one in different for values in several)
 
 
 def _first_wrong(connection: Connection, table: Table, database: Database) -> UserError:
@@ -67,9 +71,10 @@ def _first_wrong(connection: Connection, table: Table, database: Database) -> Us
         for column, value in zip(columns, row, strict=True):
             if not (rule := rule_of(column)).holds(value):
                 return _wrong(f"{where}, row {_shown(row.id)}, column {column.name}", rule.words, value, database.other)
-        if "outcome" in table.c and not fit_together(row.outcome, row.value):
-            words = "a number" if row.value is None else f"none, because the outcome is {row.outcome}"
-            return _wrong(f"{where}, row {_shown(row.id)}, column value", words, row.value, database.other)
+        for one in agreements_of(table.c.keys()):
+            value, others = row._mapping[one.column], [row._mapping[name] for name in one.others]
+            if words := one.expected(value, *others):
+                return _wrong(f"{where}, row {_shown(row.id)}, column {one.column}", words, value, database.other)
     return UserError(f"table {table.name} is not as pgdl writes it", file=database.name, remedy=database.other)
 
 

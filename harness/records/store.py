@@ -8,7 +8,6 @@ from typing import Any, NamedTuple, TypeVar
 from sqlalchemy import ColumnElement, Executable, Table, delete, func, insert, or_, select
 from sqlalchemy.engine import Connection
 
-from harness.configuration import configuration_from
 from harness.credentials import Address
 from harness.errors import UserError
 from harness.records.connection import Database
@@ -17,7 +16,6 @@ from harness.records.keys import in_groups, newest_of_keys
 from harness.records.rows import ROWS_AT_ONCE, read, read_as, select_of
 from harness.records.schema import first_run, open_tables
 from harness.records.tables import Stored, columns_of
-from harness.text import printable
 
 T = TypeVar("T")
 R = TypeVar("R", bound=Record)
@@ -71,15 +69,7 @@ class Records(Database):
         chosen = or_(table.id.in_(newest), table.merged_at.is_not(None))
         query = select_of(Request, REQUESTS).where(chosen).order_by(table.id)
         with self.begin() as connection:
-            found = list(read_as(Request, connection, query, REQUESTS, self))
-        for request in found:
-            try:
-                configuration_from(request.settings)
-            except ValueError as error:
-                where = f"{self.name}, table requests, row {request.id}, settings"
-                what, wrong = "not the settings of a run", printable(str(error))
-                raise UserError(what, file=where, found=wrong, remedy=self.other) from error
-        return found
+            return list(read_as(Request, connection, query, REQUESTS, self))
 
     def ended(self, keys: Collection[str]) -> list[EndedCall]:
         """Return a few columns of the newest record of each key that has a record."""

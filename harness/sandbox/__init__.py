@@ -10,5 +10,5 @@ from harness.sandbox.staging import Staging
 
 __all__ = ["KINDS", "Call", "Clock", "Job", "Kind", "Limits", "MachineFacts", "SandboxChoice", "Staging"]
 
-#: Modules for other rooms, beside the names above: tests define sandboxes with them.
+#: Modules that other rooms may import, too: tests define sandboxes with them.
 MODULES = ("running_sandbox", "processes")

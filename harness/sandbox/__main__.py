@@ -1,4 +1,4 @@
-"""Exits with 0 if a sandbox works here; otherwise prints the reason and the remedy, and exits with 2."""
+"""Tests whether a sandbox works on this machine. If so, exits with 0; otherwise prints why not, and exits with 2."""
 
 import sys
 

@@ -18,7 +18,8 @@ from harness.sandbox.devices import gpu_files, gpu_nodes, search_path
 from harness.sandbox.job import BOOTSTRAP, Job, Limits
 from harness.sandbox.proc import hide, show
 
-#: Capabilities to give a file away, and to change group and user (CAP_CHOWN, CAP_SETGID, CAP_SETUID).
+#: Linux capabilities with which the harness can give files to workers, and run workers as other users (CAP_CHOWN,
+#: CAP_SETGID, CAP_SETUID).
 NEEDED = 1 << 0 | 1 << 6 | 1 << 7
 
 #: First user ID for workers when root runs the harness. The kernel counts a user's processes over the whole
@@ -39,7 +40,7 @@ SCRATCH = ("/tmp", "/dev/shm")
 
 
 def sandbox(job: Job, limits: Limits, slot: int) -> tuple[list[str], list[str]]:
-    """Return bubblewrap's options for `job`, and a command prefix that makes the worker of root an ordinary user.
+    """Return bubblewrap's options for `job`, and a prefix of its command. For root, the prefix changes the user.
 
     `slot` is the number of the sandbox among the sandboxes that exist at the same time.
     """
@@ -58,11 +59,11 @@ def worker(runtime: str) -> list[str]:
 
 
 def trial() -> tuple[list[str], list[str]]:
-    """Return what `sandbox` returns, but without the files of a job, to test whether sandboxes work here."""
+    """Return the arguments of an empty sandbox, for a test of bubblewrap, in the form that `sandbox` returns."""
     return [*_base_options(Limits(), gpu=None, worker=None), *_SEAL], _drop_root(slot=0)
 
 
-#: Options that seal the sandbox once everything is mounted.
+#: Last options of bubblewrap: they make the root directory read-only and the environment empty.
 _SEAL = ("--remount-ro", "/", "--chdir", "/tmp", "--clearenv")
 
 
@@ -82,7 +83,7 @@ def _base_options(limits: Limits, gpu: Gpu | None, worker: Path | None) -> list[
 
 
 def _namespaces() -> list[str]:
-    """Return options for all namespaces; only an ordinary user needs a user namespace to create the others."""
+    """Return options for all namespaces. Only an ordinary user needs a user namespace, to create the others."""
     shared = ["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
     ends = ["--hostname", "sandbox", "--die-with-parent", "--new-session"]
     if os.geteuid() == 0:
@@ -97,7 +98,7 @@ def _namespaces() -> list[str]:
 
 
 def becomes_others() -> bool:
-    """Return whether each worker runs as another user, because the harness is root with `NEEDED` capabilities."""
+    """Return whether each worker runs as a user of its own: the harness must be root with the capabilities `NEEDED`."""
     return os.geteuid() == 0 and _capabilities() & NEEDED == NEEDED
 
 
@@ -107,7 +108,7 @@ def _capabilities() -> int:
 
 
 def worker_uid(slot: int) -> int | None:
-    """Return the user ID of the worker with the number `slot`; None if the worker runs as the harness' user."""
+    """Return the user ID of the worker in sandbox number `slot`; None if the worker runs as the harness' user."""
     if not becomes_others():
         return None
     users = int(Path("/proc/self/uid_map").read_text().split()[2])
@@ -116,7 +117,7 @@ def worker_uid(slot: int) -> int | None:
 
 
 def _drop_root(slot: int) -> list[str]:
-    """Return the command that starts root's worker as an ordinary user; empty if the harness is an ordinary user."""
+    """Return the command prefix that turns a worker of root into an ordinary user; empty if the harness is not root."""
     uid = worker_uid(slot)
     if uid is None:
         return []
@@ -149,10 +150,10 @@ def _scratch(limits: Limits) -> list[str]:
 
 
 def interpreter() -> set[Path]:
-    """Return the directories of the Python environment that runs the harness, often below a home directory.
+    """Return the directories of the Python environment that runs the harness.
 
-    If a `.pth` file adds another environment, its directories are included. The packages of the user
-    (`pip install --user`, PYTHONPATH) are not, because workers do not import them.
+    If a `.pth` file adds another environment, its directories are included. Packages from `pip install --user` and
+    PYTHONPATH are not included, because workers do not import them.
     """
     prefixes = {Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable).resolve().parent.parent}
     packages = {Path(entry) for entry in sys.path if Path(entry).name in ("site-packages", "dist-packages")}

@@ -23,28 +23,28 @@ from harness.sandbox.process import (
 from harness.sandbox.running_sandbox import KILLED, LostError, StartError
 from harness.sandbox.stack import place_in, without_worker
 
-#: A call with more than this multiple of its limit on processes and threads is ended. The kernel enforces the limit
+#: A call is ended if it has more than this multiple of its allowed processes and threads. The kernel enforces the limit
 #: only roughly: not for root without capabilities, and for all processes of an ordinary user together.
 WATCHED = 2
 
-#: Minimum processor time of a measured call in seconds: 0 means that the time could not be measured.
+#: Minimum processor time of a measured call in seconds. A record with 0 means that the time could not be measured.
 LEAST_CPU_S = 0.001
 
-#: Share of the memory limit above which a call is to blame if the kernel kills its worker for lack of memory: calls
-#: that keep their limits leave a tenth of the memory free, and a fast growing call is measured late.
+#: If the kernel kills a worker for lack of memory, the call is to blame if it used more than this share of its limit.
+#: Calls within their limits leave a tenth of the memory free, and a fast growing call is measured late.
 BLAMED = 0.5
 
 #: Part of the message about a worker that SIGKILL ended: the harness cannot see which process sent the signal.
 FROM_OUTSIDE = "by itself or from outside; if from outside, --force repeats the call"
 
-#: Outcomes after which the worker is intact and can run another measure.
+#: Outcomes after which the worker can run another measure.
 HARMLESS = {Outcome.OK, Outcome.EXCEPTION, Outcome.BAD_VALUE}
 
 
 class Call:
-    """A call on a started worker; `run` or `discard` kills the worker.
+    """A measure's call on a started worker. `run` kills the worker afterwards, and `discard` kills it without a call.
 
-    The harness' own baselines may share a worker: the caller calls `run` for each, with `keep`, until `is_over`.
+    Baselines may share a worker: the caller calls `run` for each baseline, with `keep=True`, until `is_over`.
     """
 
     def __init__(self, worker: WorkerProcess, limits: Limits, stopping: Callable[[], bool]) -> None:
@@ -57,7 +57,7 @@ class Call:
         self._kills = memory_kills()
         self._cpu_before = 0.0  #: processor seconds used before the current measure, loading included
         self._phase = " before the measure was called"  #: suffix of messages; empty once the measure is called
-        self._deadline: Deadline | None = None  #: deadline of the newest measure
+        self._deadline: Deadline | None = None  #: deadline of the current measure
         self._place = ""  #: path of the submission's directory inside the sandbox
         self._result = CallResult(Outcome.INFRA_ERROR)
         self.is_over = False
@@ -98,8 +98,8 @@ class Call:
     ) -> CallResult:  # fmt: skip
         """Load the model, start the clock, call the measure of `module`, and return the result.
 
-        With `keep`, a worker that is still intact lives on for another measure. `killed` is called between the kill
-        of the sandbox and the wait for its end. Raise `StoppedError` once the run is being stopped.
+        With `keep`, a worker that is still intact stays for another measure. `killed` is called after the kill of the
+        sandbox, before the wait for its end. Raise `StoppedError` once the run is being stopped.
         """
         try:
             self._load(seed, module)
@@ -121,7 +121,7 @@ class Call:
             self._worker.kill()
 
     def finish(self, ended: Ended, killed: Callable[[], None] = lambda: None) -> CallResult:
-        """Kill the worker and return the result of the call; `killed` is called as in `run`."""
+        """Kill the worker and return the result of the call. `killed` is called before the wait for its end."""
         self.is_over = True
         self._watch.close()
         if self._worker.sandbox.ran_out_of_memory():  # overrides any claim of the worker
@@ -195,7 +195,7 @@ class Call:
     def _expect(self, event: str, left: Callable[[], float], *, exceeded: str | None = None) -> dict[str, Any]:
         """Wait for the worker's message `event` and return it. Raise `Ended` if a limit is exceeded or the worker ends.
 
-        `exceeded` names the time limit of a measure; it is None while the worker runs trusted code only. Raise
+        `exceeded` names the time limit of a measure; None while the worker runs only the harness' own code. Raise
         `StoppedError` once the run is being stopped.
         """
         timed = exceeded is not None
@@ -242,7 +242,7 @@ class Call:
             self._relieve_machine()
 
     def _relieve_machine(self) -> None:
-        """If the machine still lacks memory, end this call and raise `Ended`, with `MEMORY` if the call is to blame."""
+        """If the machine still lacks memory, kill this call and raise `Ended`: `MEMORY` if it exceeded its limits."""
         freed = end_and_measure(self._worker.end)
         if freed is None:
             return
@@ -254,7 +254,7 @@ class Call:
         raise Ended(Outcome.INFRA_ERROR, f"the machine has less than 5 % of its memory left, not by this call {used}")
 
     def _killed_by_kernel(self) -> Ended:
-        """Return the end of a call that the kernel killed for lack of memory: `MEMORY` if the call is to blame."""
+        """Return the outcome of a call that the kernel killed for lack of memory: `MEMORY` if the call is to blame."""
         limit, memory = self._limits.memory_bytes, usable_memory()
         used = f"(limit {limit // MIB} MiB, used {self._peak // MIB} MiB when last measured)"
         end = f"the kernel ended the worker when {memory.whose} {memory.total // MIB} MiB were used up"
@@ -270,7 +270,7 @@ class Call:
             self._peak = max(self._peak, self._usage.memory_bytes)
 
     def _deadline_passed(self) -> bool:
-        """Return whether the deadline has passed: a measurement must not wait then, because the worker is killed."""
+        """Return whether the deadline has passed. The worker is then killed, and no measurement may delay that."""
         return self._deadline is not None and self._deadline.passed_at is not None
 
     def _timeout(self, exceeded: str | None) -> Ended:

@@ -1,9 +1,8 @@
 """Control groups (cgroup v2): the kernel limits the memory and the number of tasks of each call.
 
-The memory watch compares the memory of a call's processes with the limit twenty times a second. A group adds a hard
-limit, which is never exceeded. The kernel also counts files in scratch space, socket buffers, inodes and other kernel
-memory, but no pages that a forked worker shares with its zygote. If no group can be created, the watch alone enforces
-the limit.
+Without a group, the harness compares the memory of a call's processes with the limit twenty times a second, so a call
+may exceed the limit for a moment. With a group, the limit is never exceeded. The kernel also counts files in scratch
+space, socket buffers, inodes and other kernel memory, but not pages that a forked worker shares with its parent.
 
 Groups can be created where cgroup v2 is delegated to this process. A group that contains processes cannot enable
 controllers for its children. The parent of new groups is therefore either an ancestor whose children already have the
@@ -24,30 +23,29 @@ from harness import children
 from harness.cache import cache_directory, locked
 from harness.sandbox.job import Limits
 
-#: Name prefix of the groups of runs.
 PREFIX = "pgdl-run-"
 
-#: Tasks in a group besides the submission's tasks: bubblewrap, and the placeholder of a fast start.
+#: Number of tasks in a group besides the submission's tasks: bubblewrap, and the placeholder process of a fast start.
 OWN_TASKS = 8
 
 #: Seconds that killed processes may take to leave their group.
 LEAVING_S = 2.0
 
-#: Shell script that runs a command in a group: the shell moves itself there, then becomes the command.
+#: Shell script that runs a command in a control group: the shell joins the group, then becomes the command.
 ENTER = 'echo 0 > "$0" && exec "$@"'
 
-#: The required controllers.
+#: The controllers that limit memory and the number of tasks.
 CONTROLLERS = frozenset({"memory", "pids"})
 
-#: Name of the leaf group for the processes of a group that must not contain processes itself.
+#: Name of the child group into which processes move from a group that must not contain processes itself.
 LEAF = "pgdl-leaf"
 
-#: Maximum number of attempts to move all processes, because others may be created meanwhile.
+#: Maximum number of attempts to move all processes: new processes may start meanwhile.
 ROUNDS = 10
 
 
 class CallGroup:
-    """The control group of one call."""
+    """The control group of one call: limits its memory and the number of its tasks."""
 
     def __init__(self, path: Path, limits: Limits) -> None:
         """Create the group at `path`. Raise `OSError` if the kernel refuses the group or a limit."""
@@ -65,7 +63,7 @@ class CallGroup:
 
     @property
     def entrance(self) -> list[str]:
-        """Words to put before a command, so that the command runs in the group."""
+        """The beginning of a command line: the rest of the command then runs in the group."""
         return ["/bin/sh", "-c", ENTER, str(self._path / "cgroup.procs")]
 
     def open_entrance(self) -> int:
@@ -73,20 +71,20 @@ class CallGroup:
         return os.open(self._path / "cgroup.procs", os.O_WRONLY)
 
     def ran_out_of_memory(self) -> bool:
-        """Return whether the kernel killed the call because the group, not the machine, ran out of memory."""
+        """Return whether the call was killed at the group's memory limit, not because the machine lacked memory."""
         events = dict(line.split() for line in (self._path / "memory.events").read_text().splitlines())
         return int(events["oom"]) > 0 and int(events["oom_kill"]) > 0
 
     def close(self) -> None:
-        """Remove the group. If it still has processes, `RunGroup.close` kills the processes and removes it later."""
+        """Remove the group. If it still has processes, `RunGroup.close` removes it later."""
         with suppress(OSError):
             self._path.rmdir()
 
 
 class RunGroup:
-    """The control group of one run, the parent of its calls' groups; `close` removes it.
+    """The control group of one run, the parent of its calls' groups.
 
-    A lock marks the group as in use. The group of a killed run is not locked, and the next run removes it.
+    A lock marks the group as in use. The lock of a killed run is free, so the next run removes the group.
     """
 
     def __init__(self) -> None:
@@ -104,7 +102,7 @@ class RunGroup:
         raise NoCgroupError(problem)
 
     def call(self, limits: Limits) -> CallGroup:
-        """Return the new group of a call. Raise `OSError` if the kernel refuses it."""
+        """Return a new group for a call. Raise `OSError` if the kernel refuses it."""
         return CallGroup(self._path / secrets.token_hex(8), limits)
 
     def close(self) -> None:
@@ -130,7 +128,7 @@ def _changing() -> Iterator[None]:
 
 
 def _create(parent: Path) -> tuple[Path, int]:
-    """Create the group of a run below `parent`. Return its path, and the descriptor that holds its lock."""
+    """Create the group of a run below `parent`. Return its path, and the file descriptor that holds its lock."""
     remove_abandoned(parent)
     path = parent / f"{PREFIX}{secrets.token_hex(8)}"
     try:
@@ -158,7 +156,7 @@ def _remove(parent: Path, path: Path) -> None:
 
 
 def remove_abandoned(parent: Path) -> None:
-    """Remove the groups of killed runs below `parent`, which are the groups whose locks are free."""
+    """Remove the groups below `parent` whose locks are free, because their runs were killed."""
     for path in parent.glob(f"{PREFIX}*"):
         descriptor = os.open(path, os.O_RDONLY)
         try:
@@ -171,7 +169,7 @@ def remove_abandoned(parent: Path) -> None:
 
 
 def remove_group(path: Path) -> None:
-    """Kill all processes in a group and its children, and remove these groups. Raise `OSError` after `LEAVING_S`."""
+    """Kill all processes in a group and its children, and remove the groups. Raise `OSError` after `LEAVING_S` s."""
     if (path / "cgroup.kill").exists():
         (path / "cgroup.kill").write_text("1")
     deadline = time.monotonic() + LEAVING_S
@@ -191,9 +189,10 @@ class NoCgroupError(Exception):
 
 
 def find_parents(proc: Path = Path("/proc/self")) -> list[Path]:
-    """Return the possible parents of groups with limits; a parent whose processes would have to leave it is the last.
+    """Return the groups below which this process may create groups with limits, the best first.
 
-    `proc` is this process' directory in /proc. Raise `NoCgroupError` if no parent exists.
+    The last may be this process' own group, which its processes must leave first. `proc` is this process' directory in
+    /proc. Raise `NoCgroupError` if no group is suitable.
     """
     mount, own = _own_group(proc)
     ancestors = [
@@ -209,7 +208,7 @@ def find_parents(proc: Path = Path("/proc/self")) -> list[Path]:
 
 
 def _own_group(proc: Path) -> tuple[Path, Path]:
-    """Return the mount point of cgroup v2, and the directory of this process' group below it."""
+    """Return the mount point of cgroup v2, and the directory of this process' group."""
     mounts = [line.split() for line in (proc / "mountinfo").read_text().splitlines() if " - cgroup2 " in line]
     paths = [line[3:] for line in (proc / "cgroup").read_text().splitlines() if line.startswith("0::")]
     if not mounts or not paths:
@@ -236,7 +235,7 @@ def members(group: Path) -> list[int]:
 
 
 def allow_limits(group: Path) -> None:
-    """Enable the controllers for the children of `group`, if necessary after moving its processes to a leaf."""
+    """Enable the controllers for the children of `group`, whose processes may have to move to a leaf before."""
     if _names(group, SUBTREE) >= CONTROLLERS:
         return
     try:

@@ -14,14 +14,14 @@ from harness.sandbox.running_sandbox import KILLED, RunningSandbox, StartError, 
 #: The engine's client program.
 CLIENT = "docker"
 
-#: Seconds between two checks whether a container runs.
+#: Seconds between two checks of whether a container runs.
 PAUSE_S = 0.05
 
-#: Seconds that the engine may take to answer, or to run a container without a job.
+#: Seconds within which the engine must answer, or must run a container that tests the engine.
 ANSWER_S = 60.0
 
 #: Program that waits for the end of its standard input, and then removes all containers of a harness. Its arguments are
-#: the client and the beginning of the containers' names. It tries again because a busy engine may fail.
+#: the engine's client and the beginning of the containers' names. A busy engine may fail, so it tries again.
 REMOVAL = """
 import subprocess, sys, time
 client, names = sys.argv[1:]
@@ -37,10 +37,7 @@ for attempt in range(5):
 
 
 class RunningContainer(RunningSandbox):
-    """A container, and the client process that forwards its standard streams.
-
-    The engine counts kernel memory of files and sockets as the container's memory, so `storage` has nothing to measure.
-    """
+    """A container, and the client process that forwards its standard streams. Its storage counts as memory."""
 
     def __init__(self, name: str, arguments: list[str], control: int, sink: int, patience_s: float) -> None:
         """Run the client with `arguments`. Raise `StartError` unless the container runs within `patience_s` seconds."""
@@ -54,10 +51,10 @@ class RunningContainer(RunningSandbox):
         return shell_status(self._client.poll())
 
     def ran_out_of_memory(self) -> bool:
-        """Return whether the engine reports a lack of memory, or the worker was killed before `kill`.
+        """Return whether the engine reports a lack of memory, or the worker was killed before a call of `kill`.
 
-        Some engines do not report a lack of memory. PID 1 of a container can only be killed from outside: by the
-        kernel at the memory limit, or by the harness in `kill`.
+        Some engines do not report a lack of memory. PID 1 of a container can only be killed from outside: by the kernel
+        at the memory limit, or by the harness in `kill`.
         """
         if self._removal is not None:
             return False
@@ -67,13 +64,13 @@ class RunningContainer(RunningSandbox):
         )
 
     def kill(self) -> None:
-        """Let the container engine kill and remove the container, without waiting for that."""
+        """Start a process in which the container engine kills and removes the container; do not wait for it."""
         nothing = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         command = [CLIENT, "rm", "--force", "--volumes", self._name]
         self._removal = children.popen(command, os.environ, **nothing, **children.OWN_GROUP)
 
     def is_gone(self) -> bool:
-        """Return whether the container is removed and the client has ended. Start a failed removal again."""
+        """Return whether the container is removed and the client has ended. If the removal failed, start it again."""
         if self._removal is None or self._removal.poll() is None:
             return False
         if self._removal.returncode != 0:
@@ -96,7 +93,7 @@ class RunningContainer(RunningSandbox):
 
 
 def _is_local(pid: int, identity: str) -> bool:
-    """Return whether `pid` is a process of the container `identity` here: the engine may run on another machine."""
+    """Return whether the process `pid` of this machine is in the container `identity`; the engine may run elsewhere."""
     try:
         return identity.encode() in Path(f"/proc/{pid}/cgroup").read_bytes()
     except OSError:
@@ -108,7 +105,7 @@ class EngineError(Exception):
 
 
 def ask(*arguments: str) -> str:
-    """Return what the container engine's client prints. Raise `EngineError` if it fails or takes over `ANSWER_S` s."""
+    """Return what the engine's client prints. Raise `EngineError` if it fails or takes over `ANSWER_S` seconds."""
     try:
         done = children.run([CLIENT, *arguments], os.environ, seconds=ANSWER_S)
     except subprocess.TimeoutExpired as error:
@@ -130,14 +127,15 @@ def _ask_or_empty(*arguments: str) -> str:
 
 
 def new_name() -> str:
-    """Return a new container name, from which another harness can tell whether this process still runs."""
+    """Return a new container name; another harness can tell from the name whether this process still runs."""
     return f"{_prefix(*own_identity())}{secrets.token_hex(6)}"
 
 
 def start_reaper() -> children.Child:
-    """Remove containers of ended harnesses, and return a process that will remove the containers of this harness.
+    """Start a process that removes all containers of this harness when the harness ends, and return it.
 
-    The process waits for the end of its standard input, which comes even if the harness is killed.
+    The process waits for the end of its standard input, which comes even if the harness is killed. Containers of
+    harnesses that have ended are removed first.
     """
     names = _ask_or_empty("ps", "--all", "--filter", f"name=pgdl-{process_scope()}-", "--format", "{{.Names}}")
     for name in names.split():

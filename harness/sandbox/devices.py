@@ -1,6 +1,6 @@
 """The device nodes and files that a sandbox shows to a call with a GPU.
 
-`NODES` and `FILES` are the whole list; everything else of /dev, /proc and /sys stays as hidden as without a GPU.
+`NODES` and `FILES` are the whole list; the rest of /dev, /proc and /sys stays as hidden as without a GPU.
 docs/security.md says which entries were seen in use, and which are only documented. A call also needs the directory of
 the driver's libraries, unless the loader finds them in the system's directories.
 """
@@ -13,7 +13,7 @@ from pathlib import Path
 from harness import children
 from harness.gpus import Gpu, find_gpus
 
-#: Device nodes of a call with a GPU, with the reason for each. Other GPUs are left out, as are nodes for displays
+#: Device nodes of a call with a GPU, each with its reason. Left out are other GPUs, and nodes for displays
 #: (nvidia-modeset), debuggers (nvidia-uvm-tools) and parts of a GPU (nvidia-caps).
 NODES = {
     "/dev/nvidiactl": "control node of the driver: every program that uses a GPU opens it",
@@ -21,8 +21,8 @@ NODES = {
     "/dev/nvidia-uvm": "memory that processor and GPU share: CUDA opens it first of all",
 }
 
-#: Files of a call with a GPU, with the reason for each. `*` stands for any number. Their content is constant, without
-#: counters, clocks or temperatures.
+#: Files of a call with a GPU, each with its reason. `*` means any number. Their content is constant: no counters,
+#: clocks or temperatures.
 FILES = {
     "/proc/driver/nvidia/params": "settings of the driver, among them the permissions of its device nodes",
     "/proc/driver/nvidia/gpus/{bus}/information": "model and UUID of the call's own GPU",
@@ -43,12 +43,12 @@ FILES = {
 
 
 def gpu_nodes(gpu: Gpu) -> list[str]:
-    """Return the paths of the device nodes `NODES` for a GPU, even if they do not exist."""
+    """Return the paths of the device nodes that a GPU needs, even if they do not exist."""
     return [_fill(node, gpu) for node in NODES]
 
 
 def gpu_files(gpu: Gpu, root: Path = Path("/")) -> list[str]:
-    """Return the paths of `FILES` that exist for a GPU; `root` is the directory with `proc` and `sys`."""
+    """Return the paths of the existing files that a GPU needs; `root` is the directory with `proc` and `sys`."""
     found: Iterator[Path] = (path for file in FILES for path in sorted(root.glob(_fill(file, gpu).lstrip("/"))))
     return [f"/{path.relative_to(root)}" for path in found]
 
@@ -57,18 +57,18 @@ def _fill(path: str, gpu: Gpu) -> str:
     return path.replace("{minor}", str(gpu.minor)).replace("{bus}", gpu.bus)
 
 
-#: The library through which every framework reaches the driver.
+#: The library through which every framework uses the GPU driver.
 LIBRARY = "libcuda.so.1"
 
 #: Directories of the driver that the loader does not know on some systems: containers of some clouds, WSL, NixOS.
 USUAL = ("/usr/local/nvidia/lib64", "/usr/local/nvidia/lib", "/usr/lib/wsl/lib", "/run/opengl-driver/lib")
 
-#: Program that loads the library, without starting the driver, and prints the memory map, which holds its path.
+#: Program that loads the library without starting the driver, and prints the memory map, which contains its path.
 LOAD = f"import ctypes; ctypes.CDLL({LIBRARY!r}); print(*open('/proc/self/maps'))"
 
 
 def search_path() -> list[Path]:
-    """Return the directories of the GPU driver's library outside the system's directories; empty without a GPU."""
+    """Return the GPU driver's library directories outside the system's directories; empty without a GPU."""
     return list(_search_path(os.environ.get("LD_LIBRARY_PATH", ""))) if find_gpus() else []
 
 
@@ -93,7 +93,6 @@ def _search_path(given: str) -> tuple[Path, ...]:
 
 @cache
 def _known_to_loader() -> Path | None:
-    """Return the library's path, without links, if the loader finds it without LD_LIBRARY_PATH; otherwise None."""
     without = {name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"}
     done = children.run(children.interpreter(LOAD, options=("-S",)), without, seconds=60)
     paths = (line.split(maxsplit=5)[-1] for line in os.fsdecode(done.stdout).splitlines() if "/libcuda.so" in line)

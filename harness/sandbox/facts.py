@@ -1,4 +1,4 @@
-"""What `pgdl doctor` finds out about this machine for its sandboxes."""
+"""What `pgdl doctor` reports about this machine's support for sandboxes."""
 
 import platform
 from functools import cached_property
@@ -16,17 +16,17 @@ class MachineFacts:
 
     @cached_property
     def not_linux(self) -> UserError | None:
-        """Why only a container engine can sandbox calls; None on Linux."""
+        """Error that says why only a container engine can sandbox calls here; None on Linux."""
         return not_linux()
 
     @cached_property
     def becomes_others(self) -> bool:
-        """Whether workers run as other users than the harness."""
+        """Whether workers run as other users than the harness' user."""
         return self.not_linux is None and becomes_others()
 
     @cached_property
     def cgroup_problem(self) -> str | None:
-        """Why the kernel does not limit the memory of calls; None if it does. Creates and removes a control group."""
+        """Why the kernel cannot limit the memory of calls; None if a trial with a control group succeeds."""
         return None if self.not_linux else cgroup_problem()
 
     @cached_property
@@ -36,13 +36,13 @@ class MachineFacts:
 
     @cached_property
     def missing_nodes(self) -> list[str]:
-        """Paths of the GPUs' device nodes that do not exist, sorted."""
+        """Paths of device nodes that the GPUs need but that do not exist, sorted."""
         nodes = {node for gpu in find_gpus() for node in gpu_nodes(gpu)}
         return sorted(node for node in nodes if not Path(node).exists())
 
 
 def not_linux() -> UserError | None:
-    """Return why only a container engine can sandbox calls on this system; None on Linux."""
+    """Return an error that says why only a container engine can sandbox calls here; None on Linux."""
     if (system := platform.system()) == "Linux":
         return None
     remedy = "with a Docker engine, --sandbox docker; for your own code only, --unsafe-no-sandbox (pgdl help systems)"

@@ -1,10 +1,11 @@
-"""The inputs and settings of one sandbox, and the resource limits of its call."""
+"""The inputs of a call, and its resource limits."""
 
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.children import own_libraries
 from harness.configuration import GIB, MIB
 from harness.cores import THREADS
 from harness.gpus import Gpu
@@ -23,7 +24,7 @@ BOOTSTRAP = (
 
 @dataclass(frozen=True)
 class Job:
-    """The inputs of one call; every directory is a copy (`Staging`) with a random name."""
+    """The inputs and settings of one call. Every directory is a copy with a random name."""
 
     worker: Path  #: contains the package `harness.worker`
     submission: Path  #: contains complexity.py
@@ -35,12 +36,12 @@ class Job:
 
     @property
     def directories(self) -> tuple[Path, ...]:
-        """The four directories, in the order in which a worker expects them as arguments."""
+        """The four directories, in the order of the worker's arguments."""
         return self.worker, self.submission, self.model, self.data
 
     def environment(self, home: str) -> dict[str, str]:
-        """Return all environment variables of the worker, whose home directory is `home`."""
-        driver = ":".join(map(str, [] if self.gpu is None else search_path()))
+        """Return all environment variables of the worker; `home` is its home directory."""
+        libraries = [*own_libraries(), *map(str, [] if self.gpu is None else search_path())]
         return {
             "PATH": "/usr/bin:/bin",
             "HOME": home,
@@ -53,36 +54,36 @@ class Job:
             "NVIDIA_TF32_OVERRIDE": "0",  # float32 on a GPU as on a processor
             "HDF5_USE_FILE_LOCKING": "FALSE",  # the sandbox has no flock
             "CUDA_VISIBLE_DEVICES": "-1" if self.gpu is None else self.gpu.uuid,
-            **({"LD_LIBRARY_PATH": driver} if driver else {}),
+            **({"LD_LIBRARY_PATH": ":".join(libraries)} if libraries else {}),
             **RUNTIMES[self.runtime].environment(self.threads, gpu=self.gpu is not None),
         }
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of one call, enforced from outside its processes. Users choose `memory_bytes`; other limits are fixed."""
+    """Limits of one call, enforced from outside its processes. Users can choose only `memory_bytes`."""
 
     memory_bytes: int = 4 * GIB
-    #: Seconds for the start and the imports, and again for loading the model and the data, before the clock starts.
+    #: Seconds for the start and the imports, and again for the loading of model and data; the clock starts afterwards.
     startup_s: float = 120.0
-    #: Processes and threads; TensorFlow starts a few per core.
+    #: Number of processes and threads; TensorFlow starts a few per core.
     processes: int = 128 + 4 * (os.cpu_count() or 1)
     open_files: int = 1024
     file_bytes: int = 256 * MIB
     scratch_bytes: int = 256 * MIB
     shared_memory_bytes: int = 64 * MIB
-    #: Files in scratch space and /dev/shm together; each takes about 1 KiB of kernel memory.
+    #: Number of files in scratch space and /dev/shm together; each takes about 1 KiB of kernel memory.
     scratch_files: int = 20_000
-    #: Sockets; a full queue takes up to 416 KiB of kernel memory.
+    #: Number of sockets; a full queue takes up to 416 KiB of kernel memory.
     sockets: int = 512
-    #: More output than this ends the call.
+    #: Bytes of output after which the call is ended.
     output_bytes: int = 64 * MIB
 
     @staticmethod
     def default_memory_bytes(n_gpus: int, warn: Callable[[str], object] = lambda _: None) -> int:
-        """Return the default memory limit: 4 GiB, or 16 GiB with GPUs; at most 60 % of memory; a multiple of 256 MiB.
+        """Return the default memory limit of a call: 4 GiB, or 16 GiB with GPUs, but at most 60 % of all memory.
 
-        `warn` receives a line if the memory of the machine lowers the limit.
+        The limit is a multiple of 256 MiB. `warn` receives a line if the machine's memory lowers the limit.
         """
         wanted, memory = (16 if n_gpus else 4) * GIB, usable_memory()
         limit = max(min(wanted, int(memory.total * 0.6)) // (256 * MIB), 1) * 256 * MIB

@@ -1,14 +1,14 @@
 """Measures the memory, processor time and threads of a call's processes from outside the sandbox.
 
 Resident pages of files on a disk, such as libraries and training data, do not count, because the kernel can drop and
-read them again at any time. A page that a process has changed belongs to the process and counts, except in shared
-mappings of files in scratch space, which has a limit of its own. Pages of shared memory and tmpfs count.
+read them again at any time. A page that a process has changed counts, except in shared mappings of files in scratch
+space, which has a limit of its own. Pages of shared memory and tmpfs count.
 
 Reading the size of a process waits for the lock on its memory: for seconds if hundreds of processes fork on a busy
 machine, forever if a driver is stuck. The clock and the result of a call must not wait for that.
 
 A call can make the kernel allocate memory that belongs to no process, until the machine runs out of memory. The harness
-then ends the call, and measures how much memory that frees.
+then ends the call, and measures how much memory becomes free.
 """
 
 import ctypes
@@ -40,13 +40,13 @@ SIZES = re.compile(rb"^(RssAnon|RssShmem|VmSwap|VmPTE|HugetlbPages):\s+(\d+) kB"
 SHARES = re.compile(rb"^(Pss_Anon|Pss_Shmem|SwapPss):\s+(\d+) kB", re.MULTILINE)
 PARENT = re.compile(rb"^PPid:\s+(\d+)", re.MULTILINE)
 
-#: Seconds after which a measurement ends as soon as the sum so far exceeds the limit.
+#: Seconds after which a measurement stops as soon as the memory counted so far exceeds the limit.
 HURRY_S = 0.1
 
-#: Share of the machine's memory that must stay free: with less, calls are ended.
+#: Share of the machine's memory that must stay free: with less free memory, calls are ended.
 RESERVE = 0.05
 
-#: Calls are ended one at a time, so that freed memory belongs to one call, and no more calls end than necessary.
+#: Lock for ending one call at a time: the memory that becomes free belongs to that call, and no call ends needlessly.
 ENDING = threading.Lock()
 
 
@@ -61,7 +61,7 @@ class Usage:
 
 @dataclass(frozen=True)
 class _Memory:
-    thread: str  #: /proc directory of a living thread, which reports the memory: the first thread may have ended
+    thread: str  #: /proc directory of a living thread of the process, because the first thread may have ended
     parent: str  #: /proc directory of the parent process
     pages: int  #: bytes in pages that may be shared with other processes
     private: int  #: bytes that are never shared
@@ -72,12 +72,12 @@ class _Memory:
 
 
 def measure(processes: Processes, limit_bytes: int, give_up: Callable[[], bool] = lambda: False) -> Usage:
-    """Return the usage of all processes of a call together.
+    """Return the memory, processor time and threads of all processes of a call together.
 
-    The sizes of resident pages are quick to read, but a page that forked children share counts once per child. If their
-    sum exceeds `limit_bytes`, the exact proportional set sizes are read, which takes milliseconds per process or more.
-    A process that denies access to its proportional size counts in full. The exact sum ends at `HURRY_S` if it exceeds
-    the limit, and is 0 if `give_up` returns true meanwhile.
+    First, the resident pages are summed, which is fast but counts a page once for each process that shares it. If the
+    sum exceeds `limit_bytes`, the kernel's exact proportional set sizes are read, which takes milliseconds per process
+    or more. A process that denies access to its exact size counts in full. The exact sum stops after `HURRY_S` seconds
+    if it exceeds the limit. It is 0 if `give_up` returns true meanwhile.
     """
     if sys.platform != "linux":
         return _measure_elsewhere(processes.numbers().values())
@@ -119,7 +119,7 @@ def _measure_elsewhere(pids: Iterable[int]) -> Usage:
 
 
 def _memory(entry: str) -> _Memory | None:
-    """Return the memory of a process; None for a zombie. If the first thread has ended, another thread reports it."""
+    """Return the memory of a process, as reported by any of its living threads; None for a zombie."""
     status = _read(f"{entry}/status")
     thread, sizes = entry, _bytes(SIZES, status)
     if not sizes:
@@ -137,7 +137,7 @@ def _memory(entry: str) -> _Memory | None:
 
 
 def _proportional_size(memory: _Memory) -> int:
-    """Return the bytes of a process. A page that n processes share counts 1/n, or 1 if the kernel does not tell."""
+    """Return a process' bytes. A page that n processes share counts 1/n; if the kernel hides n, it counts 1."""
     try:
         shares = _bytes(SHARES, _read(f"{memory.thread}/smaps_rollup"))
     except PermissionError:
@@ -146,7 +146,7 @@ def _proportional_size(memory: _Memory) -> int:
 
 
 def _shares_memory(entry: str, memory: _Memory, memories: dict[str, _Memory], numbers: dict[str, int]) -> bool:
-    """Return whether a process is known to share its parent's address space, as after vfork(2)."""
+    """Return whether a process shares its parent's address space, as after vfork(2); False if that cannot be told."""
     parent = memories.get(memory.parent)
     if parent is None or parent.thread != memory.parent or memory.thread != entry:
         return False
@@ -170,7 +170,7 @@ def _read(path: str) -> bytes:
 
 
 class MemoryWatch:
-    """A thread that makes measurements on request, one at a time, until `close`.
+    """A thread that measures a call's processes on request, so that callers never wait long.
 
     `sample` waits at most `patience_s` seconds. After a longer measurement, the thread rests for as long as it took.
     """
@@ -183,7 +183,7 @@ class MemoryWatch:
         threading.Thread(target=self._run, daemon=True).start()
 
     def sample(self) -> Usage | None:
-        """Return the measurement that this or an earlier call of `sample` started; None if it is not ready yet."""
+        """Start a measurement unless one is running. Return its result; None if it is not ready in `patience_s`."""
         now = time.monotonic()
         if self._result is None:
             if now < self._rests_until:
@@ -219,7 +219,7 @@ def is_exhausted() -> bool:
 
 
 def end_and_measure(end: Callable[[], object]) -> int | None:
-    """End a call by `end`, and return the freed bytes. If memory is free again, do nothing and return None."""
+    """Call `end` to end a call, and return the freed bytes. If memory is free again, only return None."""
     with ENDING:
         if not is_exhausted():
             return None

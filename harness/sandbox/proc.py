@@ -1,16 +1,16 @@
-"""Hides the entries of /proc that change, except the sandbox' own processes.
+"""Hides the entries of /proc that change, except the sandbox's own processes.
 
-The kernel counts the activity of the whole machine there. By such a counter a call could leave a message for later
-calls, or notice concurrent calls. Files that libraries read are replaced by copies with constant content. Files that
-only describe the machine stay visible.
+The kernel counts the activity of the whole machine there. Through such a counter, a call could leave a message for
+later calls, or notice concurrent calls. Files that libraries read are replaced by copies with constant content. Files
+that only describe the machine stay visible.
 """
 
 import os
 from collections.abc import Iterable
 from pathlib import Path
 
-#: Entries that never change, or that show only the sandbox' own namespaces (sysvipc). Hiding them would only make every
-#: start slower.
+#: Visible entries: they never change, or show only the sandbox's own namespaces (sysvipc). Hiding them would slow down
+#: every start.
 FIXED = frozenset(
     {
         "acpi", "bootconfig", "bus", "cmdline", "config.gz", "consoles", "devices", "dma", "execdomains", "filesystems",
@@ -18,21 +18,21 @@ FIXED = frozenset(
     }
 )  # fmt: skip
 
-#: Files that are replaced by copies: Python and TensorFlow read the number and type of the processors there, other
+#: Files that are replaced by copies: Python and TensorFlow read the number and type of processors there, other
 #: libraries the size of the memory.
 COPIED = ("cpuinfo", "meminfo", "stat")
 
-#: Files that are replaced with a GPU: older versions of its driver's library look for the driver among the modules.
+#: With a GPU, `modules` is replaced, too: older versions of its driver's library search for the driver there.
 COPIED_WITH_GPU = (*COPIED, "modules")
 
-#: Name of the directory of the copies, next to the worker's code.
+#: Name of the directory with the copies, next to the worker's code.
 COPIES = "proc"
 
 
 def hide(worker: Path | None, files: Iterable[str] = (), *, gpu: bool = False) -> list[str]:
     """Return bubblewrap's options that hide the changing entries of /proc, except `files`.
 
-    `worker` is the directory for which `write_copies` was called; with None, no entry is replaced by a copy.
+    `worker` is the directory that `write_copies` has filled; with None, no entry is replaced by a copy.
     """
     options: list[str] = []
     copied = COPIED_WITH_GPU if gpu else COPIED
@@ -63,7 +63,7 @@ def show(paths: Iterable[str], below: str = "/") -> list[str]:
 
 
 def write_copies(worker: Path) -> None:
-    """Write the replacements of `COPIED_WITH_GPU` into the directory of the worker's code."""
+    """Write copies of the files `COPIED_WITH_GPU`, with constant content, into the directory of the worker's code."""
     directory = worker / COPIES
     directory.mkdir()
     (directory / "cpuinfo").write_text(Path("/proc/cpuinfo").read_text())
@@ -73,7 +73,7 @@ def write_copies(worker: Path) -> None:
 
 
 def _all_free(meminfo: str) -> str:
-    """Return the content `meminfo` of /proc/meminfo with its sizes of memory and pages, but no memory in use."""
+    """Return the text `meminfo` (of /proc/meminfo) with the same sizes, but with all memory free."""
     amounts = dict(line.split(":", 1) for line in meminfo.splitlines())
     fixed = dict.fromkeys(("MemTotal", "MemFree", "MemAvailable"), amounts["MemTotal"])
     fixed |= {name: amount for name, amount in amounts.items() if name == "Hugepagesize"}
@@ -82,7 +82,7 @@ def _all_free(meminfo: str) -> str:
 
 
 def _all_idle(stat: str) -> str:
-    """Return the content `stat` of /proc/stat with its processors and boot time, but 0 for all activity."""
+    """Return the text `stat` (of /proc/stat) with the same processors and boot time, but 0 for all activity."""
     lines = [line.split() for line in stat.splitlines()]
     still = [[name, *rest] if name == "btime" else [name, *("0" for _ in rest)] for name, *rest in lines]
     return "".join(f"{' '.join(words)}\n" for words in still)
@@ -94,6 +94,6 @@ def _read_modules() -> str:
 
 
 def _drivers(modules: str) -> str:
-    """Return the lines of NVIDIA's modules, with constants in place of use counts and addresses."""
+    """Return the lines of NVIDIA's modules in the text `modules`, with constant use counts and addresses."""
     names = (line.split()[0] for line in modules.splitlines() if line.startswith("nvidia"))
     return "".join(f"{name} 0 0 - Live 0x0000000000000000\n" for name in names)

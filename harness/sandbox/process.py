@@ -1,8 +1,9 @@
-"""The harness' end of the conversation with a worker: messages, reported results, output, and the kill."""
+"""The harness' end of the conversation with a worker: it receives messages and output, and kills the worker."""
 
 import json
 import math
 import os
+import re
 import selectors
 import socket
 import time
@@ -18,33 +19,33 @@ from harness.sandbox.processes import progress
 from harness.sandbox.running_sandbox import RunningSandbox, StartError
 from harness.worker.channel import MAX_FRAME
 
-#: Outcomes that a worker may report; only the harness can find the other outcomes.
+#: Outcomes that a worker may report itself; all others are found by the harness.
 CLAIMABLE = frozenset(
     {Outcome.OK, Outcome.EXCEPTION, Outcome.BAD_VALUE, Outcome.FORBIDDEN, Outcome.MEMORY, Outcome.INVALID_SUBMISSION}
 )
 
-#: Longest stored message, in characters.
+#: Maximum length of a stored message, in characters.
 MESSAGE = 500
 
-#: Number of kept bytes from the end of the output.
+#: Number of bytes kept from the end of a worker's output.
 OUTPUT_KEPT = MIB
 
-#: Seconds without progress after which the harness gives up on a killed sandbox, and on the machine. On a busy machine
-#: processes end slowly; a process stuck in a driver makes no progress.
+#: Seconds without progress after which the harness stops waiting for a killed sandbox, and makes no further calls. On a
+#: busy machine processes end slowly; a process stuck in a driver makes no progress.
 KILL_GRACE = 10.0
 
-#: Seconds that a killed sandbox may take to end, even while it makes progress.
+#: Seconds that a killed sandbox may take to end even if it makes progress.
 KILL_LIMIT = 120.0
 
 #: Seconds between two checks of the progress of a killed sandbox.
 PROGRESS_S = 0.5
 
-#: `Kind.start`: job, limits, slot, descriptors of the worker's control channel and output -> the sandbox.
+#: Type of `Kind.start`: job, limits, slot, file descriptors of control channel and output -> the sandbox.
 Starter = Callable[[Job, Limits, int, int, int], RunningSandbox]
 
 
 class Ended(Exception):
-    """The end of a call: its outcome, the reason, and its value if it has a value."""
+    """Raised when a call ends: its outcome, the reason, and its value if the measure returned a value."""
 
     def __init__(self, outcome: Outcome, message: str = "", value: float | None = None) -> None:
         super().__init__(message)
@@ -52,14 +53,14 @@ class Ended(Exception):
 
 
 class Interrupted(Ended):
-    """A cause outside the sandbox ended the call or spoilt its measured time, so the call may be made again."""
+    """A cause outside the sandbox ended the call or falsified its time, so the call may be made again."""
 
     def __init__(self, message: str) -> None:
         super().__init__(Outcome.INFRA_ERROR, message)
 
 
 def read_claim(frame: dict[str, Any]) -> Ended:
-    """Return the end of a call that the worker reports in the message `frame`; `PROTOCOL` for an invalid report."""
+    """Return the result that a worker reports in `frame`; its outcome is `PROTOCOL` if the report is invalid."""
     status, message = frame.get("status"), frame.get("message", "")
     if not isinstance(status, str) or status not in CLAIMABLE or not isinstance(message, str):
         return Ended(Outcome.PROTOCOL, "a result with a status that a worker may not claim")
@@ -75,8 +76,13 @@ def read_claim(frame: dict[str, Any]) -> Ended:
     return Ended(Outcome.OK, value=value)
 
 
+#: Sequences that control a terminal, such as a colour or a title; one without an end only to its first character.
+_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[ -/]*[0-~])")
+
+
 def printable(text: str) -> str:
-    """Return a text without control characters other than newline and tab: they could control a terminal or a page."""
+    """Return a text without escape sequences, and without control characters except newline and tab."""
+    text = _ESCAPES.sub("", text)
     return "".join(character for character in text if character.isprintable() or character in "\n\t")
 
 
@@ -87,7 +93,7 @@ class ProtocolError(Exception):
 class WorkerProcess:
     """A started worker: `poll` receives bytes, `frame` returns the next message, `kill` ends the whole sandbox.
 
-    The kernel kills the worker when the thread that has started it ends.
+    The kernel also kills the worker when the thread that started it ends.
     """
 
     def __init__(self, start: Starter, job: Job, limits: Limits, slot: int) -> None:
@@ -114,7 +120,7 @@ class WorkerProcess:
             never_wait(stream)
 
     def send(self, **fields: Any) -> None:
-        """Send a message to the worker; if the worker has ended, the next `poll` notices."""
+        """Send a message to the worker. If the worker has ended, nothing is raised; the next `poll` notices."""
         with suppress(OSError):
             self._control.sendall(json.dumps(fields).encode() + b"\n")
 
@@ -130,7 +136,7 @@ class WorkerProcess:
                     self._receive_output()
 
     def frame(self) -> dict[str, Any] | None:
-        """Return the next message; None if it is incomplete. Raise `ProtocolError` if it is no JSON object."""
+        """Return the worker's next message; None until it is complete. Raise `ProtocolError` for invalid JSON."""
         line, newline, rest = self._frames.partition(b"\n")
         if len(line) >= MAX_FRAME:
             raise ProtocolError(f"a frame of over {MAX_FRAME} bytes")
@@ -162,7 +168,7 @@ class WorkerProcess:
         return self._gone
 
     def kill(self, killed: Callable[[], None] = lambda: None) -> bool:
-        """End the sandbox as `end` does, and release the descriptors and the control group."""
+        """Kill every process as `end` does, and release all descriptors. Return what `end` returns."""
         gone = self.end(killed)
         self.sandbox.close()
         self._control.close()

@@ -1,4 +1,4 @@
-"""Lists the processes of a call by their directories in /proc."""
+"""Lists the processes of a call, each by its directory in /proc."""
 
 import os
 from collections.abc import Iterable
@@ -17,11 +17,11 @@ class Processes(Protocol):
         """Return the directories of the processes in /proc."""
 
     def numbers(self) -> dict[str, int]:
-        """Return directory -> process ID outside the sandbox, without processes that deny access."""
+        """Return directory in /proc -> process ID outside the sandbox. Processes that deny access are left out."""
 
 
 class Tree:
-    """Processes and their descendants. Orphans that a process outside has adopted are missing."""
+    """Some processes and their descendants, except descendants that another process has adopted."""
 
     def __init__(self, *roots: int) -> None:
         self._roots = roots
@@ -35,7 +35,7 @@ class Tree:
         return [f"/proc/{pid}" for pid in pids]
 
     def numbers(self) -> dict[str, int]:
-        """Return directory -> process ID, which is the name of the directory."""
+        """Return directory in /proc -> process ID."""
         return {entry: int(Path(entry).name) for entry in self.entries()}
 
 
@@ -43,7 +43,7 @@ class Namespace:
     """All processes of a PID namespace, listed from the /proc inside. No process can leave the namespace."""
 
     def __init__(self, first: int) -> None:
-        """`first` is the process ID, outside the namespace, of the namespace's PID 1."""
+        """`first` is the ID, outside the namespace, of the process with PID 1 inside."""
         self._first = first
         self._root: int | None = None
 
@@ -58,14 +58,14 @@ class Namespace:
         return None if self._root is None else f"/proc/self/fd/{self._root}"
 
     def entries(self) -> list[str]:
-        """Return the directories of the processes in the inner /proc; empty until the namespace has its own root."""
+        """Return the directories of the processes in the namespace's own /proc; empty until that /proc is mounted."""
         root = self.root()
         if root is None:
             return []
         return [f"{root}/proc/{entry.name}" for entry in os.scandir(f"{root}/proc") if entry.name.isdigit()]
 
     def numbers(self) -> dict[str, int]:
-        """Return directory of a process in the inner /proc -> its process ID outside the namespace."""
+        """Return directory in the namespace's own /proc -> process ID outside the namespace."""
         numbers: dict[str, int] = {}
         with suppress(OSError):
             namespace = Path(f"/proc/{self._first}/ns/pid").readlink()
@@ -83,7 +83,7 @@ class Namespace:
 
 
 def _own_root(pid: int) -> int | None:
-    """Return a descriptor of a process' root directory; None while the process still sees the machine's /proc."""
+    """Return a descriptor of a process' root directory; None if the machine's /proc is still mounted there."""
     root = os.open(f"/proc/{pid}/root", os.O_PATH | os.O_DIRECTORY)
     try:
         if os.stat("proc", dir_fd=root).st_dev != os.stat("/proc").st_dev:  # noqa: PTH116
@@ -101,15 +101,15 @@ def _inner_number(pid: int) -> str:
 
 @dataclass(frozen=True)
 class KillProgress:
-    """The state of killed processes that have not ended yet."""
+    """The processes of a killed sandbox that have not ended yet: two unequal values show progress."""
 
     left: int  #: number of processes
-    ticks: int  #: clock ticks of processor time that they have used
-    runs: bool  #: whether a process is runnable
+    ticks: int  #: clock ticks of processor time that the processes have used
+    runs: bool  #: whether a process can run, because it waits for nothing
 
 
 def progress(entries: Iterable[str]) -> KillProgress:
-    """Return the state of the processes that remain. They are stuck if it never changes and no process is runnable."""
+    """Return the state of killed processes. If it stays equal and no process can run, the processes are stuck."""
     left, ticks, runs = 0, 0, False
     for entry in entries:
         with suppress(OSError):  # the process has ended, or the system has no /proc
@@ -119,6 +119,6 @@ def progress(entries: Iterable[str]) -> KillProgress:
 
 
 def stat_fields(entry: str) -> list[str]:
-    """Return the fields of /proc/PID/stat from the state on: 0 state, 11 to 14 processor times, 17 threads."""
+    """Return the fields of /proc/PID/stat after the name: 0 state, 11 to 14 processor times, 17 number of threads."""
     with open(f"{entry}/stat", "rb", buffering=0) as file:  # noqa: PTH123
         return file.read(4096).rpartition(b")")[2].decode().split()

@@ -1,4 +1,4 @@
-"""The interface of a running sandbox, by which the harness watches, measures and kills the call inside."""
+"""The interface of a running sandbox, with which the harness watches, measures and kills the call inside."""
 
 import os
 from abc import ABC, abstractmethod
@@ -15,7 +15,7 @@ class StartError(Exception):
 
 
 class LostError(Exception):
-    """The worker has ended because a process of the harness has ended; the message names that process."""
+    """The worker has ended because a process of the harness has ended; the message names the process of the harness."""
 
 
 @dataclass(frozen=True)
@@ -33,15 +33,15 @@ class RunningSandbox(ABC):
     processes: Processes  #: all processes of the call
 
     def storage(self) -> Storage | None:
-        """Return the storage in use; zeros if the sandbox itself bounds it; None until the sandbox can be inspected."""
+        """Return the storage in use; zeros if the sandbox itself limits it; None while it cannot be inspected yet."""
         return Storage()
 
     @abstractmethod
     def exit_status(self) -> int | None:
-        """Return the worker's exit status (128 + signal), None while it runs. Raise `LostError` if it is not known."""
+        """Return the worker's exit status (128 + signal), None while it runs. Raise `LostError` if it is unknown."""
 
     def ran_out_of_memory(self) -> bool:
-        """Return whether the kernel ended the call at its memory limit; must not be called after `close`."""
+        """Return whether the kernel ended the call at its memory limit; must be called before `close`."""
         return False
 
     @abstractmethod
@@ -65,5 +65,5 @@ def memory_file(content: bytes) -> int:
 
 
 def shell_status(code: int | None) -> int | None:
-    """Convert the return code of a `subprocess` to that of shells: 128 + signal instead of -signal. None stays None."""
+    """Convert a return code of `subprocess`: after a kill, -signal becomes 128 + signal, as in shells."""
     return 128 - code if code is not None and code < 0 else code

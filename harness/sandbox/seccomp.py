@@ -1,4 +1,4 @@
-"""The system-call filter of the sandbox: a deny list, because the needs of TensorFlow are not known completely.
+"""The system-call filter of the sandbox: a list of denied calls, because not all needs of TensorFlow are known.
 
 Denied calls fail with EPERM. Calls in `NOT_THERE` fail as on a kernel that lacks them, for which libraries have a
 fallback. A call through a foreign ABI (32-bit, x32) kills the process.
@@ -32,12 +32,13 @@ DENIED = (
     "splice", "tee", "vmsplice",
 )  # fmt: skip
 
-#: Also denied in calls without a GPU, because only CUDA needs them: they give memory that no process has to map, and
-#: the load and free memory of the machine.
+#: Denied unless the call has a GPU, because only CUDA needs them. They allocate memory that no process has to map, or
+#: tell the load and free memory of the machine.
 DENIED_ON_CPU = ("memfd_create", "sysinfo")
 
-#: System calls that the kernel seems to lack. The flags of `clone3` are in memory, which a filter cannot read. Calls
-#: could notice each other by `flock` on a shared file, or by `preadv2`, which shows if a file is in the page cache.
+#: System calls that fail as if the kernel did not know them. A filter cannot read the flags of `clone3`, which are in
+#: memory. Calls could notice each other by `flock` on a shared file, or by `preadv2`, which shows if a file is in the
+#: page cache.
 NOT_THERE = ("clone3", "flock", "preadv2", "pwritev2")
 
 #: Numbers of the system calls since Linux 6.5 and of future system calls, equal on every architecture. libseccomp does
@@ -48,11 +49,11 @@ NEWER = range(451, 512)
 #: which a new process would be the child of a process outside the call.
 CLONE_FLAGS = (0x20000, 0x2000000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000, 0x80, 0x8000)
 
-#: `mmap` flags of shared memory without a file (MAP_SHARED, MAP_ANONYMOUS), and the mask for comparing them. The kernel
-#: keeps such memory when no page table refers to it; the memory watch cannot see it then.
+#: `mmap` flags of shared memory without a file (MAP_SHARED, MAP_ANONYMOUS), and the mask for comparing them. Such
+#: memory stays allocated without belonging to a process, so its use could not be measured.
 SHARED_ANONYMOUS, KIND_OF_MAPPING = 0x21, 0x2F
 
-#: `madvise` values that change the page cache of files shared by calls (MADV_COLD, PAGEOUT, COLLAPSE), or let calls
+#: `madvise` values that change the page cache of files that calls share (MADV_COLD, PAGEOUT, COLLAPSE), or let calls
 #: share private pages (MADV_MERGEABLE).
 NOTICED_ADVICE = (20, 21, 25, 12)
 
@@ -85,7 +86,7 @@ DENIED_WITHOUT_NAMESPACES = (
 #: generic, ext4 and XFS (f, v, X), FAT (r), btrfs, bcachefs, f2fs.
 FILE_SYSTEM_REQUESTS = (0x66, 0x76, 0x58, 0x72, 0x94, 0xBC, 0xF5)
 
-#: System calls that change the scheduling or limits of a process -> their first arguments for the calling process.
+#: System calls that change scheduling or limits of a process -> first arguments that mean the calling process.
 OWN_ONLY = {
     "prlimit64": (0,),
     "sched_setaffinity": (0,),
@@ -101,8 +102,8 @@ OWN_ONLY = {
 def filter_program(gpu: bool, namespaces: bool = True) -> bytes:
     """Return the system-call filter as a BPF program for bubblewrap. `gpu` allows the calls that CUDA needs.
 
-    Without `namespaces`, the filter also denies operations that namespaces would confine. Raise `UserError` if
-    libseccomp is missing.
+    If the sandbox has no `namespaces`, the filter also denies operations that namespaces would confine. Raise
+    `UserError` if libseccomp is missing.
     """
     try:
         seccomp = importlib.import_module("pyseccomp")

@@ -18,30 +18,30 @@ from harness.sandbox.running_sandbox import StartError
 from harness.sandbox.staging import Staging
 from harness.worker.runtimes import DEFAULT
 
-#: Memory limit of a trial without a GPU; small, because a trap has to exceed it.
+#: Memory limit of a test call without a GPU; small, because a test submission has to exceed it.
 MEMORY_BYTES = 1024 * MIB
 
-#: Placeholder in a trap for the path of a file that no sandbox may show.
+#: Placeholder in the code of a test submission for the path of a file that no sandbox may show.
 CANARY = "CANARY"
 
 
 @dataclass(frozen=True)
 class Trap:
-    """A submission that tests a sandbox, and its expected outcome."""
+    """A test submission, and its expected outcome."""
 
     name: str
     statements: str  #: the body of `complexity(model, dataset)`
     outcome: Outcome
     value: float | None = None
     time_limit_s: float = 30.0
-    needs_sandbox: bool = True  #: whether the outcome is expected only in a sandbox
+    needs_sandbox: bool = True  #: whether the outcome differs without a sandbox
 
     def caught(self, result: CallResult) -> bool:
         """Return whether the call ended as expected."""
         return (result.outcome, result.value) == (self.outcome, self.value)
 
 
-#: An honest measure for any runtime: the number of the model's outputs times the number of training examples.
+#: A harmless measure for any runtime: the number of the model's outputs times the number of training examples.
 CONTROL = Trap(
     "a measure returns its value",
     "import numpy as np; return float(model(np.ones((4, 3), np.float32)).shape[1] * len(dataset))",
@@ -66,7 +66,7 @@ TRAPS = (
 def run_traps(
     start: Starter, staging: Staging, workers: int, runtime: str = DEFAULT
 ) -> Iterator[tuple[Trap, CallResult]]:
-    """Run all test submissions in a runtime, `workers` at a time. Yield `TRAPS` in their order, with their results."""
+    """Run all test submissions in a runtime, `workers` at a time. Yield `TRAPS` in order, with results."""
     with tempfile.NamedTemporaryFile(prefix="pgdl-canary-") as canary, ThreadPoolExecutor(workers) as threads:
         jobs = [trial_job(staging, trap, canary=canary.name, runtime=runtime) for trap in TRAPS]
         slots = range(len(jobs))
@@ -77,7 +77,7 @@ def run_traps(
 def trial_job(
     staging: Staging, trap: Trap, *, canary: str = "", runtime: str = DEFAULT, threads: int = 1, gpu: Gpu | None = None
 ) -> Job:
-    """Return a job with copies of a test submission, a tiny model and eight examples."""
+    """Return a job that calls a test submission on a tiny model with eight examples."""
     source = f"def complexity(model, dataset):\n    {trap.statements.replace(CANARY, canary)}\n"
     submission = staging.stage(f"trap {source}", lambda directory: _write(directory, source))
     model, data = staging.stage("trial model", _write_model), staging.stage("trial data", _write_data)
@@ -85,7 +85,7 @@ def trial_job(
 
 
 def run_trial(start: Starter, job: Job, slot: int, time_limit_s: float) -> CallResult:
-    """Run the test submission of a job in a sandbox, and return the result of the call."""
+    """Call the test submission of a job in a sandbox, and return the result."""
     # CUDA's libraries alone take over 1 GiB.
     memory_bytes = MEMORY_BYTES if job.gpu is None else Limits.default_memory_bytes(n_gpus=1)
     call = Call.prepare(start, job, Limits(memory_bytes=memory_bytes), slot, stopping=lambda: False)
@@ -99,7 +99,7 @@ def _write(directory: Path, source: str) -> None:
 
 
 def require_value(start: Starter, job: Job) -> None:
-    """Make the call of a job with the submission `CONTROL`. Raise `StartError` unless it returns the known value."""
+    """Call `CONTROL`, the submission of a job. Raise `StartError` unless the call returns the known value."""
     result = run_trial(start, job, 0, CONTROL.time_limit_s)
     if not CONTROL.caught(result):
         raise StartError(f"{result.outcome} {result.message or result.value}")

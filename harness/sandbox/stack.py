@@ -1,4 +1,4 @@
-"""Finds the line that a measure had reached shortly before its deadline, from the stack in the worker's output."""
+"""Finds the line that a measure was executing shortly before its deadline, in the stack that the worker printed."""
 
 import re
 
@@ -8,7 +8,7 @@ SAMPLE = "Stack (most recent call first):"
 #: Longest name of a file in a message.
 NAME = 100
 
-#: A frame of the worker's own code, or of the program that has started the worker.
+#: A stack frame of the worker's own code, or of the program that started the worker.
 _WORKER = re.compile(r'^  File "(?:[^"\n]*/harness/worker/[^"\n]*|<string>)", line \d+ in .*\n', re.MULTILINE)
 
 
@@ -19,7 +19,7 @@ def without_worker(output: str) -> str:
 
 
 def place_in(output: str, directory: str) -> str:
-    """Return file and line of the innermost frame in `directory`, such as `complexity.py:4`; empty without a frame."""
+    """Return the innermost line of `directory` in the printed stack, such as `complexity.py:4`; empty if none."""
     _, begun, sample = output.rpartition(SAMPLE)  # not trusted: a submission can print a wrong stack
     own = re.compile(rf'File "{re.escape(directory)}/([^"\n]{{1,{NAME}}})", line (\d{{1,9}}) in ')
     frame = own.search(sample) if begun else None

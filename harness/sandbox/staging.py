@@ -19,23 +19,23 @@ from filelock import lock_descriptor
 import harness.worker
 from harness.cache import cache_directory, locked
 from harness.configuration import GIB
-from harness.errors import UserError
+from harness.errors import UserError, remedy_of
 from harness.sandbox.proc import write_copies
 
-#: The program of the placeholder process (`harness.sandbox.kinds.fast`), which echoes its input, and the mode of its
-#: file. Other processes of the same user cannot access a process whose program they are not allowed to read.
+#: Program of the placeholder process (`harness.sandbox.kinds.fast`), which echoes its input, and the mode of its file.
+#: The file is unreadable, so other processes of the same user cannot access the running process.
 ECHO, UNREADABLE = "cat", 0o111
 
 #: Name of the file that a run locks while it uses its directory.
 LOCK = "lock"
 
-#: Maximum size of the unused copies that are kept for later calls, in bytes.
+#: Maximum size in bytes of copies that no call uses, kept for later calls.
 KEPT_BYTES = 4 * GIB
 
 
 @dataclass
 class Copy:
-    """A directory with copied files, its size, and the number of its users."""
+    """A directory with copied files, its size, and the number of calls that use it."""
 
     path: Path
     own_bytes: int  #: size of the files that have a single hard link
@@ -43,9 +43,9 @@ class Copy:
 
 
 class Staging:
-    """The directory with a run's copies of models, data and submissions, which are kept while there is room.
+    """The directory with a run's copies of models, data and submissions; the least recently used are removed for space.
 
-    A lock marks the directory as in use. The directory of a killed run is not locked, and the next run removes it.
+    A lock marks the directory as in use. The lock of a killed run is free, so the next run removes the directory.
     """
 
     def __init__(self, kept_bytes: int = KEPT_BYTES) -> None:
@@ -69,7 +69,7 @@ class Staging:
             shutil.rmtree(self._root, ignore_errors=True)
 
     def stage(self, key: str, write: Callable[[Path], None]) -> Path:
-        """Return the directory for `key`, which `write` fills the first time. It stays until the end of the run.
+        """Return the directory for `key`, which stays until the end of the run. The first time, `write` fills it.
 
         Every user may read the directory, because the worker may be another user. All its time stamps are 0.
         """
@@ -78,7 +78,7 @@ class Staging:
 
     @contextmanager
     def hold(self, key: str, write: Callable[[Path], None]) -> Iterator[Path]:
-        """Yield the directory that `stage` would return. After the context, it may be removed to make room."""
+        """Yield the same directory as `stage`; it may be removed to free space after the context has been left."""
         with self._changing:
             copy = self._use(key, write)
         try:
@@ -100,8 +100,9 @@ class Staging:
             directory.mkdir()
             write(directory)
         except OSError as error:
-            remedy = "free some space, or name another cache by PGDL_CACHE; what was finished is kept"
-            raise UserError(f"cannot be staged: {error.strerror}", file=self._root, remedy=remedy) from error
+            usual = "free some space, or name another cache by PGDL_CACHE; what was finished is kept"
+            problem, remedy = f"cannot be staged: {error.strerror}", remedy_of(error, usual)
+            raise UserError(problem, file=self._root, remedy=remedy) from error
         own_bytes = 0
         for path in (*directory.rglob("*"), directory):
             state = path.stat()
@@ -111,7 +112,7 @@ class Staging:
         return Copy(directory, own_bytes)
 
     def _make_room(self) -> None:
-        """Remove the least recently used copies until the unused copies fit into `kept_bytes`."""
+        """Remove the least recently used copies until the unused copies are not larger than `kept_bytes`."""
         unused = {key: copy for key, copy in self._copies.items() if not copy.users}
         size = sum(copy.own_bytes for copy in unused.values())
         for key, copy in unused.items():
@@ -121,7 +122,7 @@ class Staging:
             shutil.rmtree(self._copies.pop(key).path, ignore_errors=True)
 
     def worker(self) -> Path:
-        """Return a directory with the worker's code, replacements of files in /proc, and the program `ECHO`."""
+        """Return a directory with the worker's code, copies of files in /proc, and the program `ECHO`."""
         directory = self.stage("worker", _write_worker)
         if sys.platform == "linux":
             (directory / ECHO).chmod(UNREADABLE)

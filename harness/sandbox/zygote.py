@@ -1,4 +1,4 @@
-"""The harness' end of a zygote, a process that has imported a framework and forks workers on request."""
+"""Starts and commands zygotes. A zygote is a process that has imported a framework, and forks workers on request."""
 
 import json
 import os
@@ -18,8 +18,8 @@ from harness.sandbox.process import Starter
 from harness.sandbox.running_sandbox import LostError, StartError, shell_status
 from harness.sandbox.selftest import require_value
 
-#: Program of the zygote's interpreter. Its arguments are the runtime and the worker's directory. Orders come through
-#: standard input, because workers can read the arguments.
+#: Program of the zygote's interpreter. Its arguments are the runtime and the directory of the worker's code. Requests
+#: come through standard input, because workers can read the arguments.
 BOOTSTRAP = (
     "import sys; sys.path.insert(0, sys.argv[2]); from harness.worker.zygote import main; "
     "sys.path.pop(0); main(sys.argv[1])"
@@ -28,7 +28,7 @@ BOOTSTRAP = (
 #: Seconds that the imports may take.
 IMPORT_S = 120.0
 
-#: Seconds within which the process ID of a forked worker must have been reported.
+#: Seconds within which the process ID of a forked worker must arrive.
 FORK_S = 30.0
 
 #: Seconds that a process may take to end after it has closed its connection.
@@ -38,10 +38,10 @@ T = TypeVar("T")
 
 
 class WorkerReport:
-    """The report of a forked worker's parent process: JSON objects, one per line, from a pipe or a socket."""
+    """Reads what the parent process of a forked worker reports: JSON objects, one per line, from a pipe or a socket."""
 
     def __init__(self, descriptor: int, zygote: "Zygote") -> None:
-        """Wait for the first line. Raise `StartError` if it holds no process ID, or does not come in time."""
+        """Wait up to `FORK_S` seconds for the first line. Raise `StartError` unless it has the worker's process ID."""
         self._zygote = zygote
         self.ended = False  #: whether the worker's parent has closed its end
         self.facts: dict[str, Any] = {}
@@ -55,7 +55,7 @@ class WorkerReport:
             raise StartError(self.facts.get("error") or zygote.end() or "the zygote did not fork")
 
     def read(self) -> None:
-        """Add the objects that have arrived to `facts`, without waiting."""
+        """Add the JSON objects that have arrived to `facts`, without waiting."""
         with suppress(BlockingIOError):
             while chunk := os.read(self._descriptor, 4096):
                 *lines, self._pending = (self._pending + chunk).split(b"\n")
@@ -64,7 +64,7 @@ class WorkerReport:
             self.ended = True
 
     def reap(self) -> None:
-        """Read the report. If the worker's parent was killed, reap the worker, which this process may have adopted."""
+        """Read new reports. If the worker's parent was killed, reap the worker, which this process may have adopted."""
         self.read()
         if self.ended and "status" not in self.facts:
             with suppress(ChildProcessError):
@@ -72,7 +72,7 @@ class WorkerReport:
 
     @property
     def exit_status(self) -> int | None:
-        """The worker's exit status (128 + signal); None while it runs. Raise `LostError` if its parent ended first."""
+        """The worker's exit status (128 + signal), None while it runs. Raise `LostError` if its parent ended first."""
         self.read()
         if self.ended and "status" not in self.facts:
             raise LostError(self._zygote.end() or "the process that watches the worker has ended")
@@ -80,10 +80,10 @@ class WorkerReport:
 
 
 class Zygote:
-    """A process from which workers are forked. The kernel kills it when the thread that created it ends."""
+    """A process that has imported a framework and forks workers. It is killed if the thread that created it ends."""
 
     def __init__(self, job: Job) -> None:
-        """Start a process for jobs that have worker code, runtime, threads and kind of device in common with `job`."""
+        """Start a process that forks workers for all jobs with the same code, runtime, threads and device as `job`."""
         ours, theirs = socket.socketpair()
         command = children.interpreter(BOOTSTRAP, job.runtime, str(job.worker), options=("-B", "-u"))
         with theirs:
@@ -117,7 +117,7 @@ class Zygote:
         return self._process.poll() is not None
 
     def end(self) -> str:
-        """Return a clause that says how the process ended; empty if it still runs after `END_S` seconds."""
+        """Return how the process ended, as a clause for a message; empty if it still runs after `END_S` seconds."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(END_S)
         status = self._process.returncode
@@ -127,7 +127,7 @@ class Zygote:
         return f"the process from which workers are forked {how}"
 
     def order(self, order: dict[str, Any], descriptors: Sequence[int]) -> None:
-        """Ask for a fork, which gets copies of the descriptors. Raise `StartError` if the process has ended."""
+        """Request a fork, which gets copies of the file descriptors. Raise `StartError` if the process has ended."""
         try:
             with self._lock:
                 socket.send_fds(self._orders, [json.dumps(order).encode()], descriptors)
@@ -138,29 +138,29 @@ class Zygote:
         """End the process."""
         self._orders.close()
         self._process.kill()
-        self._process.wait()
+        with self._process:  # closes the pipe of its errors, too
+            pass
 
 
 class Zygotes:
-    """For each runtime, a process that forks workers. It is restarted once; after its second end, all forking stops."""
+    """For each runtime, a process that forks workers. If it ends, it is replaced once; then, forking stops."""
 
     def __init__(self) -> None:
         self._by_runtime: dict[str, Zygote] = {}
         self._changing = threading.Lock()
-        self._started_again: set[str] = set()  #: runtimes whose zygote was started again
+        self._started_again: set[str] = set()  #: runtimes whose zygote was replaced
         self._are_given_up = False
 
     def begin(self, trials: Sequence[Job]) -> None:
-        """Start a `Zygote` for each runtime of these jobs that lacks it, without waiting for the imports."""
+        """Start a process that forks workers for each runtime of these jobs. Do not wait for its imports."""
         for job in trials:
             if job.runtime not in self._by_runtime:
                 self._by_runtime[job.runtime] = Zygote(job)
 
     def start(self, trials: Sequence[Job], start_worker: Starter) -> None:
-        """Start a `Zygote` for each runtime of `trials`, wait for the imports, and make the test calls.
+        """For each runtime of `trials`, start a process that forks workers, and make a test call.
 
-        Raise `StartError` if a zygote does not start, or if a call by `start_worker` does not return the value of
-        `CONTROL`.
+        Raise `StartError` if an import fails, or if a test call by `start_worker` returns a wrong value.
         """
         self.begin(trials)
         for job in trials:
@@ -169,9 +169,9 @@ class Zygotes:
             require_value(start_worker, job)
 
     def fork(self, job: Job, start: Callable[[Zygote], T]) -> T | None:
-        """Call `start` with the `Zygote` for a job, and return the result; None if no `Zygote` is left.
+        """Call `start` with the `Zygote` for a job, and return the result; None if forking was given up.
 
-        If the zygote ends meanwhile, `start` is called again with the next zygote. Raise `StartError` if `start` fails
+        If the zygote ends meanwhile, call `start` again with its replacement. Raise `StartError` if `start` fails
         although the zygote lives.
         """
         while (zygote := self._living(job)) is not None:
@@ -203,7 +203,7 @@ class Zygotes:
         return bool(self._by_runtime) and not self._are_given_up
 
     def close(self) -> None:
-        """End the processes from which workers are forked."""
+        """End all processes that fork workers."""
         for zygote in self._by_runtime.values():
             zygote.close()
         self._by_runtime = {}

@@ -17,15 +17,15 @@ from harness.board.disclosure import rounded_task
 from harness.board.rankings import held_out_sets
 from harness.board.row import Row
 from harness.board.yardsticks import is_scored
-from harness.configuration import Configuration
+from harness.configuration import Configuration, isolation_of
 from harness.format.reference import Reference
+from harness.outcome import LONGEST_TIME_S
 from scoring import Failure, HeldOut, TaskScore
 
 #: The default title of a site.
 TITLE = "Leaderboard"
 
-#: A time of at most 30 years, so that sums of times are finite.
-Seconds = Annotated[float, Field(ge=0, le=1e9)]
+Seconds = Annotated[float, Field(ge=0, le=LONGEST_TIME_S)]
 
 #: A count or seed, which NumPy stores in 64 bits.
 Count = Annotated[int, Field(ge=0, lt=2**63)]
@@ -164,14 +164,19 @@ class SiteData:
 
 
 def find_stray(data: SiteData) -> SiteRecord | None:
-    """Return the first record of an unknown row, task or model, or the second record of a call; otherwise None."""
-    rows = set(map(_key_of_facts, data.settings.submissions))
+    """Return the first record of an unknown row, task or model, or the second record of a call; otherwise None.
+
+    A record is of a row only if its sandbox has the isolation of the row's configuration.
+    """
+    shown = data.settings.submissions
+    rows = {(_key_of_facts(facts), facts.configuration.isolation) for facts in shown if facts.configuration}
     models = {name: set(reference.models) for name, reference in data.references.items()}
     seen = set()
     for record in data.records:
         row = row_key(record.submission, record.submission_digest, record.configuration)
         call = row, record.task, record.model
-        if row not in rows or record.model not in models.get(record.task, ()) or call in seen:
+        has_row = (row, isolation_of(record.sandbox)) in rows
+        if not has_row or record.model not in models.get(record.task, ()) or call in seen:
             return record
         seen.add(call)
     return None

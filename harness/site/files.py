@@ -74,7 +74,9 @@ def read_files(site: Path) -> SiteData:
         raise UserError("repetitions", file=site / SETTINGS, expected="models of the site's tasks", found="others")
     if (stray := find_stray(data)) is not None:
         where = f"{stray.submission}, {stray.task}, {stray.model}"
-        raise UserError(f"a record ({where})", file=site / RECORDS, expected="one record per call of the board")
+        raise UserError(
+            f"a record ({where})", file=site / RECORDS, expected="one record per call of the board, in its sandbox"
+        )
     return data
 
 

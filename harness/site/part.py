@@ -3,7 +3,7 @@
 import statistics
 from typing import Any
 
-from harness.board.collect import value_of
+from harness.board.collect import CallRecord, value_of
 from harness.board.insight import Insight
 from harness.board.on_task import OnTask
 from harness.board.row import Row
@@ -14,7 +14,7 @@ from harness.site import charts
 from harness.text import p_value_text
 from scoring import Failure
 
-#: Maximum number of failed calls that are shown with their output.
+#: Maximum number of different failures that are shown, each with the output of its first call.
 N_FAILURES = 5
 
 #: Maximum number of cells (`Explanation.cells`) that are shown.
@@ -24,7 +24,7 @@ N_CELLS = 8
 def part(name: str, row: Row, insight: Insight | None) -> dict[str, Any]:
     """Return the variables for the template of a row's results on a task. `insight` explains the task's score."""
     task = row.tasks[name]
-    failures = [model for model, call in task.calls.items() if isinstance(value_of(call), Failure)]
+    failures = _failures(task)
     return {
         "name": name,
         "text": task.official_text(),
@@ -39,10 +39,19 @@ def part(name: str, row: Row, insight: Insight | None) -> dict[str, Any]:
         "insight": insight,
         "why": _why(insight) if insight else "",
         "cells": insight.explanation.cells[:N_CELLS] if insight else [],
-        "failures": [task.calls[model] for model in failures[:N_FAILURES]],
-        "more_failures": max(0, len(failures) - N_FAILURES),
+        "failures": failures[:N_FAILURES],
+        "more_failures": sum(map(len, failures[N_FAILURES:])),
         "calls": _calls(task),
     }
+
+
+def _failures(task: OnTask) -> list[list[CallRecord]]:
+    """Return the failed calls, those with the same outcome and message together."""
+    groups: dict[tuple[str, str], list[CallRecord]] = {}
+    for call in task.calls.values():
+        if isinstance(value_of(call), Failure):
+            groups.setdefault((call.outcome, call.message), []).append(call)
+    return list(groups.values())
 
 
 def _coloured_by(insight: Insight | None) -> str:

@@ -40,8 +40,8 @@ def _find_path(argument: str, name: str | None) -> Submission:
     installed = [measure.name for measure in installed_measures()]
     remedy = did_you_mean(path.name.partition(":")[0], [*baselines.MEASURES, *installed, *siblings])
     raise UserError(
-        "no such file, directory, zip or baseline", file=argument or "''",
-        remedy=remedy or "pgdl measures lists the baselines",
+        "no such file, directory, zip or measure", file=argument or "''",
+        remedy=remedy or "pgdl measures lists the measures",
     )  # fmt: skip
 
 

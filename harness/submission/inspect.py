@@ -68,6 +68,8 @@ def inspect(path: Path) -> Answer:
         folders = [name.rpartition("/")[0] for name in answer.files if name.endswith("/complexity.py")]
         if len(folders) == 1:
             problem += f"; {'zip' if path.suffix == '.zip' else 'hand in'} the folder {folders[0]} itself"
+        elif any("/" not in name and name.endswith(".py") for name in answer.files):
+            problem += "; to hand in a single .py file, name the file itself"
     return answer._replace(problem=problem)
 
 
@@ -125,7 +127,9 @@ def _ask(kind: str, path: Path) -> Answer:
 
 
 def _environment() -> dict[str, str]:
-    return {"SYSTEMROOT": os.environ["SYSTEMROOT"]} if os.name == "nt" else {}
+    if os.name == "nt":
+        return {"SYSTEMROOT": os.environ["SYSTEMROOT"]}
+    return {"LD_LIBRARY_PATH": os.pathsep.join(children.own_libraries())}
 
 
 def _receive(process: children.Child) -> bytes:

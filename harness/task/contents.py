@@ -1,4 +1,4 @@
-"""Digests of a task's models and data: they show which records are of earlier models, and which files have changed."""
+"""Digests of a task's models and data. They tell whether records are of these models, and which files have changed."""
 
 import json
 from collections.abc import Mapping
@@ -19,14 +19,14 @@ from harness.text import printable
 class Contents:
     """Digests of a task's models and data."""
 
-    models: Mapping[str, str]  #: model id -> digest of the model's files, as in records
+    models: Mapping[str, str]  #: model id -> digest of its files, as in records
     data: str | None  #: digest of the training shards; None without shards
-    without_initial_weights: tuple[str, ...] = ()  #: ids of the models without weights before training
-    n_test: int | None = None  #: number of test samples; None if there are no test shards
+    without_initial_weights: tuple[str, ...] = ()  #: ids of the models whose weights before training are missing
+    n_test: int | None = None  #: number of test examples; None if there are no test data
 
 
 def read_contents(task: TaskFiles) -> Contents:
-    """Return the digests of a task without parsing its files; raises `UserError` for a file that cannot be read."""
+    """Return the digests of a task; its files are not parsed. Raises `UserError` if a file cannot be read."""
     with writing(task.directory, problem="cannot be read"):
         with Digests(task.directory) as digests:
             models = {path.name: digests.of_model([path / name for name in MODEL_FILES]) for path in task.models}
@@ -37,13 +37,13 @@ def read_contents(task: TaskFiles) -> Contents:
 
 
 def write_known(reference: Path, contents: Contents) -> None:
-    """Write the digests of a task into the directory of its reference data, for `read_known`."""
+    """Write digests of a task into the directory `reference` of its reference data, for `read_known`."""
     known = {"models": dict(contents.models), "data": contents.data}
     (reference / CONTENTS).write_bytes((json.dumps(known, indent=1) + "\n").encode())
 
 
 def read_known(reference: Path) -> Contents | None:
-    """Return the digests that `write_known` wrote, None without a file; raises `UserError` for a malformed file."""
+    """Return the digests that `write_known` has written; None if there are none; raises `UserError` if malformed."""
     file = reference / CONTENTS
     if not file.exists():
         return None
@@ -56,24 +56,24 @@ def read_known(reference: Path) -> Contents | None:
 
 
 def count_test_samples(directory: Path) -> int | None:
-    """Return the number of samples in a directory of shards; None if the directory has no shards."""
+    """Return the number of examples in a directory of shards; None if it has no shards."""
     return sum(map(count_samples, find_shards(directory))) if has_shards(directory) else None
 
 
-#: Remedy for a file that is damaged or missing.
+#: Remedy if a file is damaged or missing.
 _REMEDY = "remove the file and fetch the task again"
 
 
 def origin_of(files: TaskFiles) -> Fetched | None:
-    """Return the record of a fetched task's origin; None for other tasks. Raises `UserError` for an invalid record."""
+    """Return a downloaded task's `fetched.json`, otherwise None. Raises `UserError` if the file is invalid."""
     return None if files.reference is None else read_fetched(files.reference.parent / RECORD)
 
 
 def changed_since_fetched(files: TaskFiles) -> list[str]:
-    """Return a line for each file of a fetched task that was changed, added or removed since; empty for other tasks."""
+    """Return a line for each file of a downloaded task that was changed, added or removed afterwards."""
     try:
         fetched = origin_of(files)
-    except UserError:  # reading the reference data reports it
+    except UserError:  # the reader of the reference data reports it
         fetched = None
     if fetched is None or files.reference is None:
         return []

@@ -1,4 +1,4 @@
-"""A task's training data: decoded from shards once, cached as two arrays, and memory-mapped by each reader."""
+"""A task's training data: decoded from shards once, kept in the cache as two arrays, and memory-mapped by readers."""
 
 import hashlib
 import math
@@ -19,27 +19,27 @@ from numpy.typing import NDArray
 
 from harness.cache import cache_directory, link_or_copy, locked
 from harness.cores import available_cores
-from harness.errors import UserError
+from harness.errors import UserError, remedy_of
 from harness.format.layout import find_shards
 from harness.format.problems import Problems
 from harness.format.scan import Inputs, Scanned, Sink, scan_shard
 from harness.format.shards import count_samples, expected_samples, read_samples
 from harness.task.digests import Digests, data_digest
 
-#: Files with the inputs, float32 (n_samples, *input_shape), and the labels, int32 (n_samples,).
+#: Files with the inputs, float32 (n_samples, *input_shape), and with the labels, int32 (n_samples,).
 INPUTS, LABELS = "inputs.npy", "labels.npy"
 
-#: Name of the cached finding that test data are valid.
+#: Name under which the cache notes that test data are valid.
 CHECKED = "test data"
 
 
 @dataclass(frozen=True)
 class TrainingData:
-    """The decoded training samples of a task, in the order of the shards."""
+    """The training examples of a task as arrays, in the order of the shards."""
 
     source: Path  #: directory of the shards
     directory: Path  #: contains the files `INPUTS` and `LABELS`
-    digest: str  #: SHA-256 over the shards
+    digest: str  #: SHA-256 over all shards
 
     @cached_property
     def inputs(self) -> NDArray[np.float32]:
@@ -63,23 +63,23 @@ class TrainingData:
 
     @property
     def n_classes(self) -> int:
-        """Smallest number of classes that fits the labels: the largest label plus 1."""
+        """The largest label plus 1: the smallest number of classes that is possible."""
         return int(self.labels.max()) + 1
 
     def write_canonical(self, directory: Path) -> None:
-        """Write inputs.npy and labels.npy to `directory`, as links to the cached files if possible."""
+        """Write inputs.npy and labels.npy into `directory`; if possible, as links to files in the cache."""
         for name in (INPUTS, LABELS):
             link_or_copy(self.directory / name, directory / name)
 
 
 def read_training_data(source: Path) -> TrainingData:
-    """Return the decoded shards of the directory `source`, without reading a shard if the cache has them.
+    """Return the decoded shards of the directory `source`. If the cache has them, no shard is read.
 
-    Raises `UserError` if a shard is damaged, or samples have different shapes.
+    Raises `UserError` if a shard is damaged, or examples have different shapes.
     """
     shards, root = find_shards(source), cache_directory("training_data")
     alike = root / hashlib.sha256(repr([shard.stat().st_size for shard in shards]).encode()).hexdigest()
-    # If shards of these sizes have been decoded here before, these may be the same shards in another place.
+    # shards of equal sizes were decoded before, perhaps the same in another place
     may_be_known = alike.with_suffix(".lock").exists()
     with locked(alike.with_suffix(".lock")), Digests(source) as digests:  # another harness waits, and finds the result
         digest = digests.of_data(shards) if may_be_known or digests.are_known(shards) else None
@@ -89,9 +89,9 @@ def read_training_data(source: Path) -> TrainingData:
 
 
 def check_test_data(source: Path, input_shape: tuple[int, ...], n_outputs: int) -> None:
-    """Check the test shards without caching their content, because no measure may see test data.
+    """Check the test data. Nothing is cached, because no measure may see test data.
 
-    Raises `UserError` if a shard is damaged, a sample has another shape than training samples, or a label is not in
+    Raises `UserError` if a shard is damaged, an example has another shape than `input_shape`, or a label is not in
     0..n_outputs-1.
     """
     shards = find_shards(source)
@@ -105,7 +105,7 @@ def check_test_data(source: Path, input_shape: tuple[int, ...], n_outputs: int) 
 
 
 def _is_whole(entry: Path) -> bool:
-    """Whether a cache entry has both arrays in full; NumPy refuses a file with fewer numbers than its header says."""
+    """Whether an entry of the cache has both arrays; NumPy refuses an array that was cut off."""
     try:
         inputs, labels = (np.load(entry / name, mmap_mode="r") for name in (INPUTS, LABELS))
     except (OSError, ValueError, EOFError):
@@ -114,8 +114,8 @@ def _is_whole(entry: Path) -> bool:
 
 
 def _fill(root: Path, partial: Path, shards: Sequence[Path], digests: Digests) -> str:
-    """Decode shards into a new cache entry. Return the digest of the shards, which is the entry's name."""
-    shutil.rmtree(partial, ignore_errors=True)  # a killed harness may have left it; the caller holds the lock
+    """Decode shards into a new entry of the cache. Return the digest of the shards, which is the entry's name."""
+    shutil.rmtree(partial, ignore_errors=True)  # left by a process that was killed; the caller holds the lock
     partial.mkdir()
     try:
         digest = decode(shards, partial, digests)
@@ -123,7 +123,7 @@ def _fill(root: Path, partial: Path, shards: Sequence[Path], digests: Digests) -
             shutil.rmtree(root / digest, ignore_errors=True)
             partial.replace(root / digest)
     except OSError as error:
-        remedy = "free some space, or set PGDL_CACHE to another directory"
+        remedy = remedy_of(error, "free some space, or set PGDL_CACHE to another directory")
         raise UserError("cannot write the decoded data", file=partial, found=error.strerror, remedy=remedy) from error
     finally:
         shutil.rmtree(partial, ignore_errors=True)
@@ -131,7 +131,7 @@ def _fill(root: Path, partial: Path, shards: Sequence[Path], digests: Digests) -
 
 
 def check_labels(shards: Sequence[Path], labels: NDArray[np.int32], n_outputs: int) -> None:
-    """Raise `UserError` for the first label that is not in 0..n_outputs-1; `labels` has the labels of all shards."""
+    """Raise `UserError` for the first label that is not in 0..n_outputs-1; `labels` are those of all shards."""
     wrong = np.flatnonzero((labels < 0) | (labels >= n_outputs))
     if not len(wrong):
         return
@@ -145,10 +145,7 @@ def check_labels(shards: Sequence[Path], labels: NDArray[np.int32], n_outputs: i
 
 
 def decode(shards: Sequence[Path], directory: Path, digests: Digests) -> str:
-    """Write the samples of shards to inputs.npy and labels.npy, and return the digest of the shards.
-
-    Raises `UserError` with the first problem of each shard.
-    """
+    """Write the examples of shards as inputs.npy and labels.npy, and return their digest, or raise `UserError`."""
     problems = Problems()
     counts = [problems.attempt(expected_samples, shard) or 0 for shard in shards]
     shapes = (problems.attempt(_input_shape, shard) for shard, count in zip(shards, counts, strict=True) if count)
@@ -157,7 +154,7 @@ def decode(shards: Sequence[Path], directory: Path, digests: Digests) -> str:
     with (directory / INPUTS).open("wb") as stream:
         scanned = _write_inputs(stream, readable, shape, [count for count in counts if count], digests, problems)
         found = [len(one.labels) for one in scanned]
-        if found != counts:  # the size of a shard suggested another number of records than the shard contains
+        if found != counts:  # the expected number, from the size of a shard, was wrong
             stream.seek(0)
             scanned = _write_inputs(stream, shards, shape, found, digests, problems)
             stream.truncate(stream.tell() + 4 * math.prod(shape) * sum(found))
@@ -170,7 +167,7 @@ def _write_inputs(
     stream: BinaryIO, shards: Sequence[Path], shape: tuple[int, ...], counts: Sequence[int], digests: Digests,
     problems: Problems,
 ) -> list[Scanned]:  # fmt: skip
-    """Write the inputs of all shards as one array file; return the labels and digest of each shard."""
+    """Write the inputs of all shards as one array file. Return labels and digest of each shard."""
     write_array_header_1_0(stream, {"descr": "<f4", "fortran_order": False, "shape": (sum(counts), *shape)})
     stream.flush()
     size, begin = 4 * math.prod(shape), stream.tell()
@@ -209,7 +206,7 @@ def scan_shards(
     problems: Problems,
     sink_of: Callable[[int], Sink] = lambda _position: lambda _number, _inputs: None,
 ) -> list[Scanned]:
-    """Return the labels and digests of shards, and give the inputs of shard number `n` to `sink_of(n)`.
+    """Return labels and digest of each shard, and pass the inputs of shard number `n` to `sink_of(n)`.
 
     Each shard is read once. Raises `InvalidTaskError` with the first problem of each shard.
     """

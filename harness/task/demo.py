@@ -1,4 +1,4 @@
-"""Writes the task of `pgdl demo`: the models of the demo task digits_nin that have three convolutions."""
+"""Writes the task of `pgdl demo`: the models of the task digits_nin that have three convolutions."""
 
 from pathlib import Path
 
@@ -11,12 +11,12 @@ NAME = "digits_nin_small"
 
 _SOURCE = "digits_nin"
 
-#: The hyperparameter by whose value the smallest models are selected; the written task leaves the hyperparameter out.
+#: The hyperparameter and its value for which models are chosen. The written task does not have this hyperparameter.
 _FIXED, _VALUE = "n_convolutions", 3
 
 
 def write_demo_task(task_data: Path, target: Path) -> int:
-    """Write the task from digits_nin in `task_data` to `target`, without test data. Return the number of models."""
+    """Write the task, made from digits_nin in `task_data`, to `target`. Return the number of models."""
     models, data = task_data / INPUTS / _SOURCE, target / INPUTS / NAME
     entries = {
         model: entry | {"hparams": {name: values for name, values in entry["hparams"].items() if name != _FIXED}}

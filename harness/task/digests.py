@@ -1,4 +1,4 @@
-"""A cache of the SHA-256 of a task's files, and of findings about the files. An entry is valid until a file changes.
+"""A cache of the digests (SHA-256) of a task's files, and of results of checks. An entry is valid until a file changes.
 
 A file counts as unchanged while its size, times, inode and device are the same. Submissions cannot reach the cache.
 """
@@ -18,10 +18,10 @@ from harness.cache import cache_file, write_whole
 from harness.cores import available_cores
 from harness.digest import digest_of_code, digest_of_file
 
-#: Seconds within which a file may be written to without a change of its times; younger files are not cached.
+#: Seconds during which a file may change without a change of its times. The digests of younger files are not cached.
 SETTLED_S = 2.0
 
-#: The packages that read and check tasks; findings of other versions of their code are ignored.
+#: The packages that read and check tasks. Results of checks by another version of their code are ignored.
 CHECKED_BY = tuple(Path(harness.__file__).parent / room for room in ("format", "task"))
 
 T = TypeVar("T")
@@ -31,10 +31,10 @@ Stamp = list[int]
 
 
 class Digests:
-    """Digests of the files below a directory, and findings, the results of checks; leaving the context saves both.
+    """Digests of the files below a directory, and results of checks ("findings"). The end of the context saves both.
 
-    The key of a finding is a digest of the checked contents and of the checking code, so that the finding never applies
-    to other contents or to another version of the harness.
+    The key of a finding is a digest of the checked contents and of the checking code. So the finding never applies to
+    other contents or to another version of the harness.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -48,7 +48,7 @@ class Digests:
 
     def __exit__(self, *exception: object) -> None:
         if self._file and self._changed:
-            with suppress(OSError):  # a full disk costs time, not correctness
+            with suppress(OSError):  # a full disk only costs time
                 write_whole(self._file, json.dumps({"digests": self._known, "findings": self._findings}).encode())
 
     def of(self, file: Path) -> str:
@@ -56,18 +56,18 @@ class Digests:
         return self._recall(file) or self.reading(file, lambda path: (None, digest_of_file(path)))[1]
 
     def reading(self, file: Path, read: Callable[[Path], tuple[T, str]]) -> tuple[T, str]:
-        """Return the result of `read` for a file, its content and SHA-256 (hex), and cache the SHA-256."""
+        """Return the result of `read` for a file: content and SHA-256 (hex). The SHA-256 is cached."""
         stamp = _stamp(file)
         content, digest = read(file)
         self._remember(file, stamp, digest)
         return content, digest
 
     def of_model(self, files: Sequence[Path]) -> str:
-        """Return the digest over the names and contents of the files that exist."""
+        """Return the digest of a model: over names and contents of its files, without missing files."""
         return model_digest((file.name, self.of(file)) for file in files if file.exists())
 
     def of_data(self, shards: Sequence[Path]) -> str:
-        """Return the digest over the contents of shards, in the given order; shards are read in parallel."""
+        """Return the digest over the contents of shards, in this order. Several shards are read at once."""
         with ThreadPoolExecutor(available_cores()) as threads:
             return data_digest(list(threads.map(self.of, shards)))
 
@@ -76,14 +76,14 @@ class Digests:
         return all(self._recall(file) is not None for file in files if file.exists())
 
     def finding(self, about: str, *subject: object) -> str | None:
-        """Return the result of a check that `record` stored for the same code and subject; None without it."""
+        """Return the stored result of a check of the same subject by the same code; None if there is none."""
         known = self._findings.get(about)
         return known[1] if known is not None and known[0] == _key(subject) else None
 
     def record(self, found: str, about: str, *subject: object) -> None:
-        """Store the result of a check under the name `about`.
+        """Store the result of a check. `about` is the name of the check.
 
-        `subject` has everything that the result depends on besides the code: digests, and values that the contents were
+        `subject` has everything else on which the result depends: digests of contents, and values that they were
         compared with. Their `repr` must be the same in every process.
         """
         self._findings[about] = _key(subject), found
@@ -94,24 +94,24 @@ class Digests:
         return known[1] if known is not None and known[0] == _stamp(file) else None
 
     def _remember(self, file: Path, stamp: Stamp, digest: str) -> None:
-        """Store a digest, unless the file is so young that a further write could leave its times unchanged."""
+        """Store a digest, unless the file is so young that it could still change without a change of its times."""
         if _stamp(file) == stamp and max(stamp[1:3]) < time.time_ns() - SETTLED_S * 1e9:
             self._known[os.path.relpath(file, self._root)] = stamp, digest
             self._changed = True
 
 
 def with_digest(content: bytes) -> tuple[bytes, str]:
-    """Return a file's content and its SHA-256 (hex), for `Digests.reading`."""
+    """Return `content` and its SHA-256 (hex), as `Digests.reading` expects them from `read`."""
     return content, hashlib.sha256(content).hexdigest()
 
 
 def model_digest(files: Iterable[tuple[str, str]]) -> str:
-    """Return the digest of a model, computed from the name and digest of each of its files."""
+    """Return the digest of a model from (name, digest) of each of its files."""
     return hashlib.sha256("".join(f"{name} {digest}\n" for name, digest in files).encode()).hexdigest()
 
 
 def data_digest(shards: Sequence[str]) -> str:
-    """Return the digest of training or test data, computed from the digests (hex) of the shards."""
+    """Return the digest of training or test data from the digests (hex) of their shards."""
     return hashlib.sha256(b"".join(map(bytes.fromhex, shards))).hexdigest()
 
 
@@ -125,7 +125,7 @@ def _stamp(file: Path) -> Stamp:
 
 
 def _read(file: Path) -> tuple[dict[str, tuple[Stamp, str]], dict[str, tuple[str, str]]]:
-    """Return the digests and findings in a cache file; both are empty for a missing or damaged file."""
+    """Return the digests and findings in a file of the cache; both are empty if it is missing or damaged."""
     try:
         content = json.loads(file.read_bytes())
         return (

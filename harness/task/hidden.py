@@ -1,4 +1,4 @@
-"""Withholds texts about hidden tasks: of such a task, only outcomes and the scores of the board may be published.
+"""Withholds texts about hidden tasks: only outcomes and the scores of the board may be published.
 
 `harness.board.disclosure` withholds numbers.
 """
@@ -10,28 +10,22 @@ from enum import StrEnum
 from harness.errors import UserError, UserErrors
 from harness.task.layout import TaskFiles
 
-#: The text that replaces a message in a record.
-WITHHELD = "withheld"
-
 REMEDY = "--withhold never shows them, for the organiser's eyes only"
 
 
 class Withhold(StrEnum):
-    """Selects the tasks whose outputs, messages and figures are withheld, and whose published scores are rounded."""
+    """Says for which tasks outputs, messages and figures are not shown, and published scores are rounded."""
 
     AUTO = "auto"  #: tasks marked as hidden
     ALWAYS = "always"  #: all tasks
     NEVER = "never"  #: no task: for the organiser's eyes only
 
     def covers(self, hidden: bool) -> bool:
-        """Whether texts and figures of a task are withheld; `hidden` says whether the task is marked as hidden."""
+        """Whether texts and figures of a task are withheld; `hidden` says if the task is marked as hidden."""
         return self is Withhold.ALWAYS or (self is Withhold.AUTO and hidden)
 
     def problems(self, files: TaskFiles, problems: Sequence[str]) -> list[str]:
-        """Return what may be published of `problems`: all lines, or for a withheld task a line with their number.
-
-        A task with an invalid mark counts as hidden, but the problem of the mark is shown.
-        """
+        """Return the lines in `problems` that may be published; for a withheld task, only a line with their number."""
         try:
             covered = self.covers(files.hidden)
         except UserError as error:
@@ -42,7 +36,7 @@ class Withhold(StrEnum):
 
     @contextmanager
     def reading(self, files: TaskFiles) -> Iterator[None]:
-        """Replace a `UserError` within the context by an error with the lines that `problems` returns."""
+        """If the context raises a `UserError`, replace its lines by those that `problems` returns."""
         try:
             yield
         except UserError as error:

@@ -1,7 +1,7 @@
-"""Finds incomplete tasks, and for each the command that completes it.
+"""Finds incomplete tasks, and tells the command that completes each of them.
 
-`pgdl task fetch` keeps its request beside the files of a half-fetched task. `pgdl task build` keeps the recipe of an
-unfinished task: a task whose models are still being trained.
+A task is half-fetched if `pgdl task fetch` has not downloaded all its files; the request is kept beside these. It is
+unfinished if `pgdl task build` has not trained all its models; the recipe is kept.
 """
 
 import json
@@ -18,32 +18,32 @@ from harness.format.layout import BUILDING, INPUTS
 from harness.reading import read_regular
 from harness.shell import is_name, typed
 
-#: Name of the file with a request, and its maximum size in bytes.
+#: Name of the file with the request for a half-fetched task, and its maximum size in bytes.
 REQUEST, MOST = "request.json", 1024**2
 
-#: Name of the file with the recipe (a path, or a name in the package) of an unfinished task, and its maximum size.
+#: Name of the file with an unfinished task's recipe (path, or name in the package), and its maximum size in bytes.
 RECIPE_ARGUMENT, MOST_ARGUMENT_BYTES = "recipe.argument", 4096
 
-#: Names of corpora, tasks and models that may stand in a command for pasting.
+#: Names of corpora, tasks and models that may appear in a command that users paste.
 _NAME = re.compile(r"[A-Za-z0-9_][\w.-]*", re.ASCII)
 
 
 @dataclass(frozen=True)
 class FetchRequest:
-    """A request to `pgdl task fetch`. The address of the catalogue is left out, since it may contain a password."""
+    """What `pgdl task fetch` was asked for. The catalogue's address is left out: it may contain a password."""
 
     corpus: str  #: name of the corpus
     models: int | tuple[str, ...] | None  #: number or names of the models; None for all
     whole: bool  #: whether whole archives are fetched
-    catalogue: bool  #: whether the command named a catalogue
+    catalogue: bool  #: whether the command had the option --catalogue
 
     def write(self, directory: Path) -> None:
-        """Write the file `REQUEST` into the directory of a half-fetched task."""
+        """Write the request into the directory of a half-fetched task."""
         (directory / REQUEST).write_bytes(json.dumps(asdict(self)).encode())
 
 
 def half_fetched(root: Path) -> dict[str, str]:
-    """Return name -> how to complete the fetch, if possible by a command, for the half-fetched tasks in a directory."""
+    """Return name -> command that completes the download, or advice, for the half-fetched tasks in a directory."""
     return {
         staged.name: _remedy(staged, root)
         for staged in sorted((root / FETCHING).glob("*/"))
@@ -62,7 +62,7 @@ def _remedy(staged: Path, root: Path) -> str:
 
 
 def _arguments(content: Mapping[str, Any], task: str) -> list[str]:
-    """Return the arguments of a stored `pgdl task fetch`. Raise `KeyError`, `TypeError` or `ValueError` if invalid."""
+    """Return the arguments of a stored request. Raise `KeyError`, `TypeError` or `ValueError` if it is invalid."""
     corpus, models, whole, _ = (content[key] for key in ("corpus", "models", "whole", "catalogue"))
     if not all(_NAME.fullmatch(name) for name in (corpus, task, *(models if isinstance(models, list) else []))):
         raise ValueError
@@ -71,14 +71,14 @@ def _arguments(content: Mapping[str, Any], task: str) -> list[str]:
 
 
 def unfinished_tasks(root: Path) -> dict[str, str]:
-    """Return name -> the command that continues the build, for the unfinished tasks in a directory."""
+    """Return name -> command that continues the training, for the unfinished tasks in a directory."""
     return {
         directory.name: command_to_continue(root, directory.name) for directory in visible_directories(root / BUILDING)
     }
 
 
 def command_to_continue(root: Path, task: str) -> str:
-    """Return the command that continues an unfinished task; the word RECIPE stands for a recipe that is not known."""
+    """Return the command that continues an unfinished task. If the recipe is not known, it has the word RECIPE."""
     try:
         recipe = (
             read_regular(root / BUILDING / task / RECIPE_ARGUMENT, MOST_ARGUMENT_BYTES, links=False).decode().strip()

@@ -1,6 +1,6 @@
-"""Finds tasks and reference data in a directory, and reads the marks of hidden tasks.
+"""Finds the tasks in a directory, and tells which of them are hidden.
 
-There are two layouts, both the competition's own:
+There are two layouts, both from the competition:
 
 * full: DIR/input_data/TASK/{model_*,dataset_1} and DIR/reference_data/TASK/model_configs.json,
 * flat: DIR/TASK/{model_*,dataset_1,model_configs.json}; DIR may itself be TASK.
@@ -26,24 +26,24 @@ _REMEDY = "name the directory of the tasks with --tasks DIR"
 
 @dataclass(frozen=True)
 class TaskFiles:
-    """Paths of the parts of one task."""
+    """The paths of a task's files and directories."""
 
     name: str
     directory: Path  #: contains the models' directories and dataset_1
     reference: Path | None  #: model_configs.json; None for a task without reference data
-    reference_only: bool = False  #: whether there are no models, so that the task can be scored, but not run
+    reference_only: bool = False  #: whether the models are missing, so that the task can be scored but not run
     marks: tuple[Path, ...] = ()  #: the files `metadata` that may mark the task as hidden
 
     @property
     def layout(self) -> str:
-        """`full`, `flat` (see the module's docstring) or `reference only`."""
+        """Name of the layout: `full`, `flat`, or `reference only`."""
         if self.reference_only:
             return "reference only"
         return "full" if self.directory.absolute().parent.name == INPUTS else "flat"
 
     @property
     def hidden(self) -> bool:
-        """Whether the task is marked as hidden; raises `UserError` for an invalid mark."""
+        """Whether the task is marked as hidden; raises `UserError` if the file `metadata` is invalid."""
         return is_hidden(self.marks)
 
     @property
@@ -67,18 +67,15 @@ class TaskDirectory:
 
     Attributes:
         root: the directory.
-        tasks: tasks with models, followed by tasks with reference data only; both in natural order.
+        tasks: tasks with models, then tasks with only reference data; both in natural order.
     """
 
     def __init__(self, root: Path, remedy: str = _REMEDY) -> None:
-        """Scan `root`; raises `UserError` if `root` is no directory, or if a mark cannot be accessed.
-
-        Errors on a wrong directory end with `remedy`, which says where the user named the directory.
-        """
+        """Find the tasks in `root`; raises `UserError` if it is no directory. Messages about that end with `remedy`."""
         if not root.is_dir():
-            found = "a file" if root.exists() else "nothing"
+            problem = "not a directory" if root.exists() else "no such directory"
             demo = ", or create a task to try with `pgdl demo`" if str(root) == DEFAULT_DIRECTORY else ""
-            raise UserError("not a directory", file=root, expected="a directory", found=found, remedy=remedy + demo)
+            raise UserError(problem, file=root, remedy=remedy + demo)
         self.root = root
         self._remedy = remedy
         here = root.absolute()
@@ -89,7 +86,7 @@ class TaskDirectory:
         self.tasks = []
         for name, path in tasks.items():
             places = _reference_directories(path)
-            marks = find_marks(places)  # before the reference data, for a clearer error without access
+            marks = find_marks(places)  # before the reference data: the error is clearer
             reference = next((place / REFERENCE for place in places if _exists(place / REFERENCE)), None)
             self.tasks.append(TaskFiles(name, path, reference, marks=marks))
         self.tasks += [
@@ -99,9 +96,9 @@ class TaskDirectory:
         ]
 
     def runnable(self, names: Sequence[str] = ()) -> list[TaskFiles]:
-        """Return the tasks that have models; with `names`, only the named tasks.
+        """Return the tasks that have models; if `names` is not empty, only these.
 
-        Raises `UserError` without such a task, for an unknown name, and for a half-fetched task (of `names`, if given).
+        Raises `UserError` if no task has models, a name is unknown, or a half-fetched task is among them.
         """
         names = as_names(names)
         alone = [task.name for task in self._whole(names) if task.reference_only]
@@ -112,9 +109,9 @@ class TaskDirectory:
         return [task for task in tasks if not names or task.name in names]
 
     def all(self, names: Sequence[str] = (), unfinished: Sequence[str] = ()) -> list[TaskFiles]:
-        """Return the tasks in `names`, by default all, even with reference data only. Raises errors as `runnable`.
+        """Return the tasks `names`, by default all, even without models. Raises the errors of `runnable`.
 
-        `unfinished` names tasks whose models are in training: with such names, the result may be empty.
+        `unfinished` are names of tasks whose models are in training. If there are any, the result may be empty.
         """
         names = as_names(names)
         tasks = self._whole(names, unfinished)
@@ -122,11 +119,11 @@ class TaskDirectory:
         return [task for task in tasks if not names or task.name in names]
 
     def present(self, names: Collection[str]) -> list[TaskFiles]:
-        """Return the existing tasks in `names`. Raises `UserError` for a half-fetched task, or if no task exists."""
+        """Return the tasks in `names` that exist. Raises `UserError` if one is half-fetched, or no task exists."""
         return [task for task in self._whole(names) if task.name in names]
 
     def references(self, names: Sequence[str] = ()) -> dict[str, Path]:
-        """Return name -> path of model_configs.json for tasks with reference data; raises errors as `runnable`.
+        """Return name -> path of model_configs.json, for tasks with reference data; raises the errors of `runnable`.
 
         A path is TASK/model_configs.json, reference_data/TASK/model_configs.json or model_configs.json below the root.
         """
@@ -139,7 +136,7 @@ class TaskDirectory:
         return {name: path for name, path in found.items() if not names or name in names}
 
     def _whole(self, names: Collection[str], unfinished: Sequence[str] = ()) -> list[TaskFiles]:
-        """Return all tasks. Raise `UserError` for no task unless some are `unfinished`, and for a half-fetched task."""
+        """Return all tasks. Raise `UserError` for a half-fetched task, or if there is none and none is `unfinished`."""
         wanted = names or ([self.root.absolute().name] if self._is_task else self._half)
         if meant := [name for name in self._half if name in wanted]:
             others = "" if names or self._is_task else ", or name other tasks with --task"
@@ -150,7 +147,7 @@ class TaskDirectory:
         return self.tasks
 
     def _no_task_error(self, references: Sequence[str] = ()) -> UserError:
-        """Return the error for a directory without a runnable task; `references` are tasks without models."""
+        """Return the error for a directory without a task that can run; `references` are tasks without models."""
         builds = self._builds
         parts = [f"reference data, of {', '.join(references)}"] if references else []
         parts += [f"tasks that pgdl task build has not finished: {', '.join(builds)}"] if builds else []
@@ -170,12 +167,12 @@ class TaskDirectory:
 
 
 def is_absent_default(root: Path) -> bool:
-    """Whether `root` is the default directory of the tasks, and does not exist. Any other directory must exist."""
+    """Whether `root` is the default directory of tasks and does not exist."""
     return str(root) == DEFAULT_DIRECTORY and not _exists(root)
 
 
 def require_no_flat_tasks(root: Path) -> None:
-    """Raise `UserError` if `root` has tasks in the flat layout: a new task in the full layout would hide them."""
+    """Raise `UserError` if `root` has tasks in the flat layout, which a new task in the full layout would hide."""
     if not (root / INPUTS).is_dir() and (flat := _task_directories(root)):
         found = f"{', '.join(path.name for path in flat)} in the flat layout, which {INPUTS} would hide"
         raise UserError("cannot take another task", file=root, expected=f"no tasks, or {INPUTS}/TASK", found=found,
@@ -183,7 +180,7 @@ def require_no_flat_tasks(root: Path) -> None:
 
 
 def hidden_names(tasks: Iterable[TaskFiles]) -> frozenset[str]:
-    """Return the names of the tasks that are marked as hidden; raises `UserError` for an invalid mark."""
+    """Return the names of the hidden tasks; raises `UserError` if a file `metadata` is invalid."""
     return frozenset(task.name for task in tasks if task.hidden)
 
 
@@ -216,5 +213,5 @@ def _references(root: Path) -> dict[str, Path]:
 
 
 def _exists(path: Path) -> bool:
-    """Whether a path exists. A pipe or a broken link counts: reading it raises the error that the user needs."""
+    """Whether anything exists at a path, even a pipe or a broken link: reading it raises a helpful error."""
     return path.exists() or path.is_symlink()

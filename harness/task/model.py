@@ -1,4 +1,4 @@
-"""A trained model of a task. Its files are checked when the task is read, and read again when a worker gets copies."""
+"""A trained model of a task. Its files are checked when the task is read, and when they are copied for a worker."""
 
 import hashlib
 import json
@@ -16,28 +16,28 @@ from harness.format.weights import Array, read_weight_file, read_weights, write_
 from harness.reading import read_regular
 from harness.task.digests import Digests, model_digest, with_digest
 
-#: Arguments: a file, and a function that reads it. Returns the file's content and digest.
+#: Function of a file and a function that reads it. Returns the file's content and digest.
 _Reading = Callable[[Path, Callable[[Path], tuple[bytes, str]]], tuple[bytes, str]]
 
-#: Weight file of a task -> archive with the same weights for a worker.
+#: Weight file of a task -> file with the same weights for a worker.
 ARCHIVES = {WEIGHTS: "weights.npz", INITIAL_WEIGHTS: "initial_weights.npz"}
 
 
 @dataclass(frozen=True)
 class Model:
-    """A trained model whose files are known to be consistent."""
+    """A trained model whose files were checked."""
 
     id: str  #: name of the model's directory, e.g. `model_0`
     directory: Path  #: contains config.json and the weights
-    digest: str  #: SHA-256 over the model's files
-    shown_digest: str  #: SHA-256 over what measures see: architecture and weights, but no training settings
-    architecture: Architecture  #: the layers, without names and without training-only layers and settings
-    shapes: ModelShapes  #: the shapes of weights and output that Keras infers for the architecture
+    digest: str  #: SHA-256 over all its files
+    shown_digest: str  #: SHA-256 over what measures see: architecture and weights
+    architecture: Architecture  #: the layers and the settings that measures see
+    shapes: ModelShapes  #: shapes of weights and output, as Keras infers them
     has_initial_weights: bool  #: whether the weights before training are known
 
     @property
     def n_parameters(self) -> int:
-        """Number of all weights, trained or not."""
+        """Number of parameters in all weights, trained or not."""
         return self.shapes.n_parameters
 
     @property
@@ -47,13 +47,13 @@ class Model:
 
     @property
     def n_outputs(self) -> int:
-        """Number of outputs, one per class."""
+        """Number of outputs, which is the number of classes."""
         return self.shapes.output_shape[0]
 
     def write_canonical(self, directory: Path) -> None:
-        """Write the files of a worker: architecture.json, weights.npz and, if known, initial_weights.npz.
+        """Write the files that a worker reads: architecture.json, weights.npz and, if known, initial_weights.npz.
 
-        The files do not reveal the model's id, training or origin. Raises `UserError` if the model's files have changed
+        They do not reveal the model's id, training or origin. Raises `UserError` if the model's files have changed
         since the task was read.
         """
         shown = _Shown(self.architecture)
@@ -69,11 +69,11 @@ class Model:
 def read_model(
     directory: Path, architecture: Architecture, shapes: ModelShapes, digests: Digests | None = None
 ) -> Model:
-    """Check that a model's files are consistent, and return the model.
+    """Check the files of a model, and return the model.
 
-    If `digests` has the finding that the same files have passed, no weight file is read. Raises `UserError` if a file
-    is missing or damaged, weights do not fit the architecture or are not finite, or the output is not one number per
-    class.
+    If `digests` knows that the same files are valid, no weight file is read. Raises `UserError` if a file is missing or
+    damaged, weights do not fit the architecture or are not finite, or the number of outputs is not the number of
+    classes.
     """
     if len(shapes.output_shape) != 1 or shapes.output_shape[0] < 2:
         found = f"shape {shapes.output_shape}"
@@ -96,7 +96,7 @@ def read_model(
 def _check(
     directory: Path, architecture: Architecture, shapes: ModelShapes, digests: Digests | None
 ) -> tuple[str, str]:
-    """Check all files of a model, and return `Model.digest` and `Model.shown_digest`."""
+    """Check all files of a model. Return `Model.digest` and `Model.shown_digest`."""
     reading: _Reading = (lambda file, read: read(file)) if digests is None else digests.reading
     shown = _Shown(architecture)
     _, digest = reading(directory / CONFIG, lambda file: with_digest(read_regular(file, MAX_JSON, links=True)))
@@ -114,7 +114,7 @@ def _weight_files(directory: Path) -> list[Path]:
 
 
 class _Shown:
-    """Digests the part of a model that a measure sees: architecture and weights."""
+    """Computes the digest of what a measure sees of a model: architecture and weights."""
 
     def __init__(self, architecture: Architecture) -> None:
         self.text = json.dumps(architecture.canonical, sort_keys=True)

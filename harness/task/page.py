@@ -1,4 +1,4 @@
-"""Writes an HTML page about tasks, with plots of the generalization gaps."""
+"""Writes an HTML page about tasks, with plots of their generalization gaps."""
 
 from collections.abc import Callable, Sequence
 from importlib.resources import files
@@ -74,7 +74,7 @@ def _plots(task: Task, gaps: NDArray[Any], sizes: NDArray[Any]) -> dict[str, str
         def draw(axes: Any) -> None:
             codes = grid.codes[:, column]
             axes.scatter(codes + np.linspace(-0.15, 0.15, len(codes)), gaps, s=10, color=COLOUR, alpha=0.6)
-            used, values = np.unique(codes), grid.values[name]  # a possible value may have no model
+            used, values = np.unique(codes), grid.values[name]  # some possible values may have no model
             axes.plot(used, [gaps[codes == code].mean() for code in used], "_", markersize=30, color=INK)
             axes.set(xlabel=name, ylabel="generalization gap", xlim=(-0.5, len(values) - 0.5))
             axes.set_xticks(range(len(values)), [str(value) for value in values])

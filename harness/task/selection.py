@@ -1,4 +1,4 @@
-"""Selects models of a task (by name, or evenly by size), and evenly spaced examples of the task's training data."""
+"""Selects models of a task, by name or evenly by size, and evenly spaced examples of its training data."""
 
 import hashlib
 from collections.abc import Sequence
@@ -16,17 +16,14 @@ from harness.task.data import INPUTS, LABELS, TrainingData
 from harness.task.model import Model
 from harness.task.task import Task
 
-#: A number of models, or names of models; None for all models.
+#: A number of models, or their names; None for all models.
 ModelSelection = int | tuple[str, ...] | None
 
 T = TypeVar("T")
 
 
 def select_models(task: Task, wanted: ModelSelection) -> tuple[Model, ...]:
-    """Return the models with the names `wanted`, or all, in the task's order.
-
-    If `wanted` is a number, return so many models, evenly spread over the sizes, from small to large.
-    """
+    """Return the models with these names, or this number of models, evenly spread over the sizes, or all models."""
     if wanted is None:
         return task.models
     if not isinstance(wanted, int):
@@ -35,13 +32,13 @@ def select_models(task: Task, wanted: ModelSelection) -> tuple[Model, ...]:
 
 
 def evenly(ordered: Sequence[T], number: int) -> list[T]:
-    """Return `number` evenly spaced elements of a sequence, at most all; from two on, with the first and the last."""
+    """Return `number` evenly spaced elements, at most all; if at least two, with the first and the last."""
     positions = np.linspace(0, len(ordered) - 1, min(number, len(ordered))).round().astype(int)
     return [ordered[position] for position in positions]
 
 
 def require_known(tasks: Sequence[Task], wanted: ModelSelection) -> None:
-    """Raise `UserError` for a name that no model of the tasks has."""
+    """Raise `UserError` if `wanted` has a name that is no model of any of the tasks."""
     known = [model.id for task in tasks for model in task.models]
     for unknown in (name for name in wanted if name not in known) if isinstance(wanted, tuple) else ():
         where = ", ".join(task.name for task in tasks)
@@ -50,13 +47,13 @@ def require_known(tasks: Sequence[Task], wanted: ModelSelection) -> None:
 
 
 def size_of(model: Model) -> tuple[int, str]:
-    """Return the key that sorts models from small to large: number of parameters, then id."""
+    """Return a sort key for models from small to large: number of parameters, then id."""
     return model.n_parameters, model.id
 
 
 @dataclass(frozen=True)
 class PartOfData(TrainingData):
-    """Evenly spaced examples of training data; `digest` also depends on their number."""
+    """Evenly spaced examples of training data. The digest differs from that of all data."""
 
     number: int  #: number of selected examples
     whole: TrainingData  #: all examples

@@ -1,4 +1,4 @@
-"""Infers the shapes of an architecture's weights and output by Keras in a process, and caches the results."""
+"""Infers the shapes of an architecture's weights and output with Keras, in a process, and caches the results."""
 
 import importlib.metadata
 import json
@@ -13,12 +13,12 @@ from harness.format.architecture import Architecture, LayerShapes, ModelShapes
 from harness.processes import KERAS_DEFAULTS, NoAnswerError, Process, UnableError
 from harness.processes.runtimes import QUICKEST, installed_runtime
 
-#: Seconds within which Keras must describe an architecture, including the start of the process.
+#: Seconds in which a process must start and Keras must infer the shapes of an architecture.
 SECONDS = 600.0
 
 
 def infer_shapes(architectures: Iterable[Architecture]) -> dict[str, ModelShapes | str]:
-    """Return digest of an architecture -> weight and output shapes, or Keras' error; `UserError` without Keras."""
+    """Return digest of an architecture -> shapes of weights and output, or Keras' error. `UserError` without Keras."""
     wanted = {architecture.digest: architecture.canonical for architecture in architectures}
     entries = {digest: _cache_entry(digest) for digest in wanted}
     known = {digest: shapes for digest in wanted if (shapes := _recall(entries[digest])) is not None}
@@ -61,7 +61,7 @@ def _recall(entry: Path) -> ModelShapes | None:
 
 
 def parse_shapes(answer: Any) -> ModelShapes:
-    """Return the shapes in an answer of `harness.processes.shapes`; raises `LookupError`, `TypeError` if malformed."""
+    """Return the shapes in an answer of `harness.processes.shapes`; raises `LookupError` or `TypeError` if invalid."""
     layers = (
         LayerShapes(layer["class_name"], tuple((w["name"], tuple(w["shape"])) for w in layer["weights"]))
         for layer in answer["layers"]

@@ -1,4 +1,4 @@
-"""Figures of a task for readers and programs: sizes, architectures, gaps by hyperparameter."""
+"""Figures of a task for users and programs: sizes, architectures, gaps by hyperparameter."""
 
 import math
 import os
@@ -16,13 +16,13 @@ from harness.task.layout import TaskDirectory, TaskFiles
 from harness.text import counted
 from scoring import Value
 
-#: Maximum number of models for which `describe_networks` reads the architectures.
+#: Up to this number of models, `describe_networks` reads the architectures.
 MOST_DESCRIBED = 1000
 
 
 @dataclass(frozen=True)
 class GapSpread:
-    """Distribution of generalization gaps."""
+    """The distribution of some models' generalization gaps."""
 
     minimum: float
     mean: float
@@ -32,7 +32,7 @@ class GapSpread:
 
 @dataclass(frozen=True)
 class GapsOfValue:
-    """The gaps of the models that share a value of a hyperparameter."""
+    """The gaps of all models with the same value of a hyperparameter."""
 
     hyperparameter: str
     value: Value
@@ -42,10 +42,9 @@ class GapsOfValue:
 
 @dataclass(frozen=True)
 class Summary:
-    """The figures of a task.
+    """Figures of a task.
 
-    Hyperparameters and gaps are None for a withheld task, and for a task without reference data. `bytes` is None for a
-    withheld task.
+    For a withheld task, `bytes`, hyperparameters and gaps are None. Without reference data, the latter two are None.
     """
 
     task: str
@@ -55,7 +54,7 @@ class Summary:
     models: int
     hyperparameters: tuple[str, ...] | None
     gaps: GapSpread | None
-    bytes: int | None  #: of all files in the task's directory
+    bytes: int | None  #: size of all files in the task's directory
 
 
 @dataclass(frozen=True)
@@ -65,12 +64,12 @@ class Architectures:
     number: int  #: number of different architectures
     fewest_layers: int
     most_layers: int
-    kinds: tuple[str, ...]  #: Keras' names of all layers' classes
-    outputs: tuple[str, ...]  #: kinds of output: logits, probabilities, ..
+    kinds: tuple[str, ...]  #: Keras' names of all kinds of layers
+    outputs: tuple[str, ...]  #: what the outputs are: logits, probabilities, ...
 
 
 def list_tasks(tasks_dir: str | Path = DEFAULT_DIRECTORY, withhold: str = Withhold.AUTO.value) -> list[Summary]:
-    """Return the figures of each task in a directory; figures of withheld tasks are None (see `Summary`)."""
+    """Return the figures of each task in a directory; `withhold` says for which tasks some are None (see `Summary`)."""
     return [summarise(files, Withhold(withhold)) for files in TaskDirectory(Path(tasks_dir)).all()]
 
 
@@ -107,19 +106,19 @@ def gaps_by_value(reference: Reference) -> list[GapsOfValue]:
     return found
 
 
-#: Headings of `gap_cells`.
+#: Headings of the columns that `gap_cells` fills.
 GAP_COLUMNS = ("min gap", "mean", "median", "max")
 
 
 def gap_cells(gaps: GapSpread | None) -> tuple[str, ...]:
-    """Return the texts of the columns `GAP_COLUMNS`; dashes for None."""
+    """Return smallest, mean, median and largest gap as texts; dashes for None."""
     if gaps is None:
         return ("-",) * len(GAP_COLUMNS)
     return tuple(f"{value:.4f}" for value in (gaps.minimum, gaps.mean, gaps.median, gaps.maximum))
 
 
 def gap_rows(reference: Reference) -> list[tuple[str, ...]]:
-    """Return rows of hyperparameter, value, number of models and `GAP_COLUMNS`; the first row is for all models."""
+    """Return rows with hyperparameter, value, number of models, and their gaps. The first row is for all models."""
     gaps, last = list(reference.gaps.values()), ""
     rows = [("(all)", "", str(len(gaps)), *gap_cells(spread(gaps)))]
     for one in gaps_by_value(reference):
@@ -129,18 +128,18 @@ def gap_rows(reference: Reference) -> list[tuple[str, ...]]:
 
 
 def architectures(files: TaskFiles) -> Architectures:
-    """Return the figures of the architectures of a task with models; raises `UserError` for an invalid config.json."""
+    """Return figures of a task's architectures; raises `UserError` for an invalid config.json."""
     read = [read_architecture(model) for model in files.models]
     depths = [len(architecture.canonical["layers"]) for architecture in read]
     layers = [layer for architecture in read for layer in architecture.canonical["layers"]]
-    kinds = {layer["class_name"] for layer in layers if "class_name" in layer}  # others are further calls
+    kinds = {layer["class_name"] for layer in layers if "class_name" in layer}  # entries without it call a layer again
     number = len({architecture.digest for architecture in read})
     outputs = {str(architecture.output) for architecture in read}
     return Architectures(number, min(depths), max(depths), tuple(sorted(kinds)), tuple(sorted(outputs)))
 
 
 def describe_networks(files: TaskFiles) -> str:
-    """Return a line on the networks of a task, such as `2 architectures of 5 to 7 layers: Conv2D, Dense`.
+    """Return a line about a task's networks, such as `2 architectures of 5 to 7 layers: Conv2D, Dense`.
 
     The line is empty for no model, for more than `MOST_DESCRIBED` models, and if an architecture cannot be read.
     """
@@ -156,21 +155,21 @@ def describe_networks(files: TaskFiles) -> str:
 
 
 def spread(gaps: Sequence[float]) -> GapSpread:
-    """Return the distribution of gaps; there must be at least one gap."""
+    """Return the distribution of at least one gap."""
     return GapSpread(min(gaps), statistics.mean(gaps), statistics.median(gaps), max(gaps))
 
 
 @dataclass(frozen=True)
 class GapError:
-    """The error of generalization gaps that comes from the random choice of test examples."""
+    """How much gaps would change if other test examples had been drawn."""
 
     n_test: int  #: number of test examples
-    standard_error: float  #: standard error of a model's gap, root mean square over models
-    share: float | None  #: part of the variance of the gaps that the error explains, 0 to 1; None if all gaps are equal
+    standard_error: float  #: standard error of a gap: root mean square over models
+    share: float | None  #: fraction of the gaps' variance that the error explains, 0 to 1; None if all gaps are equal
 
 
 def gap_error(n_test: int, reference: Reference) -> GapError:
-    """Return the standard error of the gaps of a task, if each test accuracy is binomial with `n_test` examples."""
+    """Return the standard error of a task's gaps, if each test accuracy is binomial with `n_test` examples."""
     variance = statistics.mean(accuracy * (1 - accuracy) / n_test for accuracy in reference.test_accuracy.values())
     of_gaps = statistics.pvariance(reference.gaps.values())
     return GapError(n_test, math.sqrt(variance), min(variance / of_gaps, 1.0) if of_gaps else None)

@@ -1,4 +1,4 @@
-"""A valid task, and the checks that establish its validity."""
+"""A valid task, and the checks that make sure that it is valid."""
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -22,17 +22,17 @@ from harness.text import is_line
 
 @dataclass(frozen=True)
 class Task:
-    """A task whose files are all present, intact and consistent."""
+    """A task all of whose files were checked: they exist, are intact, and fit each other."""
 
     name: str  #: the task's name
-    models: tuple[Model, ...]  #: the trained models in natural order; they share input shape and number of outputs
+    models: tuple[Model, ...]  #: the trained models in natural order, all with the same shapes of input and output
     data: TrainingData  #: the training data
-    reference: Reference | None  #: hyperparameters and accuracies of exactly these models; None without reference data
-    hidden: bool = False  #: whether participants may learn only outcomes and rounded scores
+    reference: Reference | None  #: hyperparameters and accuracies of exactly these models; None if unknown
+    hidden: bool = False  #: whether participants may see only outcomes and rounded scores
 
 
 def read_tasks(files: Sequence[TaskFiles], withhold: Withhold = Withhold.AUTO) -> list[Task]:
-    """Read, check and return tasks. Raise `InvalidTaskError` with all problems, but for withheld tasks their number."""
+    """Read, check and return tasks. Raise `InvalidTaskError` with all problems, or with their number if withheld."""
     problems, tasks = Problems(), []
     for one, outcome in zip(files, check_tasks(files), strict=True):
         if isinstance(outcome, InvalidTaskError):
@@ -44,15 +44,15 @@ def read_tasks(files: Sequence[TaskFiles], withhold: Withhold = Withhold.AUTO) -
 
 
 def read_task(files: TaskFiles) -> Task:
-    """Read and check one task; raises errors as `read_tasks`."""
+    """Read and check a task; raises `InvalidTaskError` with all problems."""
     return read_tasks([files])[0]
 
 
 def check_tasks(files: Sequence[TaskFiles]) -> list[Task | InvalidTaskError]:
-    """Return for each task the checked task, or the error with all its problems.
+    """Return for each task the checked task, or an error with all its problems.
 
-    Only the first problem of a file is reported, but all problems of model_configs.json. A single process of Keras
-    serves all tasks.
+    For each file, only the first problem is reported, except for model_configs.json. A single process of Keras infers
+    the shapes for all tasks.
     """
     readings = [_Reading(task) for task in files]
     shapes = infer_shapes(a for reading in readings for a in reading.architectures.values() if a is not None)
@@ -60,7 +60,7 @@ def check_tasks(files: Sequence[TaskFiles]) -> list[Task | InvalidTaskError]:
 
 
 class _Reading:
-    """Reads a task in two steps: first the architectures; all other files after Keras has inferred the shapes."""
+    """Reads a task in two steps: its architectures; and, once Keras has inferred the shapes, all other files."""
 
     def __init__(self, files: TaskFiles) -> None:
         self._files = files
@@ -74,7 +74,7 @@ class _Reading:
             self._report(UserError("no models", file=files.directory, expected="directories model_*", found="none"))
 
     def finish(self, shapes: Mapping[str, ModelShapes | str]) -> Task | InvalidTaskError:
-        """Return the task, or the error with its problems. `shapes` is the result of `infer_shapes`."""
+        """Return the task, or an error with its problems. `shapes` is the result of `infer_shapes`."""
         attempt = self._problems.attempt
         with Digests(self._files.directory) as digests, ThreadPoolExecutor(available_cores()) as threads:
             reading = [

@@ -1,4 +1,4 @@
-"""Notes on valid tasks for organisers, participants, and readers of scores."""
+"""Notes on valid tasks, for organisers, participants, and readers of scores."""
 
 import math
 from collections.abc import Collection, Sequence
@@ -13,29 +13,32 @@ from harness.text import counted, p_value_equation
 from scoring import ScoreUndefined, detectable_difference, require_official, smallest_p_value
 from scoring.resolution import LEVEL, POWER, TYPICAL
 
-#: Number of permutations with which a board computes a p-value; the smallest p-value is 1/401.
+#: Number of permutations from which a board computes a p-value, which is at least 1/401.
 N_PERMUTATIONS = 400
+
+#: Smallest difference of gaps that is no rounding error: an accuracy from 0 to 1 has an error of at most 1e-16.
+ROUNDING = 1e-15
 
 #: Maximum number of names in a note.
 NAMED = 3
 
-#: A train accuracy is at chance up to this number of standard deviations above the share of the largest class.
+#: An accuracy counts as chance up to this number of standard deviations above the fraction of the largest class.
 DEVIATIONS = 3
 
 
 def notes_of(task: Task) -> list[str]:
-    """Return the notes on a valid task, except `notes_of_initial_weights`. The notes do not name the task."""
+    """Return the notes on a valid task, without its name and without `notes_of_initial_weights`."""
     lines = [] if task.reference is None else notes_of_reference(task.reference)
     return [*lines, *_of_outputs(task), *_of_chance(task)]
 
 
 def notes_of_initial_weights(task: Task) -> list[str]:
-    """Return a note on models without weights before training (some measures need these); empty if there are none."""
+    """Return a note if models lack their weights before training, which some measures need; otherwise []."""
     return _of_initial_weights([model.id for model in task.models if not model.has_initial_weights], len(task.models))
 
 
 def outputs_of(task: Task) -> str:
-    """Return the kinds of the models' outputs as text, such as `logits of 5 models, probabilities of 2`."""
+    """Return what the models' outputs are, such as `logits of 5 models, probabilities of 2`."""
     numbers = {output: len(_with_output(task, output)) for output in reversed(Output)}
     found = [output for output, number in numbers.items() if number]
     if len(found) == 1:
@@ -47,7 +50,7 @@ def outputs_of(task: Task) -> str:
 
 
 def _of_chance(task: Task) -> list[str]:
-    """Return a note on models whose train accuracy is at chance, where the values of some measures mean nothing."""
+    """Return a note on models whose train accuracy is at chance: some measures' values mean nothing for them."""
     if task.reference is None:
         return []
     number, most = task.data.n_samples, int(np.bincount(task.data.labels).max())
@@ -83,7 +86,7 @@ def _with_output(task: Task, output: Output) -> list[str]:
 
 
 def notes_of_contents(reference: Reference, contents: Contents | None, *, initial_weights: bool) -> list[str]:
-    """Return notes on models that the reference data have, but not the task; `contents` is None without any model.
+    """Return notes on models that are in the reference data but not in the task; `contents` None: there are no models.
 
     `initial_weights` says whether to add a note on models without weights before training.
     """
@@ -99,23 +102,26 @@ def notes_of_contents(reference: Reference, contents: Contents | None, *, initia
 
 
 def notes_of_reference(reference: Reference) -> list[str]:
-    """Return notes on hyperparameters, gaps, and models that were not fetched."""
+    """Return notes on hyperparameters, gaps, and models that were not downloaded."""
     lines = [reference.part] if reference.part else []
     try:
         require_official(reference.grid)
     except ScoreUndefined as error:
-        lines.append(f"no {error}; only scores that need no full grid can be computed (Kendall's coefficients)")
-    gaps = list(reference.gaps.values())
-    if len(set(gaps)) == 1 and len(gaps) > 1:
-        lines.append(f"all {len(gaps)} generalization gaps are {gaps[0]:g}: there is nothing to predict")
+        lines.append(f"no {error}")
+    gaps = np.unique(list(reference.gaps.values()))
+    if len(reference.models) > 1 and gaps[-1] - gaps[0] < ROUNDING:
+        lines.append(f"all {len(reference.models)} generalization gaps are {gaps[0]:g}: there is nothing to predict")
+    if number := int(np.count_nonzero(np.diff(gaps) < ROUNDING)):
+        differences = counted(number, "difference")
+        lines.append(f"rounding alone makes {differences} between generalization gaps, which scores count all the same")
     return lines
 
 
 def notes_of_resolution(reference: Reference) -> list[str]:
-    """Return a list with one line: the smallest possible p-value, and the smallest detectable difference of scores.
+    """Return a line on what scores of this task can show; empty if the task has no official score.
 
-    The list is empty if the task has no official score. The line leaves out a p-value that is smaller than a board can
-    compute.
+    The line has the smallest possible p-value, unless a board computes none so small. It also has the smallest
+    difference between two scores that can be detected, unless the task is too small to show anything.
     """
     grid = reference.grid
     try:
@@ -142,6 +148,6 @@ def _of_initial_weights(lacking: Collection[str], number: int) -> list[str]:
 
 
 def abbreviated(names: Sequence[str]) -> str:
-    """Return names as text: all of up to three names, otherwise the first three and the number of the rest."""
+    """Return names as text: all of up to three, otherwise the first three and the number of the others."""
     more = len(names) - NAMED
     return ", ".join(names) if more <= 0 else f"{', '.join(names[:NAMED])} and {more} more"

@@ -1,6 +1,6 @@
 """Tests that every executor and every kind of sandbox must pass, for authors of new executors and kinds.
 
-The import of this package registers `Actors`, a kind of sandbox whose workers are threads that play parts.
+Importing this package registers `Actors`, a kind of sandbox for tests, whose workers are threads.
 """
 
 from harness.testing.actors import Actors, Parts

@@ -1,4 +1,4 @@
-"""A kind of sandbox for tests. Workers are threads, and the text of a submission, its part, says what its call does."""
+"""A kind of sandbox for tests. Its workers are threads that do what the text of a submission says."""
 
 import hashlib
 import itertools
@@ -24,7 +24,7 @@ _numbers = itertools.count()
 
 
 class Actors(Kind):
-    """A kind of sandbox whose workers are threads. `most_at_once` is the largest number of concurrent calls."""
+    """A kind of sandbox whose workers are threads. `most_at_once` counts how many of them existed at once."""
 
     name = "actors"
     summary = "a thread that plays a part"
@@ -32,8 +32,8 @@ class Actors(Kind):
     isolation = "bubblewrap"
 
     def __init__(self) -> None:
-        self.expected: list[str] = []  #: runtimes with which `expect` was called
-        self.prepared: list[str] = []  #: runtimes with which `prepare` was called
+        self.expected: list[str] = []  #: runtimes for which `expect` was called
+        self.prepared: list[str] = []  #: runtimes for which `prepare` was called
         self.started: list[Actor] = []
         self.closed = False
         self._changing = threading.Lock()
@@ -51,7 +51,7 @@ class Actors(Kind):
         self.prepared += [job.runtime for job in trials]
 
     def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> "Actor":
-        """Start an actor. Raise `StartError` for the part `does not start`."""
+        """Start a thread as worker. Raise `StartError` if the submission's text is `does not start`."""
         if "does not start" in parts(job).values():
             raise StartError("no stage")
         actor = Actor(self, job, control, sink)
@@ -59,22 +59,22 @@ class Actors(Kind):
         return actor
 
     def versions(self, runtime: str) -> str:
-        """Return a text in place of the versions of libraries."""
+        """Return a text that replaces the versions of libraries."""
         return f"runtime {runtime}"
 
     def close(self) -> None:
-        """Record in `closed` that the context was left."""
+        """Note in `closed` that the context was left."""
         self.closed = True
 
     def playing(self, change: int) -> None:
-        """Count an actor that begins (1) or ends (-1) to play a part."""
+        """Add `change` (1 or -1) to the number of threads that work now."""
         with self._changing:
             self._playing += change
             self.most_at_once = max(self.most_at_once, self._playing)
 
 
 class Actor(RunningSandbox):
-    """A worker that is a thread. A part, such as `returns 1` or `exits 3`, says which messages it sends."""
+    """A worker that is a thread. The submission's text, such as `returns 1`, says which messages it sends."""
 
     def __init__(self, kind: Actors, job: Job, control: int, sink: int) -> None:
         self.job, self.played = job, list[str]()
@@ -87,11 +87,11 @@ class Actor(RunningSandbox):
         self._thread.start()
 
     def exit_status(self) -> int | None:
-        """Return the exit status that the part `exits` has set; None before."""
+        """Return the exit status that a text such as `exits 3` has set, otherwise None."""
         return self._status
 
     def kill(self) -> None:
-        """End the part that the actor plays, and the thread."""
+        """End the thread."""
         self._killed.set()
         with suppress(OSError):
             self._control.shutdown(socket.SHUT_RDWR)
@@ -161,22 +161,22 @@ class Actor(RunningSandbox):
 
 
 def parts(job: Job) -> dict[str, str]:
-    """Return module -> part, from the files of a job's submission."""
+    """Return name of a module -> its text, from the files of a submission."""
     return {path.stem: path.read_text() for path in Path(job.submission).glob("*.py")}
 
 
 @dataclass
 class Parts:
-    """The inputs of calls that play parts: submissions by the digests of their texts, and empty models and data."""
+    """The inputs of test calls: submissions that are texts such as `returns 1`, and empty models and data."""
 
-    missing: str | None = None  #: digest of a model that cannot be written
+    missing: str | None = None  #: digest of a model that is to raise an error
     _texts: dict[str, bytes] = field(default_factory=dict)
 
     def order(
         self, text: str, *, model: str = "model", is_baseline: bool = False, allowance: Allowance | None = None,
         repeat: int = 0,
     ) -> Order:  # fmt: skip
-        """Return an order for a call that plays the part `text`, by default with a time limit of 60 s."""
+        """Return an order for a call of a submission with this text, by default with a time limit of 60 s."""
         digest = hashlib.sha256(text.encode()).hexdigest()
         self._texts[digest] = text.encode()
         number = next(_numbers)
@@ -187,11 +187,11 @@ class Parts:
         )  # fmt: skip
 
     def files(self, submission: str) -> Mapping[str, bytes]:
-        """Return the only file of a submission, with the text of its part."""
+        """Return the only file of a submission, which contains its text."""
         return {"complexity.py": self._texts[submission]}
 
     def write_model(self, digest: str, directory: Path) -> None:
-        """Write nothing. For the model `missing`, raise the `UserError` of a model that has been changed."""
+        """Write nothing. For the model `missing`, raise `UserError` as for a model whose files have changed."""
         if digest == self.missing:
             raise UserError("changed since the task was read", remedy="run the same command again")
 

@@ -1,4 +1,4 @@
-"""The contract of executors: tests that every executor must pass."""
+"""The tests that every executor must pass."""
 
 import time
 from collections.abc import Sequence
@@ -11,15 +11,15 @@ from harness.outcome import Outcome
 from harness.sandbox import SandboxChoice
 from harness.testing.actors import Actors, Parts
 
-#: The sandbox of the tests. An executor finds it by name after an import of `harness.testing` on its machine.
+#: The sandbox of the tests. An executor on another machine finds it after an import of `harness.testing` there.
 STAGE = SandboxChoice(Actors.name)
 
-#: Seconds after which a test fails because a call does not end.
+#: Seconds after which a test fails because a call has not ended.
 CALL_END_S = 60.0
 
 
 class ExecutorContract:
-    """Tests of an executor, for pytest. A subclass defines `executor`."""
+    """Tests of an executor, for pytest. A subclass defines the method `executor`."""
 
     def executor(self, workers: int) -> Executor:
         """Return a new executor with the sandbox `STAGE` and `workers` concurrent calls, outside its context."""
@@ -43,7 +43,7 @@ class ExecutorContract:
         assert all(one.machine["kernel"] and one.machine["threads"] for one in done.values())
 
     def test_orders_may_be_added_while_others_are_under_way(self) -> None:
-        """`wanted` is positive while the executor needs orders, and 0 when it has enough."""
+        """`wanted` is positive while the executor has too few orders, and 0 when it has enough."""
         parts = Parts()
         with self.executor(1) as executor:
             executor.prepare(["tensorflow"])
@@ -53,7 +53,7 @@ class ExecutorContract:
             assert executor.next(0.05) is None
 
     def test_a_second_helping_is_made_as_the_first(self) -> None:
-        """An executor accepts several calls of `add` within a context."""
+        """An executor accepts several calls of `add` in a context."""
         parts = Parts()
         with self.executor(1) as executor:
             for value in (1.0, 2.0):
@@ -62,7 +62,7 @@ class ExecutorContract:
                 assert done.result.value == value
 
     def test_only_baselines_share_a_sandbox_and_only_on_one_model(self) -> None:
-        """Each part `counts` returns how many parts its sandbox has played, which is over 1 in a shared sandbox."""
+        """The submission `counts` returns how many calls its sandbox has made: more than 1 if the sandbox is shared."""
         parts = Parts()
         orders = [parts.order("counts") for _ in range(3)]
         orders += [parts.order(f"counts {number}", is_baseline=True) for number in range(3)]
@@ -99,7 +99,7 @@ class ExecutorContract:
             assert result.message.startswith(message), result.message
 
     def test_calls_of_one_budget_share_its_seconds(self) -> None:
-        """Calls share a budget with calls of other executors. A call starts only if the budget has seconds left."""
+        """Calls share a budget with calls of other executors; a call starts only if seconds are left."""
         parts, meaning = Parts(), "the budget"
         spent = Allowance(1, 5.0, 5.0, meaning)
         shared = [Allowance(2, 0.4, 0.0, meaning)] * 6
@@ -112,7 +112,7 @@ class ExecutorContract:
         assert sum(one.result.message.startswith("exceeded") for one in done.values()) < len(done)
 
     def test_leaving_the_context_ends_what_runs(self, tmp_path: Path) -> None:
-        """After the context is left, the part `beats`, which writes to a file until it is killed, writes no more."""
+        """When the context is left, calls end: the submission `beats` stops writing to its file."""
         parts, pulse = Parts(), tmp_path / "pulse"
         with self.executor(2) as executor:
             executor.prepare(["tensorflow"])
@@ -127,7 +127,7 @@ class ExecutorContract:
         assert pulse.stat().st_size == beats
 
     def test_inputs_that_cannot_be_written_are_an_error_of_the_run(self) -> None:
-        """If the inputs of a call cannot be written, the run ends with an error, and the call has no outcome."""
+        """If the inputs of a call cannot be written, the run ends with an error; the call has no outcome."""
         parts = Parts(missing="changed")
         try:
             self.make(1, parts, [parts.order("returns 1", model="changed")])

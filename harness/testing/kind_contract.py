@@ -9,12 +9,12 @@ from harness.worker.runtimes import DEFAULT
 
 
 class KindContract:
-    """Tests of a kind of sandbox, for pytest. A subclass defines `kind`, which has to work on the machine."""
+    """Tests of a kind of sandbox, for pytest. A subclass defines the method `kind`, which must work on the machine."""
 
     runtime = DEFAULT  #: runtime in which the calls are made
 
     def kind(self) -> Kind:
-        """Return the kind of sandbox under test, without entering its context."""
+        """Return the kind of sandbox to test; its context is not entered yet."""
         raise NotImplementedError
 
     def test_limits_hold_and_nothing_else_can_be_seen(self) -> None:
@@ -27,7 +27,7 @@ class KindContract:
         assert [trap.name for trap in expected if not trap.caught(results[trap])] == []
 
     def test_a_call_that_is_stopped_leaves_no_process(self) -> None:
-        """A call that is stopped, as by Ctrl-C, is over after `discard`, with no process left."""
+        """After `discard`, which Ctrl-C also causes, a call has ended and no process is left."""
         stop = threading.Event()
         with Staging() as staging, self.kind() as kind:
             (job,) = kind.trials(staging, [self.runtime])
@@ -42,13 +42,13 @@ class KindContract:
             assert call.is_over
 
     def test_records_tell_its_isolation(self) -> None:
-        """The name in records is the isolation, followed by one of `WAYS` if kinds share the isolation."""
+        """The name in records is the isolation, followed by an entry of `WAYS` if several kinds have this isolation."""
         kind = self.kind()
         isolation, _, way = kind.name_in_records.rpartition("/")
         assert (isolation if way in WAYS else kind.name_in_records) == kind.isolation
 
     def test_a_kind_says_what_it_shows(self) -> None:
-        """No directory that a kind shows to all workers contains a directory with copies of inputs."""
+        """No directory that all workers can read contains a directory with copies of inputs."""
         with Staging() as staging:
             private = staging.stage("private", lambda _: None)
             assert not any(private.is_relative_to(place) for place in self.kind().shown())

@@ -1,4 +1,4 @@
 """Imports networks of PyTorch: reads files of `torch.export`, and translates their graphs into plain Keras layers."""
 
-#: Modules for other rooms.
+#: Modules that other rooms may import.
 MODULES = ("check", "export", "pt2", "translate", "translating")

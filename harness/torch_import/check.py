@@ -1,4 +1,4 @@
-"""Compares the outputs of a translated network with the outputs of the network in PyTorch."""
+"""Checks that a translated network computes the same outputs as the network in PyTorch."""
 
 import tempfile
 from contextlib import AbstractContextManager, ExitStack
@@ -16,7 +16,7 @@ from harness.torch_import.translate import translate
 from harness.torch_import.values import Value, arranged, flat
 from harness.worker.runtimes import RUNTIMES
 
-#: Number of compared examples, and largest permitted difference of outputs, as a share of their range of values.
+#: Number of compared examples, and largest allowed difference of outputs as a fraction of their range of values.
 EXAMPLES, TOLERANCE = 64, 1e-4
 
 
@@ -28,8 +28,8 @@ def can_run_torch() -> bool:
 class OutputComparison(AbstractContextManager["OutputComparison"]):
     """Compares the outputs of translated networks with the outputs of the originals in PyTorch.
 
-    The process `keras` (program `harness.processes.accuracies`) runs the translations. Another process, which ends with
-    the context, runs the originals.
+    The translations run in the process `keras` (program `harness.processes.accuracies`). The originals run in another
+    process, which ends with the context.
     """
 
     def __init__(self, keras: Process) -> None:
@@ -39,12 +39,12 @@ class OutputComparison(AbstractContextManager["OutputComparison"]):
         self._stack.close()
 
     def require_same(self, file: Path, model: Path, inputs: Array, expected: Array | None) -> float:
-        """Return the largest difference between the networks' outputs, as a share of the range of PyTorch's outputs.
+        """Return the largest difference of both networks' outputs, as a fraction of the range of PyTorch's outputs.
 
         `file` is the `.pt2` file, `model` the directory of its translation in canonical form, and `inputs` are examples
-        (n, ...) with the channels last. `expected` are PyTorch's outputs (n, classes); None computes them. Raises
-        `UserError` if PyTorch's outputs are not finite, or if the difference exceeds `TOLERANCE`. In the second case,
-        the message names the first operation whose result differs.
+        (n, ...) with the channels last. `expected` are PyTorch's outputs (n, classes); for None they are computed here.
+        Raises `UserError` if they are not finite. If the difference exceeds `TOLERANCE`, raises `UserError` that names
+        the first operation whose result differs.
         """
         if expected is None:
             (expected,) = self._of_torch(file, inputs, None)
@@ -95,7 +95,7 @@ class OutputComparison(AbstractContextManager["OutputComparison"]):
 
 
 def _asked(process: Process, inputs: Array, question: Question) -> list[Array]:
-    """Ask a process a question about `inputs`, and return the arrays of its answer; arrays are exchanged as files."""
+    """Send a process a question about `inputs`, and return the arrays of its answer; both go through files."""
     with tempfile.TemporaryDirectory() as directory:
         given, made = Path(directory, "inputs.npy"), Path(directory, "outputs.npz")
         np.save(given, inputs)
@@ -108,7 +108,7 @@ def _asked(process: Process, inputs: Array, question: Question) -> list[Array]:
 
 
 def _as_stored(array: Array, value: Value) -> Array | None:
-    """Return PyTorch's result (batch, ...) with the axes of the layer's output; None if that output is larger."""
+    """Return PyTorch's result (batch, ...) with the axes of the layer's output; None if they are not the same axes."""
     axes = flat(value.view)
     if value.fixed or {axis for axis in axes if not axis.is_batch} != {*flat(value.stored)}:
         return None

@@ -1,4 +1,4 @@
-"""Computes operations on constants, such as weights, with NumPy while a network is translated."""
+"""Computes operations on constants, such as weights, with NumPy, so that they need no layer in the translation."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -40,7 +40,7 @@ def _batch_norm(
     x: Array, weight: Any = None, bias: Any = None, running_mean: Any = None, running_var: Any = None,
     training: bool = False, eps: float = 1e-5, **_: Any,
 ) -> Array:  # fmt: skip
-    """Return a constant after batch normalization, such as the kernel of a convolution with standardized weights."""
+    """Apply batch normalization to a constant, such as the kernel of a convolution with standardized weights."""
     axes, shape = (0, *range(2, x.ndim)), (1, -1, *[1] * (x.ndim - 2))
     mean, variance = (x.mean(axes), x.var(axes)) if training else (running_mean, running_var)
     factor = (1.0 if weight is None else weight) / np.sqrt(variance + eps)
@@ -81,10 +81,10 @@ _UNARY: dict[str, Callable[..., Any]] = {
     "sign": np.sign, "log2": np.log2, "square": np.square,
 }  # fmt: skip
 
-#: Operations that read only the shape of their first argument, which may be a `Value` (`harness.torch_import.values`).
+#: Operations that use only the shape of their first argument, which may be a `Value` (`harness.torch_import.values`).
 MAKING = {"full_like", "new_full", "new_ones", "new_zeros", "ones_like", "zeros_like"}
 
-#: Other operations: the functions take the first argument by position, and the others by PyTorch's names.
+#: Name of a further operation -> function that takes the first argument by position and the others by PyTorch's names.
 _OTHERS: dict[str, Callable[..., Any]] = {
     "arange": _arange,
     "batch_norm": _batch_norm,
@@ -126,14 +126,15 @@ _OTHERS: dict[str, Callable[..., Any]] = {
     **dict.fromkeys(("reshape_as", "view_as"), lambda x, other: x.reshape(other.shape)),
 }
 
-#: Names of all operations that `computed` knows.
+#: Names of all operations that `computed` can compute.
 ON_CONSTANTS = {*_UNARY, *_BINARY, *_OTHERS}
 
 
 def computed(name: str, first: Any, others: Mapping[str, Any]) -> Any:
     """Return the result of PyTorch's operation `name` on constants: an array or a list of arrays.
 
-    `others` are the arguments after the first, by name. Raises `UntranslatableError` for an unknown operation.
+    `first` is the first argument, `others` has all others by name. Raises `UntranslatableError` for an unknown
+    operation.
     """
     if name in _OTHERS:
         return _OTHERS[name](first, **others)

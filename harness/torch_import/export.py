@@ -1,4 +1,4 @@
-"""Exports a user's module as a `.pt2` file, in the user's own process."""
+"""Exports a module of PyTorch as a `.pt2` file, in the process of the user's program."""
 
 import copy
 import io
@@ -14,17 +14,17 @@ import numpy as np
 from harness.errors import UserError
 from harness.torch_import.pt2 import Array
 
-#: Number of examples with which a module is exported; the translated network takes any number.
+#: Number of examples with which a module is exported. The exported network takes any number.
 SAMPLE = 2
 
 _BY_HAND = "write its forward without a decision on the data, or build it by hand (pgdl help your-own-models)"
 
 
 class Exporter:
-    """Exports a copy of a `torch.nn.Module`, on the CPU and in evaluation mode; the module itself does not change.
+    """Exports a copy of a `torch.nn.Module`, on the CPU and in evaluation mode; the module itself stays unchanged.
 
-    Messages call the module `name`, and `tell` receives a note if the module is in training mode. Raises `UserError` if
-    `module` is no module, or if a weight is not float32 or not finite.
+    `name` is the module's name in messages. `tell` receives a note if the module is in training mode. Raises
+    `UserError` if `module` is no module, or if a weight is not float32 or not finite.
     """
 
     def __init__(self, module: Any, name: str, tell: Callable[[str], None]) -> None:
@@ -46,7 +46,7 @@ class Exporter:
         self._module = copy.deepcopy(module).cpu().eval()
 
     def outputs(self, inputs: Array) -> Array:
-        """Return the outputs (n, classes) for inputs (n, ...) in the module's layout; raises `UserError` on failure."""
+        """Return the module's outputs (n, classes) for inputs (n, ...) in its layout; raise `UserError` if it fails."""
         import torch
 
         try:
@@ -65,7 +65,7 @@ class Exporter:
     def write(self, file: Path, inputs: Array, state: Mapping[str, Any] | None = None) -> None:
         """Write the exported module to a `.pt2` file; raises `UserError` with PyTorch's reason if the export fails.
 
-        `inputs` are examples (n, ...) in the module's own layout; `state`, a `state_dict`, replaces the weights.
+        `inputs` are examples (n, ...) in the module's own layout. `state`, a `state_dict`, replaces the weights.
         """
         import torch
 
@@ -92,7 +92,7 @@ class Exporter:
 
 @contextmanager
 def _silence() -> Iterator[None]:
-    """Keep PyTorch from printing within the context; logging is disabled, too, since it ignores redirected streams."""
+    """Keep PyTorch from printing and logging within the context; its log ignores redirected streams."""
     before = logging.root.manager.disable
     logging.disable()
     try:
@@ -104,7 +104,7 @@ def _silence() -> Iterator[None]:
 
 
 def _line(text: str) -> str:
-    """Return the first line of PyTorch's error, and the line of the user's code that the error names, if any."""
+    """Return the first line of PyTorch's error message, and the line of the user's code that it names, if any."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     places = [line for line in lines if line.startswith("File ") and "/site-packages/torch/" not in line]
     return " ".join([*lines[:1], *places[-1:]])[:400]

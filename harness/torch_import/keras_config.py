@@ -1,4 +1,4 @@
-"""Makes a functional Keras model, as JSON and arrays, from the layers to which a PyTorch network was translated."""
+"""Turns the layers to which a PyTorch network was translated into a functional Keras model: JSON and arrays."""
 
 import json
 from collections import Counter
@@ -16,7 +16,7 @@ from harness.format.writer import VERSION
 from harness.torch_import.network import TranslatedLayer
 from harness.torch_import.pt2 import Array
 
-#: The version of Keras in whose form the layers are written.
+#: The version of Keras in whose format the layers are written.
 _VERSION = "3.8.0"
 
 _INPUT_NAME = "input"
@@ -24,12 +24,12 @@ _INPUT_NAME = "input"
 
 @dataclass(frozen=True)
 class KerasModel:
-    """A Keras model, translated from a network of PyTorch."""
+    """A Keras model that was translated from a network of PyTorch."""
 
     file: Path  #: the `.pt2` file, for messages
-    config: dict[str, Any]  #: the content of config.json, Keras' own JSON
-    weights: Mapping[str, tuple[Array, ...]]  #: name of a layer -> the layer's weights in the order of `get_weights()`
-    names: Mapping[int, str]  #: number of a translated layer -> its name, for layers that lead to the output
+    config: dict[str, Any]  #: the content of config.json, as Keras writes it
+    weights: Mapping[str, tuple[Array, ...]]  #: name of a layer -> its weights in the order of `get_weights()`
+    names: Mapping[int, str]  #: number of a layer -> its name, for the layers that lead to the output
 
     @cached_property
     def architecture(self) -> Architecture:
@@ -37,7 +37,7 @@ class KerasModel:
         return parse_architecture(self.config, self.file)
 
     def write_canonical(self, directory: Path, archive: str) -> None:
-        """Write the files that a worker reads: architecture.json, and the weights as the file `archive` beside it."""
+        """Write the files that a worker reads: architecture.json, and the weights in a file `archive` beside it."""
         directory.mkdir(exist_ok=True)
         (directory / "architecture.json").write_text(json.dumps(self.architecture.canonical))
         arrays = [array for name in self.architecture.names for array in self.weights[str(name)]]
@@ -45,7 +45,7 @@ class KerasModel:
 
 
 def keras_model(layers: Sequence[TranslatedLayer], output: int, input_shape: Sequence[int], file: Path) -> KerasModel:
-    """Return the model of the layers that lead to layer `output`; `input_shape` is (batch, channels, *places)."""
+    """Return the model whose output is layer number `output`; `input_shape` is (batch, channels, *spatial axes)."""
     if output == INPUT:
         raise UserError("layers", file=file, expected="at least one", found="none")
     needed = _leading_to(output, layers)
@@ -73,7 +73,7 @@ def _leading_to(output: int, layers: Sequence[TranslatedLayer]) -> list[int]:
 
 
 def _names(numbers: Sequence[int], layers: Sequence[TranslatedLayer]) -> dict[int, str]:
-    """Return number of a layer -> name. A module's only layer, or only layer with weights, has the module's name."""
+    """Return number of a layer -> name: the name of its PyTorch module if no other layer can claim that name."""
     uses = Counter(layers[number].path for number in numbers)
     weighty = Counter(layers[number].path for number in numbers if layers[number].weights)
     found: dict[int, str] = {}

@@ -1,4 +1,4 @@
-"""Adds Keras layers for the operations of a PyTorch network, and tracks the axes of the layers' outputs."""
+"""Adds Keras layers for the operations of a PyTorch network, and keeps track of the axes of their outputs."""
 
 import itertools
 import json
@@ -26,7 +26,7 @@ from harness.torch_import.values import (
 #: Activations and layers whose outputs are never negative.
 _NOT_NEGATIVE = {"relu", "relu6", "sigmoid", "hard_sigmoid", "softplus", "exponential", "softmax"}
 
-#: Layers whose outputs are not negative if no input is negative.
+#: Layers whose outputs are never negative if their inputs are never negative.
 _KEEPING_SIGNS = {
     "Add", "AveragePooling2D", "Concatenate", "Cropping1D", "Cropping2D", "Dropout", "Flatten",
     "GlobalAveragePooling2D", "MaxPooling2D", "Maximum", "Multiply", "Permute", "Reshape", "ZeroPadding2D",
@@ -35,27 +35,27 @@ _KEEPING_SIGNS = {
 
 @dataclass(frozen=True)
 class TranslatedLayer:
-    """A Keras layer that is called once."""
+    """A Keras layer, called once, that results from the translation."""
 
     class_name: str
     config: dict[str, Any]  #: the layer's settings, without a name
     weights: tuple[Array, ...]  #: the layer's weights in the order of `get_weights()`
-    inputs: tuple[int, ...]  #: numbers of the layers before this layer; `INPUT` for the model's input
-    keywords: dict[str, int]  #: name of an argument -> number of the layer whose output is the argument
-    path: str  #: path of the PyTorch module that the layer belongs to
+    inputs: tuple[int, ...]  #: numbers of the layers that compute the inputs; `INPUT` for the model's input
+    keywords: dict[str, int]  #: name of an argument -> number of the layer that computes it
+    path: str  #: path of the PyTorch module in which the layer's operation is
 
     @property
     def sources(self) -> tuple[int, ...]:
-        """Numbers of all layers whose outputs this layer takes."""
+        """Numbers of all layers that compute inputs and further arguments."""
         return (*self.inputs, *self.keywords.values())
 
 
 @dataclass
 class TranslatedNetwork:
-    """The layers of a network that is being translated; some may not lead to the network's output."""
+    """The layers of a network during its translation. Some of them may not be needed for the output."""
 
     layers: list[TranslatedLayer] = field(default_factory=list)
-    path: str = ""  #: the module whose operation is being translated
+    path: str = ""  #: path of the PyTorch module whose operation is being translated
     _known: dict[str, int] = field(default_factory=dict)  #: description of a layer without weights -> its number
     _sizes: dict[int, tuple[int, ...]] = field(default_factory=dict)  #: number of a layer from `after` -> output shape
 
@@ -63,7 +63,7 @@ class TranslatedNetwork:
         self, class_name: str, inputs: Sequence[int], config: dict[str, Any] | None = None,
         weights: Sequence[Array] = (), keywords: dict[str, int] | None = None,
     ) -> int:  # fmt: skip
-        """Add a layer and return its number; if an equal layer without weights exists, return that layer's number."""
+        """Add a layer and return its number. If an equal layer without weights exists, return that layer's number."""
         arrays = tuple(np.ascontiguousarray(array, np.float32) for array in weights)
         layer = TranslatedLayer(class_name, config or {}, arrays, tuple(inputs), keywords or {}, self.path)
         key = json.dumps([class_name, layer.config, inputs, layer.keywords])
@@ -77,7 +77,7 @@ class TranslatedNetwork:
         self, value: Value, class_name: str, config: dict[str, Any] | None = None, weights: Sequence[Array] = (),
         stored: Groups | None = None,
     ) -> Value:  # fmt: skip
-        """Return the output of a new layer whose input is `value`; the axes that PyTorch sees stay the same.
+        """Add a layer with the input `value` and return its output; the axes that PyTorch sees stay the same.
 
         `stored` are the axes of the layer's output; by default, the axes of its input.
         """
@@ -89,16 +89,17 @@ class TranslatedNetwork:
         self, value: Value, class_name: str, config: dict[str, Any], places: Sequence[int], *,
         channels: Group | None = None, weights: Sequence[Array] = (),
     ) -> Value:  # fmt: skip
-        """Return the output (batch, channels, *places) of a new layer on a feature map with the channels last.
+        """Add a layer on a feature map with the channels last, and return its output (batch, channels, *places).
 
-        `channels` are the axes of the output's channels; by default, the axes of the input's channels.
+        `places` are the sizes of the spatial axes. `channels` are the axes of the output's channels, by default the
+        input's.
         """
         stored = (*map(group_of, places), value.stored[-1] if channels is None else channels)
         found = self.after(value, class_name, config, weights, stored)
         return Value(found.source, stored, (value.view[0], stored[-1], *stored[:-1]))
 
     def source(self, value: Value) -> int:
-        """Return the number of the layer that computes a value; raises `UntranslatableError` if no layer does."""
+        """Return the number of the layer that computes a value; raises `UntranslatableError` if there is none."""
         if not isinstance(value.source, int):
             raise UntranslatableError("uses scores of an attention, or lengths of vectors, in a way that no layer does")
         return value.source
@@ -106,7 +107,7 @@ class TranslatedNetwork:
     # Order of the axes
 
     def stored_as(self, value: Value, groups: Groups) -> Value:
-        """Return the value, stored with the axes `groups`; adds layers that permute or reshape if necessary."""
+        """Add permutations and reshapes until a value is stored with the axes `groups`, and return the value."""
         value = self.settled(value)
         have, wanted = flat(value.stored), flat(groups)
         if sorted(map(id, have)) != sorted(map(id, wanted)):
@@ -133,7 +134,7 @@ class TranslatedNetwork:
         return self.after(value, "Reshape", {"target_shape": list(sizes_of(groups))}, stored=groups)
 
     def settled(self, value: Value) -> Value:
-        """Return the value after layers that make the selections in `Value.fixed`."""
+        """Add the layers that select the indices in `Value.fixed`, and return the value."""
         while value.fixed:
             (axis, index), *rest = value.fixed.items()
             left = tuple(tuple(one for one in group if one is not axis) for group in value.stored if group != (axis,))
@@ -142,7 +143,7 @@ class TranslatedNetwork:
         return value
 
     def cut(self, value: Value, group: Group, start: int, stop: int) -> Value:
-        """Return the slice `start:stop` along the product of the axes `group`; a new axis replaces these axes."""
+        """Return the slice `start:stop` along the axes `group` taken as one axis; a new axis replaces them."""
         axes = tuple(axis for axis in flat(value.stored) if axis not in group)
         first = flat(value.stored).index(group[0])
         before, behind, made = axes[:first], axes[first:], group_of(stop - start)
@@ -156,14 +157,14 @@ class TranslatedNetwork:
         return value
 
     def channels_last(self, value: Value) -> Value:
-        """Return a feature map (batch, channels, *places), stored as (*places, channels) for convolutions in Keras."""
+        """Store a feature map (batch, channels, ...) as (..., channels), as Keras needs it. Return the value."""
         batch, channels, *places = value.view
         if len(batch) != 1 or not batch[0].is_batch:
             raise UntranslatableError("has an input whose first axis is not the batch")
         return self.stored_as(value, (*places, channels))
 
     def with_last(self, value: Value, last: Group) -> Value:
-        """Return the value, stored so that the product of the axes `last`, in any order, is its last stored axis."""
+        """Make the product of the axes `last`, in any order, the last stored axis of a value. Return the value."""
         value = self.settled(value)
         if value.stored and {*value.stored[-1]} == {*last}:
             return value
@@ -204,7 +205,7 @@ class TranslatedNetwork:
         return self._by_place(value, numbers, is_factor=is_factor)
 
     def _by_channel(self, value: Value, numbers: Array, *, is_factor: bool) -> Value:
-        """Multiply a value by `numbers` (channels,), or add them, by a batch normalization with mean 0, variance 1."""
+        """Multiply a value by `numbers` (channels,), or add them to it, with a batch normalization."""
         config = {"axis": -1, "epsilon": 0.0, "scale": is_factor, "center": not is_factor}
         unchanged = [np.zeros_like(numbers), np.ones_like(numbers)]
         return self.after(value, "BatchNormalization", config, [numbers, *unchanged])
@@ -217,12 +218,12 @@ class TranslatedNetwork:
         before = self.layers[value.source] if self.source(value) != INPUT else None
         config["bias_axes"] = letters
         if before is not None and before.class_name == "EinsumDense" and before.config == config:
-            value = replace(value, source=before.inputs[0])  # one layer adds both constants, as for class tokens
+            value = replace(value, source=before.inputs[0])  # one layer for both constants, as for class tokens
             numbers = numbers + before.weights[1]
         return self.after(value, "EinsumDense", config, [np.ones_like(numbers), numbers])
 
     def is_not_negative(self, value: Value) -> bool:
-        """Whether the layers that compute a value exclude negative numbers, as a ReLU does."""
+        """Whether a value cannot be negative, because a layer such as a ReLU computes it."""
         pending = [self.source(value)]
         while pending:
             number = pending.pop()
@@ -238,7 +239,7 @@ class TranslatedNetwork:
 
 
 def _chunks(have: Group, wanted: Group) -> list[Group]:
-    """Cut `have` into the longest runs of axes that are also neighbours in `wanted`."""
+    """Divide `have` into the longest runs of axes that also follow each other in `wanted`."""
     chunks = [have[:1]]
     for before, axis in itertools.pairwise(have):
         if wanted.index(axis) == wanted.index(before) + 1:
@@ -249,7 +250,7 @@ def _chunks(have: Group, wanted: Group) -> list[Group]:
 
 
 def _without_batch(array: Array, value: Value) -> Array:
-    """Return constants with size 1 along the batch axis; raises `UntranslatableError` if they vary with the example."""
+    """Return constants for a batch of size 1; raises `UntranslatableError` if they differ between examples."""
     array = array.reshape((1,) * (len(value.view) - array.ndim) + array.shape)
     for place, group in enumerate(value.view):
         batch = [axis for axis in group if axis.is_batch]

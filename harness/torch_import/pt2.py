@@ -1,6 +1,6 @@
 """Reads `.pt2` files, which `torch.export.save` writes: a graph as JSON, and weights as plain bytes.
 
-Reading needs no PyTorch and unpickles nothing. Sample inputs, the only pickled part of an ordinary file, are skipped.
+PyTorch is not needed, and nothing is unpickled. Sample inputs, the only pickled part of an ordinary file, are skipped.
 """
 
 import math
@@ -27,7 +27,7 @@ MAX_MEMBERS = 20_000
 #: Maximum size of a graph in bytes; the largest graphs of torchvision and timm have 20 MB.
 MAX_GRAPH = 256 * 1024**2
 
-#: PyTorch's numbers of types -> names of the types; NumPy has the same types, except for bfloat16.
+#: PyTorch's number of a type -> the type's name in NumPy; NumPy lacks bfloat16.
 TYPES = {
     1: "uint8", 2: "int8", 3: "int16", 4: "int32", 5: "int64", 6: "float16", 7: "float32", 8: "float64", 12: "bool",
     13: "bfloat16",
@@ -40,32 +40,32 @@ _REMEDY = f"{EXPORT} writes it"
 
 @dataclass(frozen=True)
 class ArgumentReference:
-    """An argument of an operation: the name of an earlier operation's result."""
+    """An argument of an operation that is the result of an earlier operation, by name."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class GraphOperation:
-    """A node of a graph: an operation on results of earlier operations."""
+    """A node of a graph: an operation with its arguments."""
 
-    target: str  #: `aten.conv2d.default`, or an operator of Python on sizes, such as `_operator.mul`
+    target: str  #: such as `aten.conv2d.default`, or an operator of Python on sizes, such as `_operator.mul`
     arguments: Mapping[str, Any]  #: name -> number, text, `ArgumentReference` or list; without default values
-    outputs: tuple[str | None, ...]  #: names of the results; None for an unused result
-    is_list: bool  #: whether the operation returns a list of the results
-    path: str  #: the module that called the operation, such as `layer2.0.bn1`
+    outputs: tuple[str | None, ...]  #: names of the results; None for a result that is not used
+    is_list: bool  #: whether the operation returns a list
+    path: str  #: path of the module that called the operation, such as `layer2.0.bn1`
 
     @property
     def name(self) -> str:
-        """The target without namespace and overload: `conv2d`, `relu_`."""
+        """The operation's short name, such as `conv2d` for `aten.conv2d.default`."""
         return self.target.split(".")[1]
 
     def called_with(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the arguments by name, with references to results replaced by the results in `values`."""
+        """Return the arguments by name. `values` (name -> result) replaces references to results."""
         return {name: _resolved(argument, values) for name, argument in self.arguments.items()}
 
     def named(self, found: Any) -> Iterator[tuple[str, Any]]:
-        """Yield (name, value) of each result that is used later; `found` is the result or the list of results."""
+        """Yield (name, value) of each result that is used later. `found` is what the operation has returned."""
         results: Iterable[Any] = found if self.is_list else [found]
         yield from ((name, one) for name, one in zip(self.outputs, results, strict=False) if name is not None)
 
@@ -78,27 +78,24 @@ def _resolved(argument: Any, values: Mapping[str, Any]) -> Any:
 
 @dataclass(frozen=True)
 class Graph:
-    """A network that PyTorch exported: its operations and constants."""
+    """A network that PyTorch has exported: its operations and constants."""
 
     file: Path  #: the `.pt2` file, for messages
     operations: tuple[GraphOperation, ...]  #: the operations in the order of their execution
     tensors: Mapping[str, Array]  #: name in the graph -> weight or other constant
     parameters: Mapping[str, str]  #: name in the graph -> name in the module (`conv1.weight`) of trained tensors
     input: str  #: name of the input
-    input_shape: tuple[int, ...]  #: shape of the input; the first axis is the batch, with the size used at the export
+    input_shape: tuple[int, ...]  #: shape of the input, with the batch size of the export as first axis
     output: str  #: name of the output
 
 
 def is_pt2(archive: ZipFile) -> bool:
-    """Whether `torch.export.save` wrote a zip archive."""
+    """Whether a zip archive was written by `torch.export.save`."""
     return any(PurePosixPath(name).name == _MARK for name in names(archive))
 
 
 def read_pt2(path: Path) -> Graph:
-    """Read an exported network.
-
-    Raises `UserError` if the file is damaged, has pickled or half-precision weights, or several inputs or outputs.
-    """
+    """Read an exported network; raises `UserError` for damage, pickled or half-precision weights, or several inputs."""
     with open_archive(path, MAX_MEMBERS) as archive:
         (mark,) = [name for name in names(archive) if PurePosixPath(name).name == _MARK][:1] or [""]
         home = mark.removesuffix(_MARK)
@@ -125,12 +122,12 @@ class _Archive:
     path: Path
 
     def tensors(self, folder: str, kind: str) -> dict[str, tuple[Any, str]]:
-        """Return name of a tensor -> (its declaration, the member with its numbers) for a folder of the archive."""
+        """Return name -> (declaration, archive member with the numbers) of the tensors in a folder of the archive."""
         config = _json(self.archive, f"{self.home}data/{folder}/model_{folder}_config.json")["config"]
         return {name: (entry, f"{self.home}data/{folder}/{entry['path_name']}") for name, entry in config.items()}
 
     def read(self, name: str, entry: Mapping[str, Any], member: str) -> Array:
-        """Return the tensor `name`; `entry` declares its type, shape, offset and strides in the member's numbers."""
+        """Return the tensor `name` from a member's numbers; `entry` declares type, shape, offset and strides."""
         if entry["use_pickle"]:
             remedy = f"pickled data are never read; export the module on the CPU: {_REMEDY}"
             raise UserError(f"weight {printable(name)}", expected="plain bytes", found="a pickle", remedy=remedy)
@@ -196,7 +193,7 @@ def _operation(node: Mapping[str, Any]) -> GraphOperation:
 
 
 def _one(argument: Mapping[str, Any]) -> Any:
-    """Return the value of an argument, an object such as {"as_int": 3}."""
+    """Return the value of an argument, which is an object such as {"as_int": 3}."""
     ((kind, content),) = argument.items()
     if kind in ("as_none", "as_memory_format", "as_layout", "as_device"):
         return None

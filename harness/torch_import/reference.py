@@ -1,10 +1,10 @@
-"""The program that runs an exported network in PyTorch, operation by operation, for comparison with its translation.
+"""The program that runs an exported network in PyTorch, for comparison with its translation.
 
 A question is `{"file": PT2, "inputs": NPY, "names": [NAME, ...] or null, "output": NPZ}`. The inputs have the channels
-last. The program writes the results of the operations `names` to the file `output`, in the same order; for null, the
-network's outputs. With names, the number of inputs must be the batch size of the export. The answer is empty.
+last. The program writes the results of the operations `names`, in this order, to the file `output`; for null, it writes
+the network's outputs. With names, there must be as many inputs as at the export. The answer is empty.
 
-Of an untrusted file, the program calls only operations that `translate` knows.
+The file is not trusted: the program calls only operations that `translate` can translate.
 """
 
 import operator
@@ -21,7 +21,7 @@ from harness.worker.runtimes import Runtime
 
 
 def answer(_: Runtime, question: Question) -> Answer:
-    """Answer a question; the network runs on batches of the size with which it was exported."""
+    """Answer a question. The network runs on batches of the size that was used for the export."""
     import torch
 
     graph, inputs = read_pt2(Path(question["file"])), np.load(question["inputs"])

@@ -1,4 +1,4 @@
-"""The registry of the functions in `operations/` that translate PyTorch's operations."""
+"""The registry of the functions that translate PyTorch's operations; the functions are in `operations/`."""
 
 import functools
 import importlib
@@ -11,7 +11,7 @@ from harness.registry import sibling_names
 BY_HAND = "pgdl help your-own-models says what is translated, and how to rebuild the rest in Keras"
 EVALUATE = "the module was in training mode: call module.eval() before the export"
 
-#: A function of a `TranslatedNetwork` and the operation's arguments; returns a `Value`, or a list of values.
+#: Function of a `TranslatedNetwork` and the operation's arguments; it returns a `Value`, or a list of them.
 Translate = Callable[..., Any]
 
 T = TypeVar("T", bound=Translate)
@@ -20,7 +20,7 @@ _TRANSLATIONS: dict[str, Translate] = {}
 
 
 class UntranslatableError(Exception):
-    """An operation cannot be translated; the message continues a sentence: "has no translation"."""
+    """An operation cannot be translated. The message says why, as "has no translation" after the operation's name."""
 
     def __init__(self, reason: str, remedy: str = BY_HAND) -> None:
         super().__init__(reason)
@@ -28,7 +28,7 @@ class UntranslatableError(Exception):
 
 
 def translates(*names: str) -> Callable[[T], T]:
-    """Register a function as the translation of the named operations of PyTorch, also in place (`relu_`)."""
+    """Register a function as the translation of operations of PyTorch, and of their forms in place (`relu_`)."""
 
     def register(function: T) -> T:
         for name in names:
@@ -42,7 +42,7 @@ def translates(*names: str) -> Callable[[T], T]:
 
 @functools.cache
 def translations() -> dict[str, Translate]:
-    """Return name of an operation, such as `conv2d` -> the function that translates the operation."""
+    """Return name of an operation, such as `conv2d` -> function that translates it."""
     from harness.torch_import import operations
 
     for name in sibling_names(operations.__path__):

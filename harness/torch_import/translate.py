@@ -18,33 +18,33 @@ from harness.torch_import.pt2 import TYPES, ArgumentReference, Graph, GraphOpera
 from harness.torch_import.registry import BY_HAND, UntranslatableError, translations
 from harness.torch_import.values import Value, ValueAxis, group_of
 
-#: Operations that return their first argument.
+#: Operations whose result is their first argument.
 _IDLE = {"_to_copy", "alias", "clone", "contiguous", "detach", "lift_fresh_copy", "requires_grad", "to", "type_as"}
 
-#: Operations that only check sizes, and have no result.
+#: Operations that only check sizes.
 _CHECKS = {"_assert_tensor_metadata", "_assert_scalar", "_assert_async", "sym_constrain_range_for_size"}
 
-#: Operators of Python on sizes.
+#: Name of an operator of Python on sizes -> function.
 _ON_SIZES: dict[str, Callable[..., Any]] = {
     name: getattr(operator, name)
     for name in ("add", "sub", "mul", "floordiv", "mod", "neg", "eq", "ne", "lt", "le", "gt", "ge", "truediv")
 }
 
-#: Operations with trained weights. No two of them may share a weight, since each becomes a layer of its own.
+#: Operations with trained weights. Each becomes a layer, so two of them may not share a weight.
 _WITH_WEIGHTS = {"conv1d", "conv2d", "conv3d", "linear", "batch_norm", "layer_norm", "group_norm", "prelu"}
 
 
 @dataclass(frozen=True)
 class Translation:
-    """A network as a Keras model."""
+    """A translated network: the Keras model, and its relation to PyTorch's graph."""
 
     model: KerasModel
-    values: Mapping[str, Value]  #: name of a result in the graph -> the layer that computes the result, and its axes
+    values: Mapping[str, Value]  #: name of a result in the graph -> the layer that computes it, and its axes
     paths: Mapping[str, str]  #: name of a result in the graph -> its module and operation, for messages
 
 
 def translate(graph: Graph) -> Translation:
-    """Translate a graph; raises `UserError` for the first operation without a translation, and for shared weights."""
+    """Translate PyTorch's graph into Keras layers; raises `UserError` for unknown operations and shared weights."""
     _require_own_weights(graph)
     translator = _Translator(graph)
     for operation in graph.operations:
@@ -56,7 +56,7 @@ def translate(graph: Graph) -> Translation:
 
 
 def is_translated(operation: GraphOperation) -> bool:
-    """Whether `translate` can translate an operation; it may still refuse some arguments."""
+    """Whether `translate` knows an operation; it may refuse some arguments."""
     name = operation.name.removesuffix("_")
     if not operation.target.startswith("aten."):
         return operation.target.startswith("_operator.") and name in _ON_SIZES
@@ -123,7 +123,7 @@ class _Translator:
         return function(self.network, given[0], **others)
 
     def _keep(self, operation: GraphOperation, found: Any) -> None:
-        """Store the results of an operation; an operation in place also changes its first argument."""
+        """Store the results of an operation. An operation in place also replaces its first argument."""
         for name, result in operation.named(found):
             self.values[name] = result
             self.paths[name] = _place(operation)
@@ -132,7 +132,7 @@ class _Translator:
         target = next(iter(operation.arguments.values()))
         before = self.values[target.name]
         if isinstance(before, np.ndarray) and isinstance(found, np.ndarray):
-            before[...] = found  # in place: views of the array change as well
+            before[...] = found  # in place: views of the array change, too
         else:
             self.values[target.name] = found
 

@@ -1,7 +1,7 @@
-"""The program that translates untrusted `.pt2` files in a process with bounded memory.
+"""The program that translates untrusted `.pt2` files in a process with limited memory.
 
 A question is `{"file": PT2, "initial": PT2 or null, "directory": DIRECTORY}`. The program writes model.json (Keras' own
-JSON), weights.npz and, for `initial`, initial.npz into the directory. Both archives are in the form of
+JSON), weights.npz and, if there are initial weights, initial.npz into the directory. Both archives have the form of
 `numpy.savez(path, *model.get_weights())`. The answer is empty.
 """
 
@@ -20,7 +20,7 @@ MODEL, WEIGHTS, INITIAL = "model.json", "weights.npz", "initial.npz"
 
 
 def answer(question: Question) -> Answer:
-    """Answer a question; raises `UserError` if a file is invalid or has no translation, or if two networks differ."""
+    """Answer a question. Raises `UserError` for an invalid or untranslatable file, or another initial network."""
     directory, file, initial = (Path(question[name] or ".") for name in ("directory", "file", "initial"))
     model = translate(read_pt2(file)).model
     (directory / MODEL).write_text(json.dumps(model.config))

@@ -1,8 +1,8 @@
-"""Values of a graph: the axes that PyTorch sees, and the axes in which the output of a Keras layer stores the value.
+"""Values of a PyTorch graph, with two lists of axes: as PyTorch sees them, and as a Keras layer stores them.
 
-Both are products of the same elementary axes. Layers store the channels last, and their outputs are described without
-the batch. Views, permutations and slices change only PyTorch's axes. A layer is added when an operation needs the
-stored axes in another order.
+Axes of both lists are products of the same elementary axes. Layers store the channels last; the lists of stored axes
+leave out the batch. Views, permutations and slices change only PyTorch's axes. A layer that permutes is added only when
+an operation needs the stored axes in another order.
 """
 
 import functools
@@ -20,26 +20,26 @@ from harness.torch_import.registry import UntranslatableError
 
 @dataclass(frozen=True, eq=False)
 class ValueAxis:
-    """An axis, or a factor of an axis. Axes are compared by identity: two axes of the same size differ."""
+    """An axis, or a factor of an axis that a reshaping has divided. Two objects are never equal, even of equal size."""
 
     size: int
     is_batch: bool = False
 
 
-#: The product of elementary axes; the first axis varies slowest. An empty group has size 1.
+#: The product of elementary axes; the first varies slowest. An empty group has size 1.
 Group = tuple[ValueAxis, ...]
 Groups = tuple[Group, ...]
 
 
 @dataclass(frozen=True)
 class Value:
-    """The result of an operation."""
+    """The result of an operation in the graph."""
 
-    #: The number of the layer whose output is the value, or `INPUT`; `Scores` or `Length` for values without a layer.
+    #: The number of the layer that computes the value, or `INPUT`; a `Scores` or `Length` if no layer computes it.
     source: Any
     stored: Groups  #: the axes of the layer's output, without the batch
     view: Groups  #: the axes that PyTorch sees, with the batch
-    fixed: dict[ValueAxis, int] = field(default_factory=dict)  #: axis in `stored` -> the index selected from it
+    fixed: dict[ValueAxis, int] = field(default_factory=dict)  #: axis in `stored` -> the index that is selected from it
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -47,10 +47,7 @@ class Value:
         return sizes_of(self.view)
 
     def reshaped(self, shape: Sequence[int]) -> "Value":
-        """Return the value with another shape; -1 is a size that follows from the others.
-
-        Raises `UntranslatableError` if the shape divides an axis into unequal parts.
-        """
+        """Return the value with another shape. Raises `UntranslatableError` if that would divide an axis unevenly."""
         try:
             return self._regrouped(shape)
         except UntranslatableError:
@@ -60,7 +57,7 @@ class Value:
             return joined._regrouped(shape)
 
     def _joined(self) -> "Value":
-        """Return the value with a single axis for each run of axes that both `view` and `stored` contain."""
+        """Return the value with axes that are neighbours in both `view` and `stored` joined to a single axis."""
         for group in self.view:
             for pair in itertools.pairwise(group):
                 if any(pair in itertools.pairwise(stored) for stored in self.stored):
@@ -94,7 +91,7 @@ class Value:
         return replace(value, view=tuple(groups))
 
     def split(self, axis: ValueAxis, outer: int) -> tuple["Value", tuple[ValueAxis, ValueAxis]]:
-        """Divide an axis into an axis of size `outer` and an axis that varies faster; return the value and both axes.
+        """Divide an axis into a slow axis of size `outer` and a fast axis. Return the value and both axes.
 
         Raises `UntranslatableError` for the batch axis, or if `outer` does not divide the axis.
         """
@@ -122,9 +119,10 @@ class Value:
         return replace(self, view=self.view[:place] + self.view[place + 1 :])
 
     def part(self, place: int, start: int, step: int, count: int) -> "Value | None":
-        """Return the slice of `count` places of an axis, from `start` in steps of `step`; None if this needs a layer.
+        """Return a slice of an axis: `count` entries from `start` on, in steps of `step`; None if this needs a layer.
 
-        If n divides the axis, two slices need no layer: every n-th place, and one of n equal consecutive parts.
+        If n divides the size of the axis, two kinds of slices need no layer: every n-th entry, and the k-th of n equal
+        parts.
         """
         size = self.shape[place]
         if count == size:
@@ -151,7 +149,7 @@ class Value:
 
 
 def _with_one(pair: tuple[ValueAxis, ValueAxis], axis: ValueAxis, group: Group) -> Group:
-    """Return `group` with `axis` in place of the neighbours `pair`; unchanged if `pair` is not in it."""
+    """Replace the neighbours `pair` in `group` by `axis`; leave any other group unchanged."""
     if pair not in itertools.pairwise(group):
         return group
     place = group.index(pair[0])
@@ -168,7 +166,7 @@ def with_group(groups: Groups, place: int, group: Group) -> Groups:
 
 
 def shape_of_example(groups: Groups) -> tuple[int, ...]:
-    """Return the size of each group, where the batch counts as size 1."""
+    """Return the size of each group, with batch size 1."""
     return tuple(size_of([axis for axis in group if not axis.is_batch]) for group in groups)
 
 
@@ -193,10 +191,9 @@ def group_of(size: int) -> Group:
 
 
 def aligned(one: Value, other: Value) -> tuple[Value, Value]:
-    """Return both values with common elementary axes, for an operation on each pair of numbers.
+    """Divide the axes of both values into the same elementary axes, for an operation on each pair of numbers.
 
-    Axes along which a value has size 1 stay as they are, since PyTorch broadcasts. Raises `UntranslatableError` if the
-    shapes do not fit.
+    An axis of size 1 stays, because PyTorch broadcasts it. Raises `UntranslatableError` if the shapes do not fit.
     """
     rank = max(len(one.view), len(other.view))
     one, other = (replace(v, view=((),) * (rank - len(v.view)) + v.view) for v in (one, other))
@@ -207,7 +204,7 @@ def aligned(one: Value, other: Value) -> tuple[Value, Value]:
 
 
 def _with_same_axes(one: Value, other: Value, place: int) -> tuple[Value, Value]:
-    """Divide the axes of both groups at `place` until the sizes agree; then `other` gets the axes of `one` there."""
+    """Divide the axes of both groups at `place` until their sizes agree; then give `other` the axes of `one` there."""
     if one.shape[place] != other.shape[place]:
         raise UntranslatableError(f"combines shapes {one.shape} and {other.shape}")
     number = 0
@@ -232,6 +229,6 @@ def renamed(value: Value, names: dict[ValueAxis, ValueAxis]) -> Value:
 
 
 def arranged(array: Array, have: Group, wanted: Group) -> Array:
-    """Return `array`, whose axes are products of the axes `have`, reshaped and transposed to the axes `wanted`."""
+    """Return `array`, whose axes have the sizes of `have`, with the axes `wanted`: reshaped and transposed."""
     places = [have.index(axis) for axis in wanted]
     return np.asarray(array).reshape([axis.size for axis in have]).transpose(places)

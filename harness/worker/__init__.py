@@ -3,5 +3,5 @@
 Only this package is copied into the sandbox, so it imports nothing else of `harness`.
 """
 
-#: Modules for other rooms.
+#: Modules that other rooms may import.
 MODULES = ("architecture", "channel", "limits", "runtimes", "scratch")

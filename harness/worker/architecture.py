@@ -1,14 +1,7 @@
-"""Builds the Keras model of an architecture in canonical form, with Keras 2 or with Keras 3 on any framework.
+"""Builds a Keras model from its architecture in canonical form, with Keras 2 or with Keras 3 on any framework.
 
-The harness writes this form, which contains only built-in layers and plain settings:
-
-* `{"format": "layers", "input_shape": [...], "layers": [{"class_name", "config"}, ...]}` is a Sequential model.
-* `{"format": "graph", "input_shape": [...], "layers": [{"class_name", "config", "inputs"}, ...]}` is a functional
-  model. `inputs` are positions in `layers`, with -1 for the model's input. The output of the last layer is the model's.
-  `{"layer", "inputs"}` calls the layer at an earlier position again. `keywords` maps names of arguments
-  to a position, true or false.
-
-`"softmax"` is the position of the layer that computes a final softmax or log-softmax; it is missing if none does.
+The harness writes the canonical form, which has only built-in layers and plain settings. harness/format/architecture.py
+describes it.
 """
 
 import functools
@@ -25,14 +18,14 @@ AUGMENTING = (
 
 
 class ArchitectureError(ValueError):
-    """Keras rejects the architecture; the message is one line that names the layer."""
+    """Keras rejects the architecture. The message is one line with the name of the layer."""
 
 
 def build_model(architecture: dict[str, Any], keras: Any) -> Any:
-    """Return the model of an architecture, with layers and weights in the order of the architecture.
+    """Return the model of an architecture; its layers and weights are in the order of the architecture.
 
-    Layers that augment images return their input, even in training mode or in a copy of the model. `keras` is the
-    module of Keras 2 or Keras 3. Raise `ArchitectureError` if Keras rejects a layer.
+    Layers that augment images return their input unchanged, even in training mode or in a copy of the model. `keras` is
+    the module of Keras 2 or Keras 3. Raise `ArchitectureError` if Keras rejects a layer.
     """
     source = keras.Input(shape=tuple(architecture["input_shape"]))
     build = _sequential if architecture["format"] == "layers" else _functional
@@ -41,7 +34,7 @@ def build_model(architecture: dict[str, Any], keras: Any) -> Any:
 
 @contextmanager
 def undrawn(keras: Any) -> Iterator[None]:
-    """Let random initializers return zeros within the context: this saves a third of the time to build a model."""
+    """Let random initializers return zeros within the context, which saves a third of the time to build a model."""
     random = (keras.initializers.VarianceScaling, keras.initializers.RandomUniform)
     drawing = [kind.__call__ for kind in random]
     for kind in random:
@@ -56,7 +49,7 @@ def undrawn(keras: Any) -> Iterator[None]:
 def _sequential(source: Any, definitions: Sequence[dict[str, Any]], keras: Any) -> Any:
     try:
         return keras.Sequential([source, *(_make(definition, keras) for definition in definitions)])
-    except Exception:  # built again, layer by layer, to find the layer that Keras rejects
+    except Exception:  # layer by layer, to find the layer that Keras rejects
         model = keras.Sequential([source])
         for position, definition in enumerate(definitions):
             with _refusing(position, definition):
@@ -66,7 +59,7 @@ def _sequential(source: Any, definitions: Sequence[dict[str, Any]], keras: Any) 
 
 def _functional(source: Any, definitions: Sequence[dict[str, Any]], keras: Any) -> Any:
     called: list[Any] = []
-    tensors = [source]  # shifted by one: position -1 is the input
+    tensors = [source]  # position -1, the input, is the first entry
     for position, definition in enumerate(definitions):
         feeding = [tensors[other + 1] for other in definition["inputs"]]
         keywords = {
@@ -92,7 +85,7 @@ def _functional(source: Any, definitions: Sequence[dict[str, Any]], keras: Any) 
 
 @contextmanager
 def _refusing(position: int, definition: dict[str, Any]) -> Iterator[None]:
-    """Turn any error of Keras or its framework into an `ArchitectureError` that names the layer."""
+    """Turn any error within the context into an `ArchitectureError` that names the layer."""
     try:
         yield
     except Exception as error:
@@ -104,7 +97,7 @@ def _make(definition: dict[str, Any], keras: Any) -> Any:
     class_name, config = definition["class_name"], definition["config"]
     make = _disabled(class_name, keras) if class_name in AUGMENTING else getattr(keras.layers, class_name)
     if class_name == "LeakyReLU" and "negative_slope" in config:
-        return make(config["negative_slope"])  # Keras 2 calls it alpha
+        return make(config["negative_slope"])  # its name in Keras 2 is alpha
     if (name := config.get("activation")) in HARD_SIGMOIDS:
         config = {**config, "activation": hard_sigmoid(name, keras)}
     return make(**config)
@@ -112,7 +105,7 @@ def _make(definition: dict[str, Any], keras: Any) -> Any:
 
 @functools.cache
 def _disabled(class_name: str, keras: Any) -> type:
-    """Return a class of layers that return their input. It is registered, because Keras copies layers by class name."""
+    """Return a class of layers that return their input, registered with Keras: models with them can be copied."""
     parent = getattr(keras.layers, class_name)
     members = {"call": _return_input, "__module__": parent.__module__}
     register = keras.utils.register_keras_serializable(package="disabled", name=class_name)

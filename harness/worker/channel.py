@@ -4,16 +4,16 @@ import json
 import os
 from typing import Any, Self
 
-#: Longest frame in bytes, newline included; anything longer is a protocol error.
+#: Maximum length of a message in bytes, newline included.
 MAX_FRAME = 4096
 
-#: Descriptor of the worker's socket, the same in every call, because a number that depends on the harness' open files
-#: would reveal other calls.
+#: File descriptor of the worker's socket. It is the same in every call: a number that depends on the harness' open
+#: files would reveal other calls.
 SOCKET = 3
 
 
 def take_input() -> int:
-    """Move standard input to a new descriptor, and return it. Standard input is then empty."""
+    """Move standard input to a new file descriptor, and return it. Standard input is then empty."""
     taken = os.dup(0)
     with open(os.devnull, "rb") as empty:  # noqa: PTH123
         os.dup2(empty.fileno(), 0)
@@ -21,14 +21,14 @@ def take_input() -> int:
 
 
 def move_streams() -> tuple[int, int]:
-    """Move standard input and output to new descriptors, and return both. Standard output is then the error stream."""
+    """Move standard input and output to new file descriptors, and return both. Output then goes to standard error."""
     reader, writer = take_input(), os.dup(1)
     os.dup2(2, 1)
     return reader, writer
 
 
 class Channel:
-    """The worker's end of the control channel; for a socket, `reader` and `writer` are the same descriptor."""
+    """The worker's end of the control channel. For a socket, `reader` and `writer` are the same file descriptor."""
 
     def __init__(self, reader: int, writer: int) -> None:
         self._reader, self._writer = reader, writer
@@ -36,7 +36,7 @@ class Channel:
 
     @classmethod
     def at_its_place(cls, socket: int) -> Self:
-        """Return the channel over a socket after moving the socket to the descriptor `SOCKET`."""
+        """Move a socket to the file descriptor `SOCKET`, and return a channel that uses it."""
         if socket != SOCKET:
             os.dup2(socket, SOCKET, inheritable=False)
         return cls(SOCKET, SOCKET)
@@ -61,7 +61,7 @@ class Channel:
         return frame
 
     def close_others(self) -> None:
-        """Close all inherited descriptors except the channel's and the standard streams."""
+        """Close all inherited file descriptors, except the channel's and the standard streams."""
         low, high = sorted((self._reader, self._writer))
         os.closerange(3, low)
         os.closerange(low + 1, high)

@@ -1,7 +1,7 @@
-"""Moves a forked process into an existing sandbox and takes all its privileges away for good.
+"""Moves a forked process into an existing sandbox, and takes away all its privileges for good.
 
 The process joins the namespaces of the sandbox, becomes another user, drops every capability and installs the
-system-call filter, as bubblewrap does for processes that it starts.
+system-call filter. bubblewrap does the same with processes that it starts.
 """
 
 import ctypes
@@ -29,13 +29,13 @@ def _check(result: int, call: str) -> None:
 
 
 def join_namespaces(pidfd: int, *, with_user: bool) -> None:
-    """Join the namespaces of the process behind `pidfd`. Only the next fork enters the PID namespace."""
+    """Join the namespaces of the process behind `pidfd`. Only later forks are in the PID namespace."""
     flags = NAMESPACES | (USER_NAMESPACE if with_user else 0)
     _check(_libc.setns(pidfd, flags), "setns")
 
 
 def give_up_privileges(uid: int | None) -> None:
-    """Become the user `uid`, if it is not None, and drop all groups and capabilities for good."""
+    """Drop all groups and capabilities for good; if `uid` is not None, become this user."""
     for capability in range(64):
         if _libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0:
             break  # the kernel has no more capabilities

@@ -1,4 +1,4 @@
-"""The worker as PID 1 of a container: it talks to the harness through its standard streams."""
+"""The worker as the first process of a container: it talks to the harness through its standard streams."""
 
 from base64 import b64decode
 from pathlib import Path
@@ -11,7 +11,7 @@ from harness.worker.runtimes import RUNTIMES
 
 
 def main(program: str, runtime: str, submission: Path, model_directory: Path, data_directory: Path) -> NoReturn:
-    """Serve one call over standard input and output, under the system-call filter `program` (BPF in Base64)."""
+    """Serve one call over standard input and output. `program` is the system-call filter (BPF in Base64)."""
     filter_system_calls(b64decode(program))
     channel = Channel(*move_streams())
     chosen = RUNTIMES[runtime]

@@ -1,21 +1,21 @@
-"""Advice on common errors with a `tf.data.Dataset`."""
+"""Advice on common errors in the use of a `tf.data.Dataset`."""
 
 import linecache
 import re
 from typing import Any
 
-#: The end of a message, with three ways to read the examples.
+#: The end of each advice: three ways to read the examples.
 WAYS = (
     " (dataset yields single examples: `for inputs, labels in dataset.batch(512)` goes through batches, "
     "`inputs, labels = next(iter(dataset.batch(512)))` is the first, `inputs, labels = dataset.arrays` has all)"
 )
 
-#: The name of a data set's type in Python's messages about unsupported operations.
+#: How Python's messages about unsupported operations name the type of a dataset.
 _TYPE = re.compile(r"'\w*Dataset'")
 
 
 def dataset_advice(error: BaseException) -> str:
-    """Return advice if an error is about an operation that data sets lack, such as a slice; else an empty text."""
+    """Return advice if an error is about an operation that datasets lack, such as a slice; otherwise ""."""
     if isinstance(error, TypeError | AttributeError) and _TYPE.search(str(error)):
         return WAYS
     return WAYS if isinstance(error, ValueError) and _unpacks_dataset(error) else ""
@@ -37,10 +37,10 @@ def _unpacks_dataset(error: ValueError) -> bool:
 
 
 def refuse_single_example(given: Any, example: tuple[int, ...]) -> None:
-    """Raise `ValueError` if the input of a model is a data set, or one example of shape `example` without batch axis.
+    """Raise `ValueError` if a model is called on a dataset, or on one example (shape `example`) without batch axis.
 
-    Keras would take the first axis of the example for the batch axis, and mostly fail, but sometimes return a wrong
-    value.
+    Keras would take the first axis of the example for the batch axis. Mostly it would fail, but sometimes return a
+    wrong value.
     """
     if hasattr(given, "element_spec"):
         problem, remedy = "a data set", "`for inputs, labels in dataset.batch(512)`, and `model(inputs)`"

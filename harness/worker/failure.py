@@ -1,4 +1,4 @@
-"""Describes an error of a submission: in one line for the record, and by a traceback in the output."""
+"""Describes an error that a submission raised: in one line for the record, and by a traceback in the output."""
 
 import importlib
 import importlib.util
@@ -11,18 +11,18 @@ from types import TracebackType
 from harness.worker.refusals import refusal
 from harness.worker.runtimes import Runtime
 
-#: Maximum number of characters of a message; a character may take twelve bytes of a frame.
+#: Maximum number of characters of a message. A character may take twelve bytes of a message to the harness.
 MESSAGE = 300
 
-#: The end of the message about a module that is not installed.
+#: The end of messages about a module that is not installed.
 NOT_INSTALLED = (
-    " (no file of the submission and no package where pgdl runs: `pip list` there shows them, `pip install` adds one, "
-    "or ask the organiser; pgdl help submissions#packages)"
+    " (no file of the submission and no package that it can import: install one where pgdl runs, or ask the organiser; "
+    "pgdl help submissions#packages)"
 )
 
 
 def describe(error: BaseException) -> str:
-    """Return one line with the type and the message of an error, even if the error cannot make its message."""
+    """Return one line with type and message of an error, even if the error fails to give its message."""
     try:
         text = " ".join(str(error).split())
     except BaseException:  # including SystemExit
@@ -31,24 +31,24 @@ def describe(error: BaseException) -> str:
 
 
 def advise(error: BaseException, runtime: Runtime, submission: Path) -> str:
-    """Return one line with the error of the submission in the directory `submission`, and a remedy if one is known."""
+    """Return one line about an error of the submission in the directory `submission`, with a remedy if one is known."""
     try:
         missing = NOT_INSTALLED if _is_not_installed(error) else ""
-        advice = (runtime.advice(error, submission) or missing) + refusal(error, submission)
+        advice = refusal(error, submission) or runtime.advice(error, submission) or missing
     except BaseException:  # the error's own methods may raise any error
         advice = ""
     return describe(error)[: max(MESSAGE - len(advice), 0)] + advice
 
 
 def _is_not_installed(error: BaseException) -> bool:
-    """Return whether an error is about a module that is not installed; a module that a runtime hides is installed."""
+    """Return whether a module is not installed; the runtime hides some installed modules, for which this is False."""
     if not isinstance(error, ModuleNotFoundError) or not error.name:
         return False
     return importlib.util.find_spec(error.name.partition(".")[0]) is None
 
 
 def print_error(error: BaseException, caller: str, submission: Path) -> None:
-    """Print the traceback of an error without its first frames, which are in the file `caller` and the import.
+    """Print the traceback of an error, without the first frames: those in the file `caller`, and of the import.
 
     A submission chooses the file names in its code and its errors. Source lines are therefore printed only from files
     in the directory `submission`.
@@ -58,7 +58,7 @@ def print_error(error: BaseException, caller: str, submission: Path) -> None:
         trace = trace.tb_next
     error = error.with_traceback(trace)
     report = traceback.TracebackException.from_exception(error, lookup_lines=False, compact=True)
-    linecache.clearcache()  # the submission may have put other lines there
+    linecache.clearcache()  # the submission may have put other lines into the cache
     _keep_own_lines(report, submission.resolve())
     report.print()
 
@@ -69,7 +69,7 @@ def _leads_in(trace: TracebackType, caller: str) -> bool:
 
 
 def _keep_own_lines(report: traceback.TracebackException, submission: Path) -> None:
-    """Remove the source lines of files outside the submission from a report, its causes and its parts."""
+    """Remove source lines of files outside the submission from a traceback, its causes and its parts."""
     reports = [report]
     while reports:
         one = reports.pop()
@@ -90,7 +90,7 @@ def _without_line(frame: traceback.FrameSummary) -> traceback.FrameSummary:
 
 
 def _line_of(report: traceback.TracebackException) -> str | None:
-    """Return the line of a syntax error from its file, because the text of the error may be invented."""
+    """Return the line of a syntax error from its file: the error itself may contain an invented line."""
     with suppress(TypeError, ValueError):
         return linecache.getline(report.filename, int(report.lineno)) or None  # type: ignore[arg-type]
     return None

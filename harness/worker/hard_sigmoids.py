@@ -1,7 +1,4 @@
-"""The hard sigmoids of Keras 2 and Keras 3; models in either Keras can have both.
-
-In canonical form, `hard_sigmoid_of_keras_2` is clip(x / 5 + 1 / 2, 0, 1), and `hard_sigmoid` is relu6(x + 3) / 6.
-"""
+"""The hard sigmoids of Keras 2 and Keras 3. A model may use both, in either Keras."""
 
 import functools
 from typing import Any
@@ -9,12 +6,12 @@ from typing import Any
 #: Names in canonical form.
 HARD_SIGMOIDS = ("hard_sigmoid", "hard_sigmoid_of_keras_2")
 
-#: Package of registered functions; `baselines/network/activations.py` finds them there.
+#: Package under which Keras registers the functions; `baselines/network/activations.py` uses it to find them.
 PACKAGE = "pgdl"
 
 
 def hard_sigmoid(name: str, keras: Any) -> Any:
-    """Return the activation function of a name in `HARD_SIGMOIDS`, if possible the function of Keras itself."""
+    """Return the activation function with a name in `HARD_SIGMOIDS`; if possible, Keras' own function."""
     is_keras_2 = not hasattr(keras, "ops")
     if (name == "hard_sigmoid_of_keras_2") == is_keras_2:
         return keras.activations.hard_sigmoid
@@ -23,7 +20,7 @@ def hard_sigmoid(name: str, keras: Any) -> Any:
 
 @functools.cache
 def _registered(keras: Any, *, of_keras_2: bool) -> Any:
-    """Return the hard sigmoid that `keras` lacks. It is registered, because copies of a model name their functions."""
+    """Return the hard sigmoid that `keras` lacks, registered with Keras: models with it can be copied."""
 
     def hard_sigmoid_of_keras_2(x: Any) -> Any:
         return keras.ops.clip(0.2 * x + 0.5, 0, 1)

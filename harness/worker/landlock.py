@@ -1,8 +1,8 @@
-"""Confines a worker without namespaces of its own, and all processes that it starts, by Landlock.
+"""Confines a worker that has no namespaces of its own, and all processes that it starts, by Landlock.
 
-Before the worker exists, its supervisor enters a Landlock domain that only scopes signals. No process of the call can
-leave this domain, so a signal to every process (`kill(-1)`) reaches the whole call and nothing else. A second domain
-inside the first limits the worker to the files that it needs.
+Before the worker exists, its supervisor enters a Landlock domain that restricts signals. No process of the call can
+leave the domain, so a signal to all processes (`kill(-1)`) reaches exactly the call. The worker enters a second domain
+inside the first; it can then access only the files that it needs.
 """
 
 import ctypes
@@ -21,15 +21,15 @@ RIGHTS = {
     "devices": AccessFS.READ_FILE | AccessFS.WRITE_FILE | AccessFS.IOCTL_DEV,
     "scratch": ~AccessFS.EXECUTE & ~AccessFS.IOCTL_DEV & ~AccessFS.MAKE_CHAR & ~AccessFS.MAKE_BLOCK,
 }
-#: Rights that can be granted on a file that is not a directory.
+#: Rights that Landlock can grant on a file that is not a directory.
 ON_FILES = AccessFS.READ_FILE | AccessFS.WRITE_FILE | AccessFS.EXECUTE | AccessFS.IOCTL_DEV
 
-#: Entries of /proc/self that a worker may read; other entries reveal the machine.
+#: Entries of /proc/self that a worker may read; all others would reveal facts about the machine.
 OWN_ENTRIES = ("cmdline", "fd", "maps", "stat", "statm", "status")
 
 
 def contain_descendants() -> None:
-    """Restrict signals to this process and its descendants, and make this process adopt orphaned descendants.
+    """Restrict signals to this process and its descendants, and let this process adopt orphaned descendants.
 
     Raise `OSError` if the kernel cannot do so, because `kill(-1)` would then reach processes outside the call.
     """
@@ -40,9 +40,9 @@ def contain_descendants() -> None:
 
 
 def confine(paths: dict[str, list[str]]) -> None:
-    """Restrict this process for good to `paths`: key of `RIGHTS` -> paths for which the process has the right.
+    """Restrict this process for good to `paths`: key of `RIGHTS` -> the paths for which this right is granted.
 
-    The kernel refuses all other access that its version of Landlock knows. The process must have `no_new_privs`.
+    The kernel refuses all other access that its version of Landlock can control. The process must have `no_new_privs`.
     """
     with Ruleset(scoped=Scope.SIGNAL | Scope.ABSTRACT_UNIX_SOCKET) as rules:
         for kind, granted in paths.items():

@@ -1,4 +1,4 @@
-"""Limits of processes. The worker sets most of them for itself before it loads untrusted code."""
+"""Limits of processes. A worker sets most of them for itself before it loads untrusted code."""
 
 import ctypes
 import os
@@ -11,15 +11,15 @@ from pathlib import Path
 
 PR_SET_PDEATHSIG = 1
 
-#: Seconds between two checks whether the parent lives, where the kernel does not report its death.
+#: Seconds between two checks of whether the parent lives, on systems that do not report its death.
 PARENT_S = 0.5
 
-#: Environment variable with the memory limit of the call in bytes, for measures that adapt to the limit.
+#: Environment variable with the memory limit of the call in bytes, for measures that need less time with more memory.
 MEMORY_LIMIT = "MEMORY_LIMIT_BYTES"
 
 
 def die_with_parent() -> None:
-    """Let this process be killed when its parent ends; on Windows, do nothing, because job objects kill it."""
+    """Have this process killed when its parent ends. On Windows, do nothing, because job objects do it."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     elif sys.platform != "win32":
@@ -27,7 +27,7 @@ def die_with_parent() -> None:
 
 
 def offer_to_kernel() -> None:
-    """On Linux, make the kernel kill this process first when memory runs out. A submission can undo this."""
+    """On Linux, make the kernel kill this process first if memory runs out. A submission can undo this."""
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")
 
@@ -35,8 +35,8 @@ def offer_to_kernel() -> None:
 def apply_limits(processes: int, open_files: int, file_bytes: int, memory_bytes: int) -> None:
     """Set hard limits, which neither this process nor its children can raise again.
 
-    The address space has no limit, because CUDA reserves far more than it uses. The harness watches memory from
-    outside; measures find `memory_bytes` in the environment.
+    The address space has no limit, because CUDA reserves far more than it uses. The harness limits the memory from
+    outside. Measures find `memory_bytes` in the environment.
     """
     offer_to_kernel()
     os.environ[MEMORY_LIMIT] = str(memory_bytes)
@@ -57,13 +57,13 @@ else:
         os.kill(os.getpid(), signal.SIGKILL)
 
     def limit_process(pid: int, processes: int, open_files: int, file_bytes: int) -> None:
-        """Set the hard limits of the process `pid`, 0 for this process. Only Linux limits other processes."""
+        """Set the hard limits of the process `pid`; 0 is this process. Only Linux can limit other processes."""
         for kind, value in (
             (resource.RLIMIT_NPROC, processes),
             (resource.RLIMIT_NOFILE, open_files),
             (resource.RLIMIT_FSIZE, file_bytes),
             (resource.RLIMIT_CORE, 0),
-            (resource.RLIMIT_MEMLOCK, 0),  # the memory watch ignores pages of files because the kernel can drop them
+            (resource.RLIMIT_MEMLOCK, 0),  # locked pages of files would not be counted as memory
         ):
             _, hard = resource.prlimit(pid, kind) if sys.platform == "linux" else resource.getrlimit(kind)
             bounded = value if hard == resource.RLIM_INFINITY else min(value, hard)

@@ -1,4 +1,4 @@
-"""Adds the method `logits` to models: the outputs before a final softmax or log-softmax."""
+"""Adds the method `logits` to models: it returns the outputs before a final softmax or log-softmax."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -6,10 +6,7 @@ from typing import Any
 
 
 def add_logits(model: Any, architecture: Mapping[str, Any], keras: Any) -> None:
-    """Add the method `model.logits(inputs)`, which calls the model without its final softmax.
-
-    A softmax rounds large outputs to 1 and small outputs to 0, so that margins and losses are lost.
-    """
+    """Add `model.logits(inputs)`, which leaves out a final softmax: a softmax rounds outputs to 0 and 1."""
     last = _softmax_of(model, architecture)
 
     def logits(inputs: Any, training: bool = False) -> Any:
@@ -18,23 +15,23 @@ def add_logits(model: Any, architecture: Mapping[str, Any], keras: Any) -> None:
         with _passing(last, keras):
             return model(inputs, training=training)
 
-    logits.__module__ = keras.__name__  # AutoGraph does not convert modules of Keras
-    object.__setattr__(model, "logits", logits)  # bypasses the frameworks' tracking of attributes
+    logits.__module__ = keras.__name__  # AutoGraph leaves functions of Keras unchanged
+    object.__setattr__(model, "logits", logits)  # bypasses the framework's tracking of attributes
 
 
 def _softmax_of(model: Any, architecture: Mapping[str, Any]) -> Any:
-    """Return the layer that computes the final softmax; None if the model has no final softmax."""
+    """Return the layer that computes the final softmax; None if there is none."""
     position, layers = architecture.get("softmax"), architecture["layers"]
     if position is None:
         return None
     n_made = sum("layer" not in entry for entry in layers)
-    number = sum("layer" not in entry for entry in layers[:position])  # further calls add no layer
+    number = sum("layer" not in entry for entry in layers[:position])  # repeated calls add no layer
     return model.layers[len(model.layers) - n_made + number]
 
 
 @contextmanager
 def _passing(layer: Any, keras: Any) -> Iterator[None]:
-    """Make a layer skip its softmax within the context."""
+    """Make a layer leave out its softmax within the context."""
     if isinstance(layer, keras.layers.Softmax):
         name, other = "call", lambda inputs, *_, **__: inputs
     else:

@@ -1,7 +1,7 @@
 """The worker's main program: imports libraries, loads the model, and only then imports the submission.
 
-Messages up to `loaded` are trusted. After the import of the submission, no message is trusted: the harness validates
-each, and measures time and memory from outside.
+Messages up to `loaded` come from the harness' own code. After the import of the submission, no message is trusted: the
+harness validates each of them, and measures time and memory from outside.
 """
 
 import errno
@@ -17,10 +17,11 @@ from harness.worker.channel import Channel, move_streams, take_input
 from harness.worker.failure import MESSAGE, advise, describe, print_error
 from harness.worker.limits import apply_limits, die_with_parent
 from harness.worker.runtimes import RUNTIMES, Runtime
+from harness.worker.runtimes.runtime import SUBMISSION
 from harness.worker.sample import StackSample
 from harness.worker.value import BadValueError, as_finite_float
 
-#: Error numbers by which the sandbox denies an operation.
+#: Error numbers with which the sandbox denies an operation.
 REFUSALS = {errno.EPERM, errno.EACCES, errno.EROFS, errno.ENETUNREACH}
 
 
@@ -42,10 +43,7 @@ def serve(
     *,
     other_processes: int = 0,
 ) -> NoReturn:
-    """Load model and data, and make the calls that the harness sends, until the harness kills the worker.
-
-    The limit on processes is raised by `other_processes`, the number of the user's processes outside the call.
-    """
+    """Load model and data, and make calls as the harness requests, until the harness kills the worker."""
     channel.close_others()
     try:
         channel.send(event="ready", environment=runtime.versions)
@@ -56,16 +54,18 @@ def serve(
         runtime.prepare_devices()
         model, dataset = runtime.load_model(model_directory), runtime.load_dataset(data_directory)
         device, place = runtime.device(), runtime.place(submission, order["module"])
+        sys.path.insert(0, str(place))
+        if order["module"] != SUBMISSION:  # a baseline: the import of the library is not part of any call
+            importlib.import_module(order["module"])
     except Exception as error:
         traceback.print_exc()
         channel.send(event="failed", message=describe(error))
         channel.receive()
         os._exit(1)
-    sys.path.insert(0, str(place))
     runtime.admit(order["module"])
     sample = StackSample()
-    while True:  # more than once only for the harness' own baselines, which share the sandbox
-        runtime.seed(order["seed"])  # after building the model, which draws random numbers
+    while True:  # more than once only for baselines, which may share a sandbox
+        runtime.seed(order["seed"])  # after the model is built, which draws random numbers
         channel.send(event="loaded", device=device, place=str(place))
         go = channel.receive()  # the clock runs from here
         sample.take_before(go["seconds"])
@@ -77,7 +77,7 @@ def serve(
 
 
 def _call(name: str, model: Any, dataset: Any, submission: Path, runtime: Runtime) -> dict[str, str]:
-    """Import the module `name` and call its measure. Return the result: `status`, with `value` or `message`."""
+    """Import the module `name` and call its measure. Return `status`, and `value` or `message`."""
     try:
         module = importlib.import_module(name)
         measure = getattr(module, "complexity", None)
@@ -98,7 +98,7 @@ def _call(name: str, model: Any, dataset: Any, submission: Path, runtime: Runtim
 
 
 def _takes_program_dir(measure: Any) -> bool:
-    """Return whether the measure has the parameter `program_dir`, by which the competition passed its directory."""
+    """Return whether a measure has the parameter `program_dir`; the competition passed its directory there."""
     try:
         return "program_dir" in inspect.getfullargspec(measure).args
     except TypeError:  # it has no signature

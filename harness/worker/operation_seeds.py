@@ -1,4 +1,4 @@
-"""Lets random operations of TensorFlow with a seed of their own ignore the global seed."""
+"""Makes random operations of TensorFlow that have a seed of their own independent of the global seed."""
 
 import functools
 from typing import Any
@@ -7,8 +7,8 @@ from typing import Any
 def keep_seeds_of_operations() -> None:
     """Make operations with a seed ignore the present global seed, but not a global seed that is set later.
 
-    `dataset.shuffle(1000, seed=1)` then gives the same subset for every model and every seed of a call, as in the
-    competition, which set no global seed. Operations without a seed still follow the global seed.
+    `dataset.shuffle(1000, seed=1)` then gives the same order for every model and every call, as in the competition,
+    which set no global seed. Operations without a seed still depend on the global seed.
     """
     from tensorflow.python.eager import context
     from tensorflow.python.framework import ops, random_seed

@@ -1,4 +1,4 @@
-"""Explains in a sentence how the sandbox caused an error of a submission."""
+"""Explains an error of a submission that was caused by the sandbox, such as a missing network."""
 
 import errno
 import os
@@ -13,16 +13,16 @@ NETWORK = "the sandbox has no network"
 SYSTEM_CALL = "the sandbox has no network, and refuses some system calls"
 PROGRAM = "the sandbox has the programs of /usr/bin and /bin only"
 
-#: Parts of the messages of libraries that lack a network, or cannot start a thread.
+#: Parts of messages of libraries that have no network, or cannot start a thread.
 _OF_NETWORK = ("name resolution", "Name or service not known", "Network is unreachable", "URL fetch failure")
 _OF_THREADS = ("can't start new thread", "pthread_create")
 
-#: Exit statuses of a shell that is not allowed to start a program, or does not find it.
+#: Exit statuses of a shell that may not start a program, or does not find it.
 _NO_PROGRAM = (126, 127)
 
 
 def refusal(error: BaseException, submission: Path) -> str:
-    """Return how the sandbox caused an error, as the end of a line; empty if it did not."""
+    """Return how the sandbox caused an error, as the end of a message; empty if it did not cause it."""
     if not _is_confined():
         return ""
     sentences = (_sentence(one, submission) for one in _chain(error))
@@ -30,7 +30,7 @@ def refusal(error: BaseException, submission: Path) -> str:
 
 
 def _is_confined() -> bool:
-    """Return whether this process has a system-call filter, as in every sandbox."""
+    """Return whether this process has a system-call filter, as it has in every sandbox."""
     try:
         return "\nSeccomp:\t2\n" in Path("/proc/self/status").read_text()
     except OSError:
@@ -81,7 +81,7 @@ def _of_system(error: OSError, submission: Path) -> str:
         return NETWORK
     if number in (errno.EPERM, errno.EACCES, errno.EROFS):
         return SYSTEM_CALL if path is None else _of_files(path, submission)
-    if number == errno.ENOTDIR and str(file).startswith(os.devnull):  # Keras' folder for downloads
+    if number == errno.ENOTDIR and str(file).startswith(os.devnull):  # the directory to which Keras downloads files
         return f"{NETWORK}, so that Keras can download nothing"
     if number == errno.ENOENT and path is not None:
         return _of_missing(error, path, submission)
@@ -107,5 +107,5 @@ def _of_files(file: Path, submission: Path) -> str:
 
 
 def _scratch() -> str:
-    """Return the directory to which submissions may write, without `tempfile`, which fails if the disk is full."""
+    """Return the directory in which submissions may write. `tempfile` would fail if the disk is full."""
     return os.environ["TMPDIR"]

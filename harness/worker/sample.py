@@ -1,7 +1,7 @@
-"""Prints the stack of the main thread shortly before the deadline of a call.
+"""Prints the stack of a call's main thread shortly before its deadline, so that users see what took so long.
 
-A timer of the kernel interrupts the main thread to print the stack. `faulthandler.dump_traceback_later` would read the
-stack from another thread while the main thread changes it, which caused a segmentation fault in 5 % of busy calls.
+A timer of the kernel interrupts the main thread, which then prints its own stack. `faulthandler.dump_traceback_later`
+would read the stack from another thread while it changes; this caused a segmentation fault in 5 % of busy calls.
 """
 
 import ctypes
@@ -11,15 +11,15 @@ import signal
 import sys
 import time
 
-#: The stack is printed after this share of the time, or this many seconds before its end, whichever is later.
+#: The stack is printed after this fraction of the time, or this many seconds before its end, whichever is later.
 SHARE, BEFORE_S = 0.9, 0.5
 
-#: Notifies one thread by a signal (`SIGEV_THREAD_ID` of timer_create(2)).
+#: The timer sends its signal to a single thread (`SIGEV_THREAD_ID` of timer_create(2)).
 TO_THREAD = 4
 
 
 class _Notification(ctypes.Structure):
-    """The signal that a timer sends: `struct sigevent`."""
+    """`struct sigevent`: the signal that a timer sends."""
 
     _fields_ = (
         ("value", ctypes.c_void_p), ("signal", ctypes.c_int), ("way", ctypes.c_int), ("thread", ctypes.c_int),
@@ -28,13 +28,13 @@ class _Notification(ctypes.Structure):
 
 
 class _Times(ctypes.Structure):
-    """`struct itimerspec`: the period of a timer and the time until it first expires, in seconds and nanoseconds."""
+    """`struct itimerspec`: period of a timer, and time until it first expires, in seconds and nanoseconds."""
 
     _fields_ = (("interval", ctypes.c_long * 2), ("first", ctypes.c_long * 2))
 
 
 class StackSample:
-    """A timer that prints the stack of the main thread; on systems other than Linux, its methods do nothing."""
+    """A timer that prints the stack of the main thread. Only on Linux do its methods have an effect."""
 
     def __init__(self) -> None:
         """Create the timer. Only the main thread may call this."""
@@ -48,7 +48,7 @@ class StackSample:
                 self._timer = timer
 
     def take_before(self, deadline_s: float) -> None:
-        """Set the timer to print the stack shortly before the deadline in `deadline_s` seconds."""
+        """Print the stack shortly before a deadline that is `deadline_s` seconds away."""
         self._set(max(SHARE * deadline_s, deadline_s - BEFORE_S, 0.001))
 
     def cancel(self) -> None:

@@ -1,4 +1,4 @@
-"""Removes a directory to which a submission has written."""
+"""Removes directories in which a submission has written."""
 
 import os
 import secrets
@@ -6,9 +6,9 @@ from contextlib import suppress
 
 
 def remove(directory: str) -> None:
-    """Remove a directory and its contents, whatever their depth and modes. Processes must not write to it any more.
+    """Remove a directory with all contents, of any depth and mode. No process may still write to it.
 
-    Nested directories are first moved up, because a deep path would be too long for the kernel.
+    Nested directories are first moved up, because the kernel limits the length of a path.
     """
     with suppress(FileNotFoundError):
         while children := [entry.path for entry in os.scandir(directory) if entry.is_dir(follow_symlinks=False)]:
@@ -21,7 +21,7 @@ def remove(directory: str) -> None:
 
 
 def _empty(path: str, top: str) -> None:
-    """Remove the files in a directory, and move the directories in it to `top`."""
+    """Remove the files in the directory `path`, and move its subdirectories to `top`."""
     os.chmod(path, 0o700)  # noqa: PTH101
     for entry in os.scandir(path):
         if entry.is_dir(follow_symlinks=False):

@@ -1,8 +1,8 @@
 """The supervisor of a call without a PID namespace: reports the worker's exit status and kills the call's processes.
 
-The supervisor is a program of its own, without the memory of the zygote (`harness.worker.zygote`). It adopts every
-orphaned process of the call, and can signal only processes of the call (`harness.worker.landlock`). If the harness
-ends, the supervisor ends the call.
+It is a program of its own, without the memory of the process from which the worker was forked. It adopts every orphaned
+process of the call, and can signal only processes of the call (`harness.worker.landlock`). When the harness ends, it
+ends the call.
 """
 
 import json
@@ -15,7 +15,7 @@ from harness.worker.scratch import remove
 
 
 def main(line: int, worker: int, scratch: str) -> None:
-    """Report the end of `worker` on the socket `line`. Once it is closed, kill the call and remove `scratch`."""
+    """Report the end of the process `worker` on the socket `line`. When the socket closes, end the call."""
     wake, wakes = os.pipe()
     for end in (wake, wakes):
         os.set_blocking(end, False)
@@ -30,7 +30,7 @@ def main(line: int, worker: int, scratch: str) -> None:
         with suppress(BlockingIOError):
             os.read(wake, 4096)
     with suppress(ProcessLookupError):
-        os.kill(-1, signal.SIGKILL)  # reaches exactly the processes of the call, in one step
+        os.kill(-1, signal.SIGKILL)  # exactly the processes of the call, all at once
     with suppress(ChildProcessError):
         while True:
             os.wait()

@@ -1,4 +1,4 @@
-"""Validates the value of a measure, which must be one finite real number."""
+"""Checks the value of a measure, which must be one finite real number."""
 
 import math
 from typing import Any
@@ -7,14 +7,14 @@ import numpy as np
 
 
 class BadValueError(Exception):
-    """The value of a measure is no finite real scalar."""
+    """The value of a measure is not a single finite real number."""
 
 
 def as_finite_float(value: Any) -> float:
     """Return the value of a measure as a float.
 
-    Accepted are int and float (not bool), real NumPy scalars and 0-d arrays, and 0-d tensors of any framework.
-    Raise `BadValueError` for other types, for NaN and infinities, and for integers beyond the range of a float.
+    Accepted are int and float (not bool), real NumPy scalars and 0-d arrays, and 0-d tensors of any framework. Raise
+    `BadValueError` for other types, for NaN and infinities, and for integers beyond the range of a float.
     """
     if getattr(value, "shape", None) == () and not isinstance(value, np.generic | np.ndarray):
         # `item` of PyTorch and JAX also reads tensors on a GPU, and tensors that require gradients.
@@ -35,7 +35,7 @@ def as_finite_float(value: Any) -> float:
 
 
 def _described(value: Any) -> str:
-    """Return the type of a value that is no number, with its shape if it is an array, and a remedy if possible."""
+    """Return the type of a value that is no number, its shape if it is an array, and a remedy if one is known."""
     name = type(value).__name__
     if value is None:
         return f"{name}: is a `return` missing in complexity()?"
@@ -43,7 +43,7 @@ def _described(value: Any) -> str:
         return f"{name}; return one of its numbers"
     try:
         shape = tuple(int(length) for length in value.shape)
-    except (AttributeError, TypeError, ValueError):  # without a shape, or with other axes than numbers
+    except (AttributeError, TypeError, ValueError):  # no shape, or sizes that are not numbers
         return name
     kind = "an array" if "array" in name.lower() else "a tensor"
     return f"{kind} ({name}) of shape {shape}{_remedy(shape)}" if shape else name

@@ -1,9 +1,9 @@
 """The zygote: a process that has imported a framework, and forks a worker for every call.
 
-The worker joins a prepared sandbox, or confines itself (`harness.worker.landlock`).
+A forked worker joins a sandbox that is ready, or confines itself (`harness.worker.landlock`).
 
-The zygote must never run an operation of the framework, because threads of the framework do not survive a fork, and the
-fork would wait for them forever. The zygote holds nothing that workers must not see.
+The zygote must never run an operation of the framework: its threads would not exist in the fork, which would wait for
+them forever. The zygote's memory holds nothing that workers must not see.
 """
 
 import gc
@@ -25,17 +25,19 @@ from harness.worker.limits import die_with_parent, offer_to_kernel
 from harness.worker.main import serve
 from harness.worker.runtimes import RUNTIMES, Runtime
 
-#: Maximum size of an order, which contains about twenty paths, in bytes.
+#: Maximum size in bytes of a request, which contains about twenty paths.
 ORDER = 1 << 17
 
-#: Maximum number of descriptors sent with an order: the worker's control channel, its output, the filter program, the
-#: report of its process ID and exit status; for a prepared sandbox also a pidfd of the placeholder, its control group.
+#: Maximum number of file descriptors with a request: the worker's control channel, its output, the filter program, the
+#: report of its process ID and exit status; for a prepared sandbox also a pidfd of the placeholder, and its control
+#: group.
 DESCRIPTORS = 6
 
-#: Number of forks after which the zygote moves to huge pages: that takes a third of a second and saves 15 ms per fork.
+#: Number of forks after which the zygote moves its memory to huge pages: that takes a third of a second, and saves 15
+#: ms per fork.
 MANY = 20
 
-#: Program of a call's supervisor; its arguments are the directory of the worker's code, and the arguments of `main`.
+#: Program of a call's supervisor. Its arguments are the directory of the worker's code, then the arguments of `main`.
 SUPERVISOR = (
     "import sys; sys.path.insert(0, sys.argv[1]); from harness.worker.supervisor import main; "
     "main(int(sys.argv[2]), int(sys.argv[3]), sys.argv[4])"
@@ -43,14 +45,14 @@ SUPERVISOR = (
 
 
 def main(runtime: str) -> None:
-    """Import the libraries, send `ready`, and fork a worker for each order until the harness closes standard input."""
+    """Import the libraries, send `ready`, and fork a worker for each request, until standard input ends."""
     die_with_parent()
     orders = socket.socket(fileno=take_input())
     chosen = RUNTIMES[runtime]
     chosen.import_libraries()
     if len(os.listdir("/proc/self/task")) != 1:  # noqa: PTH208
         raise RuntimeError("the imports left threads behind: workers cannot be forked")
-    gc.freeze()  # a garbage collection in a worker must not write to pages that all workers share
+    gc.freeze()  # so that garbage collection in a worker does not write to shared pages
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps the forks
     orders.sendall(json.dumps({"event": "ready"}).encode() + b"\n")
     for number in itertools.count():
@@ -70,7 +72,7 @@ def main(runtime: str) -> None:
 
 
 def _start_in_sandbox(order: dict[str, Any], descriptors: list[int], runtime: Runtime) -> NoReturn:
-    """Enter the sandbox, fork the worker into its PID namespace, and report the worker's process ID and exit status."""
+    """Enter a sandbox, fork the worker into its PID namespace, and report the worker's process ID and exit status."""
     die_with_parent()
     control, output, program, report, pidfd, *entrances = descriptors
     try:
@@ -93,7 +95,7 @@ def _start_in_sandbox(order: dict[str, Any], descriptors: list[int], runtime: Ru
 
 
 def _start_under_landlock(order: dict[str, Any], descriptors: list[int], runtime: Runtime) -> NoReturn:
-    """Fork the worker, report this process' ID, and become the worker's supervisor."""
+    """Fork the worker, report the ID of this process, and become the worker's supervisor."""
     control, output, program, report = descriptors
     try:
         landlock.contain_descendants()
@@ -114,18 +116,18 @@ def _start_under_landlock(order: dict[str, Any], descriptors: list[int], runtime
 
 
 def _become_worker(order: dict[str, Any], control: int, output: int, program: int, runtime: Runtime) -> NoReturn:
-    """Turn this fork into a worker that is equivalent to a new process, and serve calls."""
+    """Turn this fork into a worker that equals a new process, and serve calls."""
     try:
         os.setsid()
-        os.close(take_input())  # standard input becomes the sandbox' own /dev/null
+        os.close(take_input())  # the sandbox has a /dev/null of its own
         os.dup2(output, 1)
         os.dup2(output, 2)
-        code = os.pread(program, 1 << 20, 0)  # not `read`, because the harness' descriptor shares the file offset
+        code = os.pread(program, 1 << 20, 0)  # not `read`: the harness' descriptor shares the file offset
         os.chdir(order["home"])
         os.environ.update(order["environment"])
-        tempfile.tempdir = None  # an import may have cached the zygote's directory
+        tempfile.tempdir = None  # an import may have stored the zygote's directory
         give_up_privileges(order["uid"])
-        die_with_parent()  # after the change of the user, which clears the parent-death signal
+        die_with_parent()  # after the user has changed, which resets this setting
         if order["paths"] is not None:
             offer_to_kernel()  # before Landlock denies writing to /proc
             landlock.confine(order["paths"])

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -11,8 +12,11 @@ import pytest
 from kept_notes import Notes
 
 import pgdl
+from harness.api.execution import prepare
+from harness.api.progress import SILENT
 from harness.api.submissions import find
 from harness.cli import options
+from harness.configuration import UNSANDBOXED
 from harness.errors import UserError
 from pgdl import Execution
 
@@ -47,9 +51,15 @@ def test_mistakes_are_one_line(settings: dict[str, Any], problem: str) -> None:
     assert "\n" not in str(raised.value)
 
 
-def test_numbers_of_numpy_are_numbers() -> None:
-    chosen = Execution(time_limit_s=np.float32(5), seed=np.int64(3), workers=np.int8(1))
-    assert (chosen.time_limit_s, chosen.seed, chosen.workers) == (5, 3, 1)
+@pytest.mark.parametrize("seconds", [5, np.float32(5)])
+def test_numbers_of_numpy_are_numbers(seconds: Any) -> None:
+    """Other types would make another configuration of the same settings, or none."""
+    numbers: dict[str, Any] = {"seed": np.int64(3), "workers": np.int8(1), "memory_bytes": np.int64(2**30)}
+    chosen = Execution(time_limit_s=seconds, unsafe_no_sandbox=True, **numbers)
+    settings, executor = prepare(chosen, [], SILENT)
+    found = settings.configuration("tensorflow", UNSANDBOXED, "")
+    assert found.id == replace(found, time_limit_s=5.0, run_seed=3, memory_limit_bytes=2**30).id
+    assert executor.workers == 1
 
 
 @pytest.mark.parametrize("given", [[], None, 3, b"mine.py", [None], {}])

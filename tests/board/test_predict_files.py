@@ -84,7 +84,7 @@ def test_a_directory_without_any_file_says_what_it_expected(directory: Path, kno
     (directory / "task4.predict").write_text("{}")
     assert refusal(directory, known).endswith("found task4.predict")
     missing = directory / "missing"
-    assert refusal(missing, known).startswith(f"{missing}: not a directory: expected a directory with TASK.predict")
+    assert refusal(missing, known).startswith(f"{missing}: no such directory: expected a directory with TASK.predict")
 
 
 @pytest.mark.parametrize(

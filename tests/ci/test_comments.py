@@ -91,6 +91,15 @@ def test_the_traceback_of_a_failed_call():
     assert title not in render(REPORT)
 
 
+def test_frames_of_libraries_are_counted():
+    frames = [f'  File "/venv/lib/python3.13/{place}/x.py", line 1, in f' for place in ("http", "site-packages/keras")]
+    own = '  File "/job/submission/complexity.py", line 3, in complexity'
+    begin, end = "Traceback (most recent call last):", "OSError: no"
+    assert last_traceback("\n".join([begin, *frames, own, *frames * 5, end])).splitlines() == [
+        begin, "  ... 2 frames of libraries", own, "  ... 10 frames of libraries", end,
+    ]  # fmt: skip
+
+
 def test_long_lists_are_cut():
     comment = render(
         ChangeReport("a", "", 2, (LINE,) * 100, (Moved("x", 1, 2),) * 100, ("y",) * 100, True, ("z",) * 100)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from in_process import Pgdl, Record
 
+from harness.board.columns import SECONDS_NOTE
 from harness.board.formats.table import EXPLAINED
 from harness.format.reference import read_reference
 from harness.outcome import Outcome
@@ -55,6 +56,7 @@ def test_the_table(pgdl: Pgdl) -> None:
     assert ended.out.splitlines()[-2:] == notes
     explained = pgdl("board", "--explain").out
     assert RULE in explained
+    assert SECONDS_NOTE in explained
     assert explained.splitlines()[-1] == notes[0]
 
 
@@ -75,7 +77,7 @@ COLUMNS = "some of chance, p_value, printed, kendall, granulated_kendall, sign_e
         ("board --columns kendal", f"--columns: expected {COLUMNS}, found kendal\n"),
         ("compare --columns kendal", f"--columns: expected {COLUMNS}, found kendal\n"),
         ("board --results missing.db", "missing.db: no such results file"),
-        ("board --tasks missing", "missing: not a directory"),
+        ("board --tasks missing", "missing: no such directory"),
     ],
 )
 def test_mistakes_are_one_line(

@@ -189,6 +189,21 @@ def test_the_first_call_tells_its_last_lines_and_the_others_only_that_they_print
     assert len(below) == LINES + 5
 
 
+def test_of_long_output_only_the_end_is_kept(capsys: pytest.CaptureFixture[str]) -> None:
+    printed = replace(GOOD, output_tail="0123456789\n" * 2000)
+    earlier = f"  | ... {2000 - LINES} earlier lines of the last 16,000 characters: pgdl check --whole-output"
+    assert shown(capsys, printed)[1][2] == earlier
+    assert shown(capsys, printed, whole=True)[1][2:4] == ["  | ... earlier output is not kept", "  | 0123456789"]
+
+
+def test_frames_of_libraries_do_not_hide_the_line_of_the_submission(capsys: pytest.CaptureFixture[str]) -> None:
+    frame = '  File "/venv/site-packages/keras/a.py", line 1 in f'
+    own = '  File "/job/submission/complexity.py", line 4'
+    late = CallResult(Outcome.TIMEOUT, message="exceeded 8 s", output_tail="\n".join(["Stack:", *[frame] * 50, own]))
+    assert shown(capsys, late)[1][2:] == ["  | Stack:", "  |   ... 50 frames of libraries", f"  | {own}"]
+    assert len(shown(capsys, late, whole=True)[1]) == 54
+
+
 def test_each_failure_is_told_once_and_controls_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     rows, below = shown(capsys, GOOD, BAD, BAD)
     assert len(rows) == 4

@@ -206,7 +206,7 @@ def test_a_report_of_any_size_can_be_read():
         (["--head", "main", "--repository", "missing"], "missing: not a directory"),
         (["--head", "main", "--submissions", "../x"], "expected a folder inside the repository"),
         (["--head", "main", "vc_dmi"], "no measure 'vc_dmi'"),
-        (["--head", "main", "--tasks", "missing"], "missing: not a directory"),
+        (["--head", "main", "--tasks", "missing"], "missing: no such directory"),
         (["--head", "main", "--min-score", "500"], "500.0 is not in the range 0<=x<=100"),
     ],
 )

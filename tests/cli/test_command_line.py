@@ -139,7 +139,7 @@ def test_wrong_usage_ends_with_2(arguments: list[str], message: str, pgdl: Pgdl)
 
 def test_what_the_user_can_mend_is_one_line_and_ends_with_2(pgdl: Pgdl, folder: Path) -> None:
     missing = folder / "missing"
-    assert pgdl("score", "--tasks", missing).refusal().startswith(f"pgdl: {missing}: not a directory: ")
+    assert pgdl("score", "--tasks", missing).refusal().startswith(f"pgdl: {missing}: no such directory; ")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")

@@ -13,6 +13,7 @@ from in_process import Pgdl
 from harness.format.reference import read_reference
 from harness.submission import find_submission
 from harness.task.layout import TaskDirectory
+from harness.worker.runtimes import RUNTIMES
 
 
 @pytest.fixture
@@ -34,6 +35,25 @@ def test_it_says_what_is_there_and_what_to_do_next(pgdl: Pgdl, folder: Path) -> 
         "  pgdl board",
     ]  # fmt: skip
     assert sorted(path.name for path in (folder / "pgdl-demo").iterdir()) == ["README.md", "submissions", "task_data"]
+
+
+@pytest.mark.parametrize(
+    ("missing", "example", "measures"),
+    [
+        ("", "input_gradient", " layer_margin_q1_l0 random"),
+        ("tensorflow keras2", "input_gradient_jax", ""),
+        ("tensorflow keras2 jax", "input_gradient_torch", ""),
+        ("tensorflow keras2 jax torch", "input_gradient", " layer_margin_q1_l0 random"),
+    ],
+)
+def test_the_example_is_one_for_an_installed_framework(
+    pgdl: Pgdl, folder: Path, monkeypatch: pytest.MonkeyPatch, missing: str, example: str, measures: str
+) -> None:
+    for name, runtime in RUNTIMES.items():
+        monkeypatch.setattr(type(runtime), "missing", lambda _, name=name: [name] if name in missing.split() else [])
+    check, run, _ = pgdl("demo").lines[-3:]
+    assert (check, run) == (f"  pgdl check submissions/{example}", f"  pgdl run submissions/{example}{measures}")
+    assert f"{check.strip()}\n{run.strip()}\n" in (folder / "pgdl-demo" / "README.md").read_text()
 
 
 def test_the_task_is_whole_and_has_gaps_of_the_demo_task_that_it_is_a_part_of(pgdl: Pgdl, there: Path) -> None:
@@ -64,6 +84,7 @@ def test_every_example_can_be_run_under_its_name(there: Path) -> None:
 def test_an_empty_directory_is_as_good_as_none_and_is_quoted(pgdl: Pgdl, folder: Path) -> None:
     """One does not change into where one is."""
     assert "  cd 'my demo'\n" in pgdl("demo", "my demo").out
+    assert "  cd './-my demo'\n" in pgdl("demo", "--", "-my demo").out, "else it would be an option"
     (folder / "empty").mkdir()
     with contextlib.chdir(folder / "empty"):
         ended = pgdl("demo", ".")
@@ -95,7 +116,7 @@ def test_a_full_disk_is_one_line(folder: Path) -> None:
     )  # fmt: skip
     assert (ended.returncode, ended.stdout) == (2, "")
     assert ended.stderr.startswith("pgdl: there/task_data/")
-    assert ended.stderr.endswith(": cannot be written: File too large\n")
+    assert ended.stderr.endswith(": File too large; raise the limit on the size of files (ulimit -f)\n")
     assert list(folder.iterdir()) == [], "the same command works once there is space"
 
 
@@ -103,6 +124,6 @@ def test_a_full_disk_is_one_line(folder: Path) -> None:
 def test_who_has_no_tasks_is_told_of_the_demo(command: str, pgdl: Pgdl, folder: Path) -> None:
     (folder / "mine.py").write_text("def complexity(model, dataset):\n    return 1.0\n")
     refusal = pgdl(*command.split()).refusal()
-    assert refusal.startswith("pgdl: task_data: not a directory")
+    assert refusal.startswith("pgdl: task_data: no such directory; name")
     assert refusal.endswith("with --tasks DIR, or create a task to try with `pgdl demo`\n")
     assert "pgdl demo" not in pgdl("task", "validate", "nowhere").err, "who names another directory is not"

@@ -50,6 +50,22 @@ def test_an_environment_without_pip_is_one_of_uv(monkeypatch: pytest.MonkeyPatch
     assert extras.install("jax").startswith(f"uv pip install --python {sys.executable}")
 
 
+@pytest.mark.parametrize(
+    ("module", "problem", "remedy"),
+    [
+        ("requests", "requests is not installed", extras.install("run")),
+        (
+            "pyseccomp", "no extra with a framework is installed (pyseccomp is missing)",
+            extras.install("tensorflow") + extras.OF_ANY_FRAMEWORK,
+        ),
+        ("unknown", "", ""),
+    ],
+)  # fmt: skip
+def test_what_is_lacking(module: str, problem: str, remedy: str) -> None:
+    line = extras.lacking(ModuleNotFoundError(name=module))
+    assert line == (f"{problem}; {remedy}" if problem else "")
+
+
 def test_a_command_without_its_library_says_so_in_one_line() -> None:
     program = "import sys; sys.modules['requests'] = None; from harness.cli.main import main; main()"
     done = subprocess.run([sys.executable, "-c", program, "task", "known"], capture_output=True, text=True, check=False)

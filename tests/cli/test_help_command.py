@@ -26,7 +26,7 @@ def test_a_page_is_laid_out_and_its_links_are_commands(topic: str, pgdl: Pgdl) -
     assert (ended.code, ended.err) == (0, "")
     assert re.search(r"^ TIMEOUT +the wall-clock time exceeded", ended.out, re.MULTILINE)
     assert "pgdl help" in ended.out
-    assert not re.search(r"\]\(|\*\*|\.md\b", ended.out)
+    assert not re.search(r"\]\(|\*\*|\.md\b| $", ended.out, re.MULTILINE)
 
 
 def test_a_section(pgdl: Pgdl) -> None:

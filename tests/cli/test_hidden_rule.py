@@ -36,7 +36,7 @@ def competition(folder: Path, gaps: list[float], values: list[float], seconds: f
     """An open task and a hidden one, which was marked when the calls had been made."""
     write_reference(write_reference(folder / "task_data", "open"), "secret", gaps)
     (folder / "task_data" / "secret" / "metadata").write_text("hidden: true\n")
-    said = {"message": f"{seconds} s", "call_wall_s": seconds, "peak_memory_bytes": int(1e9 * seconds)}
+    said = {"call_wall_s": seconds, "peak_memory_bytes": int(1e9 * seconds)}
     with Records(folder / "results.db") as records:
         records.add(*on_open(), *on_secret(values, said))
 
@@ -51,9 +51,9 @@ def on_secret(values: list[float], said: dict[str, Any]) -> Iterator[Evaluation]
     yield from rows("mine", values, "secret", **said)
     yield from rows("mine", [said["call_wall_s"] * value for value in sorted(values)], "secret", repeat=1, **said)
     yield from rows("path_norm", values, "secret", is_baseline=True, **said)
-    broken = int(4 * said["call_wall_s"])
+    broken, why = int(4 * said["call_wall_s"]), f"{said['call_wall_s']} s"
     yield from rows("late", {f"model_{n}": value for n, value in enumerate(values) if n != broken}, "secret", **said)
-    yield failed("late", f"model_{broken}", Outcome.CRASH, "secret", **said)
+    yield failed("late", f"model_{broken}", Outcome.CRASH, "secret", message=why, **said)
 
 
 #: Every command that tells of recorded calls or of tasks, with the files that it writes. `everything` is a directory.

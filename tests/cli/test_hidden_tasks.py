@@ -10,7 +10,7 @@ from in_process import Pgdl, Record
 from harness.api import execution
 from harness.api.progress import SILENT
 from harness.errors import UserError
-from harness.outcome import Outcome
+from harness.outcome import WITHHELD, Outcome
 from harness.task.layout import TaskDirectory
 from pgdl import Execution
 from tests.board.board_examples import MEASURE, MODELS, failed, rows, write_reference
@@ -71,6 +71,20 @@ def test_a_warning_names_the_hidden_tasks_that_are_shown_in_full(
     monkeypatch.setenv("PGDL_WITHHOLD", "never")
     assert pgdl(*command.split()).err.startswith(says.format("PGDL_WITHHOLD=never"))
     assert "in full" not in pgdl(*command.split(), "--withhold", "auto").err
+
+
+@pytest.mark.parametrize("command", ["score", "board", "report mine", "compare --recorded --measures depth"])
+def test_a_note_names_the_tasks_that_have_lost_their_mark(
+    pgdl: Pgdl, folder: Path, record: Record, command: str
+) -> None:
+    """A copy of a task without its mark shows all digits; only the records know that it was hidden."""
+    write_reference(folder / "task_data")
+    hidden = [*rows("mine", message=WITHHELD), *rows("depth", is_baseline=True, message=WITHHELD)]
+    record([*hidden, failed("broken", "model_0", Outcome.PROTOCOL, message=WITHHELD)])
+    note = "shown in full, though hidden when the calls were made: toy; to hide a task again: `pgdl task hide TASK`"
+    assert note in " ".join(pgdl(*command.split()).out.split())
+    assert note not in " ".join(pgdl(*command.split(), "--withhold", "never").out.split())
+    assert note not in " ".join(pgdl(*command.split(), "--withhold", "always").out.split())
 
 
 def test_scores_of_tasks_that_are_not_marked_can_be_rounded_as_well(pgdl: Pgdl, folder: Path, record: Record) -> None:

@@ -201,10 +201,10 @@ def test_wrong_predictions_end_with_2(
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["--predictions", "mine"], "mine: not a directory: expected a directory with TASK.predict files"),
+        (["--predictions", "mine"], "mine: no such directory: expected a directory with TASK.predict files"),
         (["--predictions", ".", "margin"], "--predictions scores files: it cannot be combined with SUBMISSION"),
-        (["--reference", "nowhere"], "nowhere: not a directory"),
-        (["--reference", "task_data", "--tasks", "nowhere"], "nowhere: not a directory"),
+        (["--reference", "nowhere"], "nowhere: no such directory"),
+        (["--reference", "task_data", "--tasks", "nowhere"], "nowhere: no such directory"),
         (["--task", "tyo"], "did you mean 'toy'?"),
         (["--results", "nowhere.db"], "nowhere.db: no such results file; run `pgdl run SUBMISSION` first"),
         (["nobody"], "no records of 'nobody'; recorded here: mine"),
@@ -229,14 +229,34 @@ def test_two_hyperparameters_are_enough_for_kendall(source: str, pgdl: Pgdl, fol
     arguments = [] if source == "records" else ["--predictions", write_predictions(folder / "mine")]
     found = printed(pgdl, *arguments, code=1)
     why = "official score: expected at least 3 hyperparameters that vary, found axis_a, axis_b"
-    only = "only scores that need no full grid can be computed (Kendall's coefficients)"
     toy = found["tasks"]["toy"]
     assert (found["score"], toy["official"], toy["undefined"]) == (None, None, why)
     assert -1 <= toy["kendall"] <= 1
-    assert found["remarks"][0] == f"toy: no {why}; {only}"
+    assert found["remarks"][0] == f"toy: no {why}"
     text = pgdl("score", *arguments).out
     assert text.startswith("mine: score none")
     assert why in text
+
+
+ALL_EQUAL = "toy: all 8 generalization gaps are 0.1: there is nothing to predict"
+BY_ROUNDING = "toy: rounding alone makes {} between generalization gaps, which scores count all the same"
+
+
+@pytest.mark.parametrize(
+    ("gaps", "said"),
+    [
+        ([0.1] * 8, [ALL_EQUAL]),
+        ([0.1, 0.9 - 0.8, 0.8 - 0.7, *[0.1] * 5], [ALL_EQUAL, BY_ROUNDING.format("2 differences")]),
+        ([0.1, 0.9 - 0.8, *GAPS[2:]], [BY_ROUNDING.format("1 difference")]),
+        ([0.1, 0.1 + 1e-9, *GAPS[2:]], []),
+    ],
+)
+def test_gaps_that_are_equal_or_differ_by_rounding_are_said(
+    gaps: list[float], said: list[str], pgdl: Pgdl, folder: Path, record: Record
+) -> None:
+    write_reference(folder / "task_data", gaps=gaps)
+    record(rows("mine"))
+    assert [line for line in printed(pgdl)["remarks"] if "generalization gaps" in line] == said
 
 
 def test_a_task_that_gives_nobody_an_official_score_is_no_failure_beside_one_that_does(

@@ -1,5 +1,6 @@
 """Exit codes, and one line for errors that a user can mend: typing errors, full disks, read-only places."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -45,7 +46,7 @@ def test_typing_errors_get_a_suggestion(arguments: list[str], hint: str, pgdl: P
         ("--time-limit", "1e10", "at most 2592000 (30 days)"),
         ("--workers", "10000", "expected a number from 1 to "),
         ("--memory", "900G", "to the machine's"),
-        ("--memory", "1K", "expected from 256M, which imports need, to"),
+        ("--memory", "1", "G, found 1 byte"),
         ("--seed", str(2**64), "is not in the range"),
         ("--seed", "-1", "is not in the range"),
     ],
@@ -110,18 +111,49 @@ def test_a_full_standard_output(folder: Path, record: Record) -> None:
     assert "standard output: No space left on device" in done.stderr
 
 
-def test_a_reader_that_has_seen_enough(folder: Path, record: Record) -> None:
+@pytest.mark.parametrize("form", ["json", "table"])
+def test_a_reader_that_has_seen_enough(form: str, folder: Path, record: Record) -> None:
     record([row for number in range(200) for row in rows(f"submission_{number}", output_tail="x" * 100)])
-    with subprocess.Popen(
-        [sys.executable, "-m", "pgdl", "results", "--format", "json"], stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": str(ROOT)},
-    ) as process:  # fmt: skip
-        assert process.stdout is not None
-        assert process.stderr is not None
-        process.stdout.readline()
-        process.stdout.close()
-        assert process.stderr.read() == ""
-    assert process.returncode == 141
+    read, write = os.pipe()
+    os.close(read)
+    with open(write) as nobody_reads:  # noqa: PTH123 - a descriptor
+        done = subprocess.run(
+            [sys.executable, "-m", "pgdl", "results", "--format", form], stdout=nobody_reads, stderr=subprocess.PIPE,
+            text=True, env=os.environ | {"PYTHONPATH": str(ROOT)},
+        )  # fmt: skip
+    assert (done.returncode, done.stderr) == (141, "")
+
+
+def test_a_locale_that_lacks_characters(folder: Path) -> None:
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run([sys.executable, "-m", "pgdl", "help", "systems"], capture_output=True, env=environment)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b" ? TensorFlow uses no GPU there." in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("error", "remedy"),
+    [
+        (OSError(errno.EMFILE, "Too many files"), "ulimit -n"),
+        (RuntimeError("can't start new thread"), "ulimit -u"),
+    ],
+)
+def test_limits_of_the_system_are_named(
+    error: Exception, remedy: str, folder: Path, pgdl: Pgdl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr("harness.cli.main.LazyGroup.get_command", fail)
+    assert remedy in pgdl("results").refusal()
+
+
+def test_an_interpreter_without_docstrings() -> None:
+    done = subprocess.run(
+        [sys.executable, "-OO", "-c", "import pgdl"], capture_output=True, text=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT / "harness" / "public")},
+    )  # fmt: skip
+    assert done.stderr.splitlines()[-1].startswith("ImportError: pgdl takes its help and its formulas from docstrings")
 
 
 @pytest.mark.parametrize("name", ["baselines", "harness", "scoring"])

@@ -91,7 +91,7 @@ def test_the_description_is_what_the_platform_reads(bundled):
         ("end = 2027-02-28T12:00:00\n", "", "phase 'Feedback': end: expected a date, because a phase follows"),
         ("hidden = true", "hidden = false", "phase 'Final': hidden: expected true, because it has a check_task"),
         ('check_task = "tiny"\n', "", "phase 'Final': check_task: expected a public task, because the phase is hidden"),
-        ('"task_data"', '"nowhere"', "found nothing; name the directory of the tasks as `tasks` in /"),
+        ('"task_data"', '"nowhere"', "no such directory; name the directory of the tasks as `tasks` in /"),
         ('hidden = true\ncheck_task = "tiny"\n', "", "'secret' is marked as hidden: a bundle is public; write"),
         ('tasks = ["tiny"]', 'tasks = ["tiny", "secret"]', "expected public tasks, which everybody can download"),
         ('tasks = ["secret"]', 'tasks = ["secret", "tiny"]', "but a hidden phase has tiny, too"),

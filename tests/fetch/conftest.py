@@ -1,5 +1,6 @@
 """Fixtures for tests of downloads."""
 
+import os
 import shutil
 import ssl
 import subprocess
@@ -24,11 +25,12 @@ def server(tmp_path: Path) -> Iterator[Served]:
 
 @pytest.fixture(autouse=True)
 def _settings(monkeypatch: pytest.MonkeyPatch, shared_cache: Path) -> None:
-    """Ask again at once, give up early, and keep nothing of the user's."""
+    """Ask again at once, give up early, keep nothing of the user's, and wait for no disk."""
     monkeypatch.setenv("PGDL_CACHE", str(shared_cache))
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.setattr(session, "PAUSES_S", (0, 0, 0))
     monkeypatch.setattr(remote, "TAIL", 2000)
+    monkeypatch.setattr(os, "fsync", lambda _: None)
 
 
 @pytest.fixture

@@ -209,7 +209,7 @@ def test_missing_cells_are_said_at_once(folder, pgdl, rows):
     assert outcome.lines[1] == "Note:   activation=relu, depth=1, units=4, width=6"
     assert outcome.lines[13] == "Note:   and 12 more"
     assert outcome.lines[14:] == [
-        "Note: add the models of these cells; without them the task has Kendall's coefficients only, no official score",
+        "Note: add the models of these cells; without them the task has no official score",
         "Note: or leave out the column units: the other hyperparameters tell the models apart",
     ]
     assert "nothing.npz: not data" in outcome.err

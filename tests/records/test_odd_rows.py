@@ -14,6 +14,7 @@ from tests.records.evaluation_rows import evaluation, request
 from tests.records.statements import execute
 
 TEXT = "expected text of at most 32768 characters, without control characters"
+CONFIGURATION = f"expected {evaluation().configuration}, by the settings in the row"
 DEEP = '{"a": ' + "[" * 1500 + "]" * 1500 + "}"
 
 
@@ -29,8 +30,9 @@ DEEP = '{"a": ' + "[" * 1500 + "]" * 1500 + "}"
         ("evaluations", "repeat", -1, "expected an integer from 0 to 2147483647, found -1"),
         ("evaluations", "repeat", 2**40, "expected an integer from 0 to 2147483647, found 1099511627776"),
         ("evaluations", "seed", "1 OR 1", "expected an integer from 0 to 9223372036854775807, found '1 OR 1'"),
-        ("evaluations", "call_wall_s", float("inf"), "expected a number up to 1e+15, found inf"),
-        ("evaluations", "call_wall_s", None, "expected a number up to 1e+15, found nothing"),
+        ("evaluations", "call_wall_s", float("inf"), "expected a number from 0 to 1e+09, found inf"),
+        ("evaluations", "call_wall_s", -5, "expected a number from 0 to 1e+09, found -5"),
+        ("evaluations", "call_wall_s", None, "expected a number from 0 to 1e+09, found nothing"),
         ("evaluations", "started_at", "yesterday", "expected a time, found 'yesterday'"),
         ("evaluations", "finished_at", "2026-02-30 12:00:00.000000", "expected a time, found '2026-02-30 12:00:00"),
         ("evaluations", "finished_at", "2026-01-01 99:00:00.000000", "expected a time, found '2026-01-01 99:00:00"),
@@ -39,13 +41,20 @@ DEEP = '{"a": ' + "[" * 1500 + "]" * 1500 + "}"
         ("evaluations", "model", "m" * 256, "expected a line of at most 255 characters, found 'mmm"),
         ("evaluations", "submission", "größe", "expected printable ASCII text, found 'größe'"),
         ("evaluations", "model_digest", "../m0", "expected letters and digits, found '../m0'"),
+        ("evaluations", "message", "gone", "expected no message, because the outcome is OK, found 'gone'"),
         ("evaluations", "message", "m" * 40_000, f"{TEXT}, found 'mmm"),
         ("evaluations", "output_tail", "a\r\x9b", rf"{TEXT}, found 'a\r\x9b'"),
         ("evaluations", "environment", "{", "expected a JSON object of texts, found '{'"),
         ("evaluations", "environment", "[]", "expected a JSON object of texts, found '[]'"),
         ("evaluations", "environment", '{"a": 1e999}', "expected a JSON object of texts, found '{"),
         ("evaluations", "environment", DEEP, "expected a JSON object of texts, found '{"),
+        ("evaluations", "configuration", "c0", f"{CONFIGURATION}, found 'c0'"),
         ("evaluations", "is_baseline", 2, "expected 0 or 1, found 2"),
+        ("requests", "configuration", "c0", f"{CONFIGURATION}, found 'c0'"),
+        ("requests", "settings", "[" * 2000, "expected the settings of a run, found '[[["),
+        ("requests", "settings", '{"run_seed": 1e999}', "expected the settings of a run, found '{"),
+        ("requests", "settings", "1" * 5000, "expected the settings of a run, found '111"),
+        ("requests", "settings", "{}", "expected the settings of a run, found '{}'"),
         ("requests", "requested_at", b"", "expected a time, found b''"),
         ("requests", "merged_at", 3, "expected a time, found 3"),
         ("requests", "deterministic", "yes", "expected 0 or 1, found 'yes'"),
@@ -122,13 +131,20 @@ def test_a_version_that_is_no_text_is_refused_where_it_is_read(tmp_path: Path) -
         recorded_versions(records, ["toy"])
 
 
-@pytest.mark.parametrize("settings", ["[" * 2000, '{"run_seed": 1e999}', "1" * 5000, "{}"])
-def test_settings_that_are_none(settings: str, tmp_path: Path) -> None:
-    file = tmp_path / "results.db"
-    with Records(str(file)) as records:
-        records.ask([request(evaluation(), settings=settings)])
-        with pytest.raises(UserError, match="table requests, row 1, settings: not the settings of a run: found"):
-            records.requests()
+@pytest.mark.parametrize(
+    ("column", "stored", "found"),
+    [
+        ("sandbox", "none", "expected [0-9a-f]{12}, by the settings in the row, found '"),
+        ("time_limit_s", 1.0, "expected [0-9a-f]{12}, by the settings in the row, found '"),
+    ],
+)
+def test_a_row_has_the_settings_of_its_configuration(column: str, stored: object, found: str, location: str) -> None:
+    """A request names a configuration, and the board ranks by it: a row with other settings would rank with them."""
+    with Records(location) as records:
+        records.add(evaluation())
+        execute(location, f"UPDATE evaluations SET {column} = {stored!r}")
+        with pytest.raises(UserError, match=f"row 1, column configuration: {found}"):
+            list(records.newest_of())
 
 
 @pytest.mark.parametrize("part", ['"time_limit_s": Infinity', '"run_seed": -1', r'"versions": "\u001b[2J"'])
@@ -139,7 +155,7 @@ def test_settings_with_an_odd_part(part: str, tmp_path: Path) -> None:
     settings = "{" + ", ".join([part, *(one for one in parts if ":" in one)]) + "}"
     with Records(str(file)) as records:
         records.ask([request(evaluation(), settings=settings)])
-        with pytest.raises(UserError, match="row 1, settings: not the settings of a run: found"):
+        with pytest.raises(UserError, match="row 1, column settings: expected the settings of a run, found"):
             records.requests()
 
 

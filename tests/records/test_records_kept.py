@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from harness.outcome import Outcome
+from harness.outcome import WITHHELD, Outcome
 from harness.records import EVALUATIONS, Records
 from tests.records.evaluation_rows import evaluation
 from tests.records.statements import execute
@@ -27,7 +27,7 @@ UNUSUAL: dict[str, Any] = {
     "repeat": 17,
     "outcome": str(Outcome.OK),
     "value": 0.1 + 0.2,
-    "message": "expected a finite number, found 'nan'; \"quoted\"",
+    "message": WITHHELD,
     "startup_wall_s": 2.2000000000000002,
     "load_wall_s": 1 / 3,
     "load_cpu_s": 2.9999999999999996,
@@ -37,7 +37,6 @@ UNUSUAL: dict[str, Any] = {
     "time_limit_s": 0.1,
     "time_budget": "average",
     "memory_limit_bytes": 2**42 + 1,
-    "configuration": "0123456789ab",
     "run_seed": 2**63 - 1,
     "seed": 2**32 - 1,
     "runtime": "keras2",
@@ -48,6 +47,8 @@ UNUSUAL: dict[str, Any] = {
     "environment": {"tensorflow": "2.21.0", "gpu": "", "processor": "größe of π"},
     "output_tail": "first\nsecond\té\n",
 }
+UNUSUAL["configuration"] = evaluation(**UNUSUAL).configuration
+FAILED = {"outcome": str(Outcome.BAD_VALUE), "value": None, "message": "expected a number, found 'nan'; \"quoted\""}
 
 
 def stored(location: str) -> list[Any]:
@@ -55,12 +56,13 @@ def stored(location: str) -> list[Any]:
         return list(records.whole_of())
 
 
-def test_every_column_comes_back(location: str) -> None:
-    assert set(UNUSUAL) == {column.name for column in EVALUATIONS.columns} - {"id", "started_at", "finished_at"}
+@pytest.mark.parametrize("columns", [UNUSUAL, UNUSUAL | FAILED])
+def test_every_column_comes_back(columns: dict[str, Any], location: str) -> None:
+    assert set(columns) == {column.name for column in EVALUATIONS.columns} - {"id", "started_at", "finished_at"}
     with Records(location) as records:
-        records.add(evaluation(**UNUSUAL))
+        records.add(evaluation(**columns))
     (row,) = stored(location)
-    assert {name: getattr(row, name) for name in UNUSUAL} == UNUSUAL
+    assert {name: getattr(row, name) for name in columns} == columns
     assert row.id == 1
 
 

@@ -40,7 +40,8 @@ def test_a_file_that_must_exist(tmp_path: Path) -> None:
 def test_a_file_that_is_no_database(tmp_path: Path) -> None:
     file = tmp_path / "results.db"
     file.write_text("rank,submission,score\n" * 100)
-    assert refusal(file).startswith(f"{file}: the results database failed: file is not a database; ")
+    remedy = "restore a backup, or name another database with --results"
+    assert refusal(file) == f"{file}: the results database failed: file is not a database; {remedy}"
     assert file.read_text().startswith("rank,submission")
 
 
@@ -68,6 +69,9 @@ def test_the_table_of_another_version(column: str, tmp_path: Path) -> None:
 def test_places_where_no_file_can_be(tmp_path: Path) -> None:
     missing = tmp_path / "no" / "results.db"
     assert refusal(missing).startswith(f"{missing}: the results database failed: there is no directory {tmp_path}/no;")
+    deep = tmp_path.joinpath(*["d" * 100] * 5)
+    deep.mkdir(parents=True)
+    assert "SQLite opens no path of more than 504 bytes" in refusal(deep / "results.db")
     place = Path("/proc/results.db")
     assert refusal(place).startswith(f"{place}: the results database failed: unable to open database file")
     assert refusal(tmp_path) == f"{tmp_path}: cannot be read: expected a regular file, found a directory"

@@ -194,6 +194,11 @@ def test_nothing_of_the_harness_own_environment_is_passed_on(job: Job, monkeypat
     assert options.index(("--clearenv",)) < first
 
 
+def test_only_libraries_of_python_itself_are_found(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LD_LIBRARY_PATH", f"/home/alice/lib:{sys.base_prefix}/lib:")
+    assert job.environment(home="/tmp")["LD_LIBRARY_PATH"] == f"{sys.base_prefix}/lib"
+
+
 def test_the_environment_decides_about_keras_and_threads(job: Job) -> None:
     variables = job.environment(home="/tmp")
     assert variables["TF_USE_LEGACY_KERAS"] == "1"

@@ -10,7 +10,7 @@ from harness.sandbox import call as call_module
 from harness.sandbox import job, memory
 from harness.sandbox.call import Call
 from harness.sandbox.job import GIB, MIB, Limits
-from harness.sandbox.process import CLAIMABLE, Ended
+from harness.sandbox.process import CLAIMABLE, Ended, printable
 
 
 def test_an_outcome_is_the_word_in_the_record() -> None:
@@ -23,6 +23,22 @@ def test_an_outcome_is_the_word_in_the_record() -> None:
 
 def test_a_submission_cannot_blame_the_harness_or_escape_the_clock_by_what_it_claims() -> None:
     assert not CLAIMABLE & {Outcome.INFRA_ERROR, Outcome.TIMEOUT, Outcome.PROTOCOL, Outcome.CRASH, Outcome.OUTPUT}
+
+
+@pytest.mark.parametrize(
+    ("printed", "kept"),
+    [
+        ("\x1b[1;31mred\x1b[0m", "red"),
+        ("\x1b[2J\x1b[Hgone", "gone"),
+        ("\x1b]0;title\x07text", "text"),
+        ("\x1b]8;;http://a.b\x1b\\link\x1b]8;;\x1b\\", "link"),
+        ("\x1b(Bascii\x1b=", "ascii"),
+        ("\x1b]no end\nline\x1b[", "no end\nline"),
+        ("a[31m\tb\x9b\x7f", "a[31m\tb"),
+    ],
+)
+def test_no_part_of_an_escape_sequence_is_kept(printed: str, kept: str) -> None:
+    assert printable(printed) == kept
 
 
 @pytest.mark.parametrize(

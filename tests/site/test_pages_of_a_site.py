@@ -8,11 +8,12 @@ from markupsafe import escape
 from site_examples import HOSTILE, data_of, make, pages_of
 
 from harness.board.leaderboard import build_board
+from harness.outcome import Outcome
 from harness.site import charts, submission_pages, write_report
 from harness.site.pages import make_site
 from harness.task.task_notes import N_PERMUTATIONS
 from scoring import compare_with_chance, explain_score
-from tests.board.board_examples import GAPS, MEASURE, collect, references, rows
+from tests.board.board_examples import GAPS, MEASURE, collect, failed, references, rows
 from tests.records.evaluation_rows import request
 
 #: The only links that leave a site: to papers, without a referrer and without a recommendation to search engines.
@@ -47,6 +48,15 @@ def test_text_of_strangers_is_no_markup(pages: dict[str, str]) -> None:
     assert "<script>document" not in text
     assert "&lt;/script&gt;&lt;script&gt;document.title" in text
     assert "{{ 7 * 7 }}" in text
+
+
+def test_equal_failures_are_shown_once_with_their_number(tmp_path: Path) -> None:
+    kinds = [Outcome.EXCEPTION] * 6 + [Outcome.CRASH] * 2
+    calls = [failed("mine", f"model_{n}", kind, message=f"why {kind}") for n, kind in enumerate(kinds)]
+    page = pages_of(data_of(references(tmp_path), calls))["submissions/mine.html"]
+    for line in ("model_0 and 5 more: EXCEPTION, why EXCEPTION", "model_6 and 1 more: CRASH, why CRASH"):
+        assert page.count(f"<summary>{line}</summary>") == 1
+    assert "all are in the records" not in page
 
 
 def site_with(directory: Path, **said: str) -> dict[str, str]:

@@ -208,7 +208,7 @@ def test_a_line_that_was_removed_or_moved_is_found(site: Path) -> None:
     [
         {"task": "nope"}, {"model": "nope"}, {"model": "model_1"}, {"submission": "nobody"}, {"configuration": "other"},
         {"value": math.nan}, {"value": math.inf}, {"call_wall_s": math.nan}, {"call_wall_s": -1.0},
-        {"peak_memory_bytes": -1},
+        {"peak_memory_bytes": -1}, {"sandbox": "none"},
     ],
 )  # fmt: skip
 def test_a_consistent_site_of_impossible_records_is_refused(

@@ -230,7 +230,7 @@ def test_a_directory_that_may_not_be_entered(locked: Path) -> None:
 
 def test_an_argument_that_no_path_can_be() -> None:
     for argument in ("x" * 5000, "a\0b"):
-        with pytest.raises(UserError, match="no such file, directory, zip or baseline"):
+        with pytest.raises(UserError, match="no such file, directory, zip or measure"):
             find_submission(argument)
 
 

@@ -54,7 +54,7 @@ def test_every_switch_of_every_measure_takes_true_and_false_in_any_case() -> Non
     [
         ("hessian_trace:folded=1", "folded: expected true or false, found '1'"),
         ("hessian_trace:folded=yes", "folded: expected true or false, found 'yes'"),
-        ("inverse_magin:seed=3", "no such file, directory, zip or baseline; did you mean 'inverse_margin'?"),
+        ("inverse_magin:seed=3", "no such file, directory, zip or measure; did you mean 'inverse_margin'?"),
         ("inverse_margin:n_sample=3", f"n_sample: expected one of {KNOWN}; did you mean 'n_samples'?"),
         ("inverse_margin:seed=1,zzz=3", f"zzz: expected one of {KNOWN}"),
         ("inverse_margin:seed=1.5", "seed: expected int, found 1.5"),

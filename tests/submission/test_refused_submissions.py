@@ -15,6 +15,8 @@ from harness.inspector.limits import MAX_BYTES, MAX_ENTRIES, MAX_FILES
 from harness.inspector.main import inspect
 from harness.submission import find_submission
 
+pytestmark = pytest.mark.usefixtures("read_here")
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:

@@ -13,6 +13,8 @@ from harness.errors import UserError
 from harness.submission import find_flaw, find_submission, find_submissions, names_of_files, write_files
 from harness.submission.name import clean
 
+pytestmark = pytest.mark.usefixtures("read_here")
+
 HELPED = {"complexity.py": MEASURE, "helpers/margins.py": b"K = 3\n", "table.bin": bytes(range(256))}
 
 
@@ -87,14 +89,16 @@ def test_without_complexity_py_it_is_told_what_there_is(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     assert problem_of(tmp_path / "empty").endswith("found nothing")
     many = write_folder(tmp_path / "many", {f"{letter}.py": MEASURE for letter in "fedcba"})
-    assert problem_of(many).endswith("found a.py, b.py, c.py, d.py ...")
+    assert problem_of(many).endswith(
+        "found a.py, b.py, c.py, d.py ...; to hand in a single .py file, name the file itself"
+    )
 
 
 @pytest.mark.parametrize(
     ("argument", "told"),
     [
-        ("", "^'': no such file, directory, zip or baseline; "),  # and not the current directory
-        ("no-such-thing", "^no-such-thing: no such file, .* or baseline; .*pgdl measures lists the baselines$"),
+        ("", "^'': no such file, directory, zip or measure; "),  # and not the current directory
+        ("no-such-thing", "^no-such-thing: no such file, .* or measure; .*pgdl measures lists the measures$"),
         ("my_mesure", "did you mean 'my_measure'"),
         ("jacobian_nrom", r"did you mean 'jacobian_norm'\?$"),
         ("no/such/place/my_measure", "no such directory"),

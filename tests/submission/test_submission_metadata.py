@@ -10,6 +10,8 @@ from harness.inspector.metadata import MAX_BYTES
 from harness.submission import Submission, find_submission, find_submissions
 from harness.submission.submission import Metadata
 
+pytestmark = pytest.mark.usefixtures("read_here")
+
 
 def folder(directory: Path, metadata: bytes, name: str = "metadata") -> Path:
     return write_folder(directory / "margin", {"complexity.py": MEASURE, name: metadata})
@@ -100,7 +102,10 @@ def test_deterministic_is_true_or_false(text: str, expected: bool | None, tmp_pa
         (b"team: &a 2\nkeras: *a\n", "metadata: keras: expected plain text, found the alias *a"),
         (b"keras: " + b":".join([b"59"] * 5000), "metadata: keras: expected 2 or 3, found '59:59"),
         (b"description: Margins: of the output\nkeras: 2\n", "metadata: expected YAML: mapping values are not"),
-        (b"name: [a\n", "metadata: expected YAML: "),
+        (
+            b"name: [a\n",
+            "metadata: expected YAML: while parsing a flow sequence in line 1, column 7 expected ',' or ']'",
+        ),
         (b"name: \xff\xfe\n", "metadata: expected UTF-8, found b'\\xff'"),
         (b"name: !!bool maybe\n", "metadata: name: expected plain text, found the tag 'tag:yaml.org,2002:bool'"),
         (b"name: !!timestamp foo\n", "metadata: name: expected plain text, found the tag"),

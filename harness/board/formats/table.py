@@ -25,7 +25,7 @@ DRAWING = (
 )
 
 #: Printed instead of the long explanations of the numbers.
-EXPLAINED = "The rule, and what the columns mean: pgdl board --explain"
+EXPLAINED = "--explain prints the rule, and what the columns mean."
 
 #: Column: whether chance could explain the score (`could be`, `beyond`, or a dash if unknown).
 BESIDE_CHANCE = Column[Row](

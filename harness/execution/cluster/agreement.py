@@ -16,14 +16,14 @@ _REMEDY = "install the same versions there, as pgdl help cluster says"
 
 @dataclass(frozen=True)
 class CommonSetup:
-    """The isolation of calls and the versions of libraries on the machines that make calls."""
+    """The isolation and the library versions that all machines of a cluster must have to make calls."""
 
     isolation: str
     is_sandboxed: bool
     versions: dict[str, str]
 
     def difference(self, ready: ReadyMachine, runtimes: Sequence[str]) -> str | None:
-        """Return how a machine differs in isolation or in the versions of these runtimes; None if it does not."""
+        """Return how a machine's isolation or versions for these runtimes differ; None if they are the same."""
         if ready.isolation != self.isolation:
             remedy = "request this kind by --sandbox, or mend what pgdl doctor shows there"
             return f"its sandbox: expected {self.isolation} as elsewhere, found {ready.isolation}; {remedy}"
@@ -35,7 +35,7 @@ class CommonSetup:
 
 
 def agree(ready: Sequence[ReadyMachine]) -> CommonSetup:
-    """Return the most common isolation, and the most common versions of the machines with this isolation."""
+    """Return the most common isolation, and the most common versions on machines with this isolation."""
     isolation = _most_common([one.isolation for one in ready])
     same = [one for one in ready if one.isolation == isolation]
     versions = {name: _most_common([one.versions[name] for one in same]) for name in RUNTIMES}
@@ -43,7 +43,7 @@ def agree(ready: Sequence[ReadyMachine]) -> CommonSetup:
 
 
 def difference_from_here(found: MachineDescription) -> str | None:
-    """Return how the code on a machine differs from the code of this process; None if it does not."""
+    """Return how the code on a machine differs from the code of this process; None if it is the same."""
     if found.harness != harness.__version__:
         return f"pgdl-harness: expected {harness.__version__} as here, found {found.harness}; {_REMEDY}"
     for name, digest in installed_digests().items():
@@ -55,18 +55,17 @@ def difference_from_here(found: MachineDescription) -> str | None:
 
 
 def loader_digests() -> dict[str, str]:
-    """Return runtime -> digest of the code that loads models and calls measures."""
+    """Return name of a runtime -> digest of the code that loads models and calls measures."""
     return {name: loader_digest(name) for name in RUNTIMES}
 
 
 @functools.cache
 def installed_digests() -> dict[str, str]:
-    """Return name -> digest of the measures that other packages install."""
+    """Return name of a measure -> its digest, for measures that other packages install."""
     usable = [one.name for one in installed_measures() if one.problem is None]
     return {name: found.digest for name in usable if (found := find_installed(name)) is not None}
 
 
 def _most_common(values: Sequence[str]) -> str:
-    """Return the most frequent value; among equally frequent values, the first in alphabetical order."""
     counts = Counter(values)
     return min(counts, key=lambda value: (-counts[value], value))

@@ -1,4 +1,4 @@
-"""Keeps models and training data on a machine from run to run, in the form that workers read."""
+"""Keeps models and training data on a machine of a cluster from run to run, in the form that workers read."""
 
 import hashlib
 import os
@@ -16,12 +16,12 @@ from harness.errors import UserError, writing
 from harness.execution.settings import loader_digest
 from harness.worker.runtimes import DEFAULT
 
-#: Maximum size of all entries in bytes. They also take at most half of the space that would be free without them.
+#: Maximum size of all entries in bytes. Entries also take at most half of the space that is free without them.
 KEPT_BYTES = 32 * GIB
 
 
 class Cache:
-    """Directories with models or training data, by digest. Beyond a maximum size, the least recently used are removed.
+    """Directories with models or training data, named by digest. The least recently used are removed for space.
 
     Several processes may use the cache concurrently. An entry is complete, or does not exist.
     """
@@ -33,12 +33,12 @@ class Cache:
 
     @property
     def summary(self) -> str:
-        """Directory and size of the cache, as text for users."""
+        """Directory and size of the cache, as text for messages."""
         sizes = [found[1] for path in self._root.iterdir() if (found := _use_of(path)) is not None]
         return f"{self._root}, {sum(sizes) / GIB:.1f} GiB"
 
     def entry(self, kind: str, digest: str) -> Path | None:
-        """Return the directory of an entry and mark the entry as used; None if the entry does not exist."""
+        """Return the directory of an entry, which counts as used now; None if the entry does not exist."""
         path = self._path(kind, digest)
         try:
             os.utime(path)
@@ -47,7 +47,7 @@ class Cache:
         return path
 
     def add(self, kind: str, digest: str, write: Callable[[Path], None]) -> Path:
-        """Return the directory of an entry. If the entry does not exist, `write` fills the directory first."""
+        """Return the directory of an entry. If the entry is new, `write` fills the directory first."""
         path = self._path(kind, digest)
         with locked(path.with_suffix(".lock")):  # only one process writes
             if (found := self.entry(kind, digest)) is not None:
@@ -66,7 +66,7 @@ class Cache:
         return path
 
     def link(self, kind: str, digest: str, directory: Path) -> bool:
-        """Link or copy the files of an entry into a directory. Return whether the entry exists."""
+        """Link or copy the files of an entry into a directory. Return False if the entry does not exist."""
         path = self.entry(kind, digest)
         if path is None:
             return False
@@ -102,7 +102,7 @@ class Cache:
 
 
 def _use_of(path: Path) -> tuple[float, int] | None:
-    """Return time of the last use and bytes of an entry; None if `path` is no entry, or is removed meanwhile."""
+    """Return the time of an entry's last use, and its size in bytes; None if `path` is no entry any more."""
     if path.suffix:  # a lock, or an entry that is being written or removed
         return None
     try:
@@ -112,12 +112,12 @@ def _use_of(path: Path) -> tuple[float, int] | None:
 
 
 def digests_of(directory: Path) -> dict[str, str]:
-    """Return file name -> SHA-256 (hex) of the files of an entry."""
+    """Return name -> SHA-256 (hex) of the files of an entry."""
     return {file.name: _digest(file) for file in sorted(directory.iterdir())}
 
 
 def require_digests(directory: Path, expected: Mapping[str, str]) -> None:
-    """Raise `UserError` unless an entry holds exactly the files with these digests."""
+    """Raise `UserError` unless the directory holds exactly the files with these digests."""
     if digests_of(directory) != dict(expected):
         remedy = "run the same command again"
         raise UserError("the files from the driver arrived damaged", file=directory, remedy=remedy)

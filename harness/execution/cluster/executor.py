@@ -1,4 +1,4 @@
-"""The common part of executors that make calls on the machines of a cluster; subclasses connect an engine, e.g. Ray."""
+"""The common part of executors that make calls on a cluster; each subclass connects an engine such as Ray."""
 
 import time
 from abc import abstractmethod
@@ -19,17 +19,17 @@ from harness.execution.order import FinishedCall, Inputs, Order
 from harness.outcome import CallResult, Outcome
 from harness.sandbox import Limits, SandboxChoice
 
-#: Seconds that a machine waits for an event before it reports.
+#: Seconds after which a machine reports even if nothing has happened.
 REPORT_S = 0.5
 
-#: A call is given up when this number of machines were lost while they made it.
+#: A call is given up after this number of machines were lost while they made it.
 ATTEMPTS = 3
 
 
 class Cluster(Executor):
     """Sends calls to a process on each machine of a cluster, and collects their results.
 
-    The calls of a lost machine go to other machines. A call that had begun there is made at most `ATTEMPTS` times.
+    The calls of a lost machine go to other machines. A call is given up after `ATTEMPTS` lost machines had begun it.
     """
 
     @abstractmethod
@@ -40,11 +40,11 @@ class Cluster(Executor):
         self, sandbox: SandboxChoice, memory_bytes: int | None, workers: int | None, warn: Warn,
         machine_class: str | None = None, **parameters: str | None,
     ) -> None:  # fmt: skip
-        """Start a process on every machine; only machines whose description contains `machine_class` make calls."""
+        """Start a process on every machine. Only machines whose description contains `machine_class` make calls."""
         self._warn = warn
         self._engine = self.connect(**parameters)
         self._queue = Queue()
-        self._orders: dict[int, Order] = {}  #: under way or waiting, by number
+        self._orders: dict[int, Order] = {}  #: number -> order that has no result yet
         self._attempts: Counter[int] = Counter()
         self._returned: deque[FinishedCall[int]] = deque()
         self._supply = Supply(self._engine.put)
@@ -62,18 +62,18 @@ class Cluster(Executor):
 
     @property
     def workers(self) -> int:
-        """Number of concurrent calls on all machines."""
+        """Number of calls that all machines together make at once."""
         return sum(one.workers for one in self.fleet.ready)
 
     def versions(self, runtime: str) -> str:
-        """Return the versions in the machines' common setup. Raise `UserError` if the runtime is not installed."""
+        """Return the library versions that all machines share. Raise `UserError` if the runtime is not installed."""
         found = self.fleet.common.versions[runtime]
         if not is_installed(found):
             raise UserError(found.removeprefix(NOT_INSTALLED))
         return found
 
     def prepare(self, runtimes: Collection[str]) -> None:
-        """Try the sandbox on all machines, once per runtime. A machine on which it fails gets no calls."""
+        """Try the sandbox on all machines, once per runtime. A machine on which it fails makes no calls."""
         if set(runtimes) - set(self.fleet.runtimes):
             self.fleet.prepare(sorted(runtimes))
 
@@ -84,7 +84,7 @@ class Cluster(Executor):
         self._queue.add(make_batches(orders))
 
     def next(self, timeout_s: float) -> FinishedCall[int] | None:
-        """Return the next finished call; None if no call ends within `timeout_s` seconds. Meanwhile, send calls."""
+        """Send waiting calls. Return the next finished call; None if no call ends within `timeout_s` seconds."""
         until = time.monotonic() + timeout_s
         while not self._returned:
             left_s = until - time.monotonic()
@@ -98,7 +98,7 @@ class Cluster(Executor):
                 if report.retired:
                     self.fleet.dismiss(member, report.retired)
             try:
-                self.fleet.look_after()  # even if other machines return calls all the time
+                self.fleet.look_after()  # here, so that it also happens while calls end all the time
             except UserError:
                 if not self._returned:  # finished calls are returned before an error
                     raise
@@ -106,7 +106,7 @@ class Cluster(Executor):
 
     @property
     def wanted(self) -> int:
-        """Number of batches of calls for which the machines have room."""
+        """Number of batches that the machines could take now."""
         return self._queue.wanted(self.fleet.members)
 
     def __exit__(self, *exception: object) -> None:
@@ -114,7 +114,7 @@ class Cluster(Executor):
         self._engine.close()
 
     def _hand_out(self) -> None:
-        """Send waiting batches of calls to machines with room, and the inputs that a machine lacks."""
+        """Send waiting batches to machines with room, and the inputs that machines need."""
         for member in self.fleet.members:
             while member.room and (batch := self._queue.take(member)) is not None:
                 member.give(batch)
@@ -125,7 +125,7 @@ class Cluster(Executor):
                 self.fleet.ask(member, member.ready.incarnation, orders, supplies, REPORT_S)
 
     def _lose(self, member: ClusterMember, why: str) -> None:
-        """Queue the unfinished calls of a lost machine again, and give up calls that were tried `ATTEMPTS` times."""
+        """Queue a lost machine's unfinished calls again; give up calls with which `ATTEMPTS` machines were lost."""
         batches, begun, spent_s = member.lose()
         if batches:
             n_calls = sum(map(len, batches))

@@ -18,26 +18,26 @@ from harness.execution.cluster.messages import (
 )
 from harness.sandbox import SandboxChoice
 
-#: Seconds within which machines must answer at the start, and be prepared. The run continues without late machines.
+#: Seconds within which a machine must answer at the start, and must be ready. The run continues without slower ones.
 START_S, PREPARE_S = 60.0, 600.0
 
-#: Seconds that a machine may take to answer while it makes calls; then its process is killed.
+#: Seconds within which a machine must answer while it makes calls; otherwise its process is killed.
 SILENCE_S = 60.0
 
-#: Seconds between two searches for new machines, and between two questions to a process that does not answer.
+#: Seconds between two searches for new machines, and between two requests to a process that does not answer.
 LOOK_S, AGAIN_S = 5.0, 1.0
 
 #: Seconds after which the run ends if no machine makes calls.
 ALONE_S = 600.0
 
-#: Seconds within which machines may end their calls themselves, before their processes are killed.
+#: Seconds that machines have to end their calls before their processes are killed.
 END_S = 3.0
 
 _SEE = "see the lines above; pgdl doctor tells more"
 
 
 class Fleet:
-    """The machines of a cluster with a process on each. A machine without the common setup gets no calls."""
+    """The machines of a cluster, with a process on each. A machine that differs from the majority makes no calls."""
 
     def __init__(
         self, engine: Engine, sandbox: SandboxChoice, memory_bytes: int | None, workers: int | None,
@@ -46,7 +46,7 @@ class Fleet:
         """`lose` is called with a machine whose process has lost its calls, and with the reason."""
         self._engine, self._sandbox, self._workers, self._machine_class = engine, sandbox, workers, machine_class
         self._warn, self._lose = warn, lose
-        self.memory_bytes = memory_bytes or 0  #: memory limit of a call; 0 until the memory of every machine is known
+        self.memory_bytes = memory_bytes or 0  #: memory limit of a call; 0 until the limits of all machines are known
         self.runtimes: tuple[str, ...] = ()  #: the runtimes that are or will be prepared
         self._members: dict[str, ClusterMember] = {}
         self._common: CommonSetup | None = None
@@ -64,12 +64,12 @@ class Fleet:
 
     @property
     def ready(self) -> list[ReadyMachine]:
-        """The properties of the machines that have chosen a sandbox."""
+        """The machines that have chosen a sandbox, as they describe themselves."""
         return [member.ready for member in self.members if member.ready is not None]
 
     @property
     def common(self) -> CommonSetup:
-        """The common setup of the machines that make calls. It exists after `begin`."""
+        """The isolation and versions of the machines that make calls; known after `begin`."""
         if self._common is None:
             raise RuntimeError("the machines have not begun")
         return self._common
@@ -103,7 +103,7 @@ class Fleet:
         self._gather(PREPARE, PREPARE_S)
 
     def look_after(self) -> None:
-        """Find new machines, and replace silent processes. Raise `UserError` if no machine is left."""
+        """Find new machines, and replace processes that do not answer. Raise `UserError` if no machine is left."""
         now = time.monotonic()
         if now - self._looked_at > LOOK_S:
             self._look()
@@ -120,13 +120,13 @@ class Fleet:
             raise UserError("no machine of the cluster makes calls any more", remedy=remedy)
 
     def ask(self, member: ClusterMember, *arguments: object) -> None:
-        """Start the present step of a machine, unless the machine owes an answer or must not be asked yet."""
+        """Start the next step of a machine (a method of `Machine`), unless an answer is due or it must wait."""
         if member.future is None and time.monotonic() >= member.again_at:
             member.asked_at = time.monotonic()
             member.future = self._engine.ask(member.handle, member.step, *arguments)
 
     def reports(self, timeout_s: float) -> Iterator[tuple[ClusterMember, MachineReport]]:
-        """Wait up to `timeout_s` seconds for answers. Yield machines that make calls, with their reports."""
+        """Wait up to `timeout_s` seconds for answers. Yield the machines that have answered and their reports."""
         futures = {id(member.future): member for member in self.members if member.future is not None}
         if not futures:
             time.sleep(min(timeout_s, 0.05))
@@ -147,7 +147,7 @@ class Fleet:
         self._engine.kill(member.handle)
 
     def end(self) -> None:
-        """End all calls and all processes of the harness on the machines."""
+        """End all calls, and the harness' processes on all machines."""
         ending = [self._engine.ask(member.handle, "end") for member in self.members]
         until = time.monotonic() + END_S
         while ending and time.monotonic() < until:
@@ -168,7 +168,7 @@ class Fleet:
         self._looked_at = time.monotonic()
 
     def _gather(self, step: str, patience_s: float) -> None:
-        """Wait until every machine has completed the step. Warn of machines that have not answered in time."""
+        """Wait until every machine has completed the step. Warn of machines that take over `patience_s` seconds."""
         until = time.monotonic() + patience_s
         while waiting := [member for member in self.members if member.step == step]:
             if time.monotonic() > until:
@@ -183,14 +183,13 @@ class Fleet:
             raise UserError("no machine of the cluster makes calls", remedy=_SEE)
 
     def _ask_on(self, member: ClusterMember) -> None:
-        """Ask a machine to take its present step: describe itself, begin, or prepare."""
         arguments: dict[str, tuple[Any, ...]] = {
             BEGIN: (self._sandbox, self.memory_bytes, self._workers), PREPARE: (self.runtimes,),
         }  # fmt: skip
         self.ask(member, *arguments.get(member.step, ()))
 
     def _answer(self, member: ClusterMember, future: Any) -> object:
-        """Return a machine's answer after noting its next step; None if its process does not answer."""
+        """Return a machine's answer, and set its next step; None if its process does not answer."""
         try:
             answer = self._engine.result(future)
         except UnavailableError:
@@ -235,7 +234,7 @@ class Fleet:
         return False
 
     def _start_again(self, member: ClusterMember, why: str) -> None:
-        """Forget a machine whose process has ended or is silent; the next search finds it again if it still exists."""
+        """Forget a machine whose process ended or does not answer; the next search finds it if it still exists."""
         self._lose(member, why)
         self._engine.kill(member.handle)
         del self._members[member.node]

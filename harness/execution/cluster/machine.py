@@ -22,19 +22,19 @@ TICK_S = 0.02
 
 
 class Machine:
-    """Makes calls on a machine of a cluster. The planning process calls its methods, from a single thread.
+    """Makes calls on a machine of a cluster. The process that plans the run calls its methods, from a single thread.
 
-    If a method fails for a reason that the user can mend, it returns the reason as a text.
+    If a method fails for a reason that the user can mend, it returns the reason as text.
     """
 
     def __init__(self, fetch: Callable[[Any], Sequence[bytes]]) -> None:
-        """`fetch` returns the bytes behind a reference that the planning process has sent."""
+        """`fetch` returns the bytes behind a reference of the cluster's engine."""
         self._fetch = fetch
         self._incarnation = ""
         self._local: Local | None = None
 
     def describe(self) -> MachineDescription:
-        """Return the properties by which the planning process decides whether this machine may make calls."""
+        """Return properties of the machine that decide whether it may make calls."""
         return MachineDescription(
             machine_class(), harness.__version__, loader_digests(), installed_digests(), memory_for(None)
         )
@@ -63,9 +63,9 @@ class Machine:
         )  # fmt: skip
 
     def prepare(self, runtimes: Collection[str]) -> str | MachineReport:
-        """Try the sandbox in these runtimes. Return the reason if it does not work, otherwise an empty text.
+        """Try the sandbox in these runtimes. Return why it does not work, or an empty text if it works.
 
-        A process that has started again returns an empty report, because it must `begin` first.
+        If the process is new because an earlier one ended, return an empty report: `begin` must be called first.
         """
         if self._local is None:
             return MachineReport(self._incarnation)
@@ -76,7 +76,7 @@ class Machine:
         return ""
 
     def exchange(self, incarnation: str, orders: Sequence[Order], supplies: Supplies, wait_s: float) -> MachineReport:
-        """Queue calls, and store inputs of earlier calls. Report at the next event, at the latest after `wait_s`."""
+        """Queue calls, and store inputs of earlier calls. Report at the next event, at the latest after `wait_s` s."""
         local = self._local
         if local is None or incarnation != self._incarnation:
             return MachineReport(self._incarnation)

@@ -1,4 +1,4 @@
-"""The planning process' view of a machine of a cluster: its step, its answers and its unfinished orders."""
+"""A machine of a cluster as the planning process sees it: its step, the last question to it, its unfinished calls."""
 
 import time
 from dataclasses import dataclass, field, replace
@@ -8,35 +8,35 @@ from harness.execution.batches import Batch
 from harness.execution.cluster.messages import MachineDescription, MachineReport, OrderNeed, ReadyMachine
 from harness.execution.order import FinishedCall, Order
 
-#: Number of batches on a machine for each concurrent call, so that the next batch is there when a call ends.
+#: Number of batches sent to a machine for each of its concurrent calls: a call that ends is followed at once.
 DEPTH = 2
 
-#: Steps of a machine before it makes calls, and the step of making calls; each is a method of `Machine`.
+#: Steps of a machine until it makes calls. Each is the name of the method of `Machine` to call.
 DESCRIBE, BEGIN, PREPARE, EXCHANGE = "describe", "begin", "prepare", "exchange"
 
 
 @dataclass(eq=False)
 class ClusterMember:
-    """A machine of a cluster, the newest question to it, and its unfinished orders."""
+    """A machine of a cluster, the last question to it, and its unfinished calls."""
 
     node: str
     name: str
     handle: Any
     step: str = DESCRIBE
-    future: Any = None  #: the engine's object for the unanswered question; None if all are answered
+    future: Any = None  #: the engine's object for an answer that has not arrived; None if no question is open
     asked_at: float = 0.0
-    again_at: float = 0.0  #: time before which the machine is not asked again
+    again_at: float = 0.0  #: time before which the machine must not be asked again
     why_out: str = ""  #: why the machine was dismissed; empty if it was not
     description: MachineDescription | None = None
     ready: ReadyMachine | None = None
     outbox: list[Order] = field(default_factory=list)
     needs: set[OrderNeed] = field(default_factory=set)
     held: set[str] = field(default_factory=set)  #: digests of models and data that the machine has
-    batches: list[list[Order]] = field(default_factory=list)  #: unfinished orders
-    begun_at: dict[int, float] = field(default_factory=dict)  #: number of an order -> time when its call began
+    batches: list[list[Order]] = field(default_factory=list)  #: orders that the machine has not finished
+    begun_at: dict[int, float] = field(default_factory=dict)  #: number of an order -> time at which its call began
     spent_s: dict[int, float] = field(
         default_factory=dict
-    )  #: by budget: seconds of calls that have ended on the machine
+    )  #: number of a budget -> seconds of calls that have ended on the machine
 
     @property
     def makes_calls(self) -> bool:
@@ -45,19 +45,19 @@ class ClusterMember:
 
     @property
     def room(self) -> int:
-        """Number of further batches of calls that the machine can take."""
+        """Number of further batches that the machine can take."""
         if not self.makes_calls or self.ready is None:
             return 0
         return max(DEPTH * self.ready.workers - len(self.batches), 0)
 
     def give(self, batch: Batch) -> None:
-        """Put the orders of a batch into the outbox, whose content is sent to the machine."""
+        """Add a batch to the orders that are sent to the machine with the next question."""
         self.batches.append(list(batch))
         self.outbox += batch
         self.held |= {batch[0].model, batch[0].data}
 
     def take(self, report: MachineReport) -> list[FinishedCall[int]]:
-        """Note the content of a report. Return its finished calls, except calls that other machines make now."""
+        """Store a report. Return its finished calls, except calls that were given to other machines."""
         now, known = time.monotonic(), {order.number: order for batch in self.batches for order in batch}
         returned = [one for one in report.returned if one.call in known]
         over = {one.call for one in returned}
@@ -72,7 +72,7 @@ class ClusterMember:
         return [replace(one, machine=one.machine | {"machine": self.name}) for one in returned]
 
     def lose(self) -> tuple[list[Batch], set[int], dict[int, float]]:
-        """Take back all unfinished orders. Return batches, numbers of begun orders, and budget -> seconds spent."""
+        """Take all unfinished orders back. Return batches, numbers of begun orders, and seconds of each budget."""
         now = time.monotonic()
         batches, begun, spent = [tuple(batch) for batch in self.batches], self.begun_at, dict(self.spent_s)
         for order in (order for batch in batches for order in batch if order.number in begun):

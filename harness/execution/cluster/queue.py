@@ -1,4 +1,4 @@
-"""The batches that wait for machines, and the choice of a batch for each machine."""
+"""The batches of calls that wait for a machine, and the choice of a batch for each machine."""
 
 from collections import deque
 from collections.abc import Iterable, Sequence
@@ -8,31 +8,31 @@ from harness.execution.batches import Batch
 from harness.execution.cluster.member import ClusterMember
 from harness.execution.order import Order
 
-#: Expected seconds after which a batch is cut: a batch is lost with its machine.
+#: A batch is divided if it is expected to take more than this number of seconds: a lost machine loses its whole batch.
 BATCH_S = 10.0
 
-#: Expected seconds of a submission's first call.
+#: Expected seconds of a call if no call of the submission has ended yet.
 UNKNOWN_S = 1.0
 
-#: Number of batches at the head of the queue among which a machine gets a batch whose inputs it has.
+#: Number of batches at the head of the queue among which a machine gets the batch most of whose inputs it has.
 CHOICE = 64
 
-#: Rank of a batch whose data and model a machine has.
+#: Rank of a batch if the machine has its data and model.
 BEST_RANK = 3
 
 
 class Queue:
-    """Batches of calls that wait for machines. All calls of a time budget go to the machine where its clock runs."""
+    """Batches of calls that wait for a machine. Calls with a common time budget go to the machine with its clock."""
 
     def __init__(self) -> None:
         self._waiting: deque[Batch] = deque()
-        self._seconds: dict[str, float] = {}  #: by submission: seconds of its newest call
-        self._owner: dict[int, ClusterMember] = {}  #: by budget: the machine with its clock
-        self._spent_s: dict[int, float] = {}  #: by budget: seconds outside the executor, according to the newest order
-        self._elsewhere_s: dict[int, float] = {}  #: by budget: seconds on lost machines
+        self._seconds: dict[str, float] = {}  #: digest of a submission -> seconds of its last call
+        self._owner: dict[int, ClusterMember] = {}  #: number of a budget -> the machine with its clock
+        self._spent_s: dict[int, float] = {}  #: number of a budget -> seconds outside the executor, by the newest order
+        self._elsewhere_s: dict[int, float] = {}  #: number of a budget -> seconds on lost machines
 
     def add(self, batches: Iterable[Batch]) -> None:
-        """Queue batches of calls, after cutting batches that may take longer than `BATCH_S` seconds."""
+        """Queue batches. Divide a batch that may take longer than `BATCH_S` seconds."""
         for batch in batches:
             for allowance in (order.allowance for order in batch):
                 if allowance.budget is not None:
@@ -40,18 +40,18 @@ class Queue:
             self._waiting.extend(self._cut(batch))
 
     def put_back(self, batches: Sequence[Batch], spent_s: dict[int, float], owner: ClusterMember) -> None:
-        """Queue the batches of a lost machine before all others, and let other machines take its time budgets."""
+        """Queue the batches of a lost machine before all others, and free its time budgets for other machines."""
         self._waiting.extendleft(reversed(batches))
         for budget, seconds in spent_s.items():
             self._elsewhere_s[budget] = self._elsewhere_s.get(budget, 0.0) + seconds
         self._owner = {budget: member for budget, member in self._owner.items() if member is not owner}
 
     def note(self, order: Order, seconds: float) -> None:
-        """Note the seconds of a finished call, to forecast calls of the same submission."""
+        """Store the seconds of a finished call: further calls of the same submission may take as long."""
         self._seconds[order.submission] = seconds
 
     def take(self, member: ClusterMember) -> Batch | None:
-        """Return the next batch for a machine, preferably with inputs that the machine has; None without a batch."""
+        """Return a batch for a machine, preferably with inputs that it already has; None if no batch suits."""
         best, best_rank = -1, 0
         for position, batch in enumerate(self._waiting):
             if (position >= CHOICE and best_rank) or best_rank == BEST_RANK:
@@ -73,7 +73,7 @@ class Queue:
         return mine
 
     def current(self, order: Order) -> Order:
-        """Return an order with the seconds of its time budget that were spent outside the order's machine."""
+        """Return an order with an up-to-date number of seconds that its time budget has spent on other machines."""
         budget = order.allowance.budget
         if budget is None:
             return order
@@ -81,7 +81,7 @@ class Queue:
         return replace(order, allowance=replace(order.allowance, spent_s=spent_s))
 
     def wanted(self, members: Sequence[ClusterMember]) -> int:
-        """Return how many further batches these machines need, so that no machine is idle."""
+        """Return how many further batches keep all these machines busy."""
         room = {id(member): member.room for member in members}
         if not self._waiting or not self._owner:
             return max(sum(room.values()) - len(self._waiting), 0)
@@ -94,7 +94,7 @@ class Queue:
         return max(sum(max(free, 0) for free in room.values()) - anywhere, 0)
 
     def _rank(self, batch: Batch, member: ClusterMember) -> int:
-        """Return 0 for a batch that must go to another machine, else 1 plus the number of its inputs on `member`."""
+        """Return 0 if a batch must go to another machine, otherwise 1 plus the number of inputs that `member` has."""
         if not any(self._may_have(member, order) for order in batch):
             return 0
         return 1 + (batch[0].data in member.held) + (batch[0].model in member.held)

@@ -19,15 +19,15 @@ from harness.outcome import StoppedError
 #: Seconds that a call waits for its inputs.
 SUPPLY_S = 3600.0
 
-#: Maximum size of the bundles that the engine keeps for further machines, in bytes.
+#: Maximum size in bytes of the files that the engine keeps for further machines.
 KEPT_BYTES = 4 * GIB
 
 
 class Store:
-    """The inputs of calls on a machine: `supply` stores them, and the threads of a pool wait for them."""
+    """The inputs of calls on a machine. `supply` stores an input; the methods that return or write it wait for it."""
 
     def __init__(self, cache: Cache, fetch: Callable[[Any], Sequence[bytes]]) -> None:
-        """`fetch` returns the bytes behind the reference in a bundle."""
+        """`fetch` returns the bytes behind a reference of the engine."""
         self._cache, self._fetch = cache, fetch
         self._submissions: dict[str, Mapping[str, bytes]] = {}
         self._bundles: dict[OrderNeed, Bundle] = {}
@@ -36,7 +36,7 @@ class Store:
         self._is_closed = False
 
     def close(self) -> None:
-        """Let all threads that wait for inputs raise `StoppedError`."""
+        """Make all threads that wait for inputs raise `StoppedError`."""
         with self._changed:
             self._is_closed = True
             self._changed.notify_all()
@@ -48,7 +48,7 @@ class Store:
             return tuple(self._lacking)
 
     def announce(self, orders: Sequence[Order]) -> None:
-        """Add the inputs that orders need and the machine lacks to `needs`."""
+        """Add inputs that these orders need and the machine lacks to `needs`."""
         wanted = {need for order in orders for need in needs_of(order)}
         with self._changed:
             self._lacking |= {need for need in wanted if not self._has(need)}
@@ -90,7 +90,7 @@ class Store:
                 bundle = self._bundles.pop(need)  # lets the engine free the bytes
             self._cache.add(kind, digest, partial(self._unpack, bundle))
         with self._changed:
-            self._bundles.pop(need, None)  # another process has written it meanwhile
+            self._bundles.pop(need, None)  # another process on the machine has stored it meanwhile
 
     def _unpack(self, bundle: Bundle, directory: Path) -> None:
         for name, content in zip(bundle.digests, self._fetch(bundle.content), strict=True):
@@ -109,21 +109,21 @@ class Store:
 
 
 class Supply:
-    """Sends the inputs that machines need, after writing their files into the cache of this machine."""
+    """Sends the inputs that machines need; models and data go through the cache of this machine."""
 
     def __init__(self, put: Callable[[Sequence[Any]], Any], kept_bytes: int = KEPT_BYTES) -> None:
-        """`put` stores bytes in the engine of the cluster, and returns a reference to them."""
+        """`put` stores bytes in the cluster's engine, and returns a reference to them."""
         self._put, self._kept_bytes = put, kept_bytes
         self._cache = Cache()
         self._sources: dict[OrderNeed, Inputs] = {}
-        self._bundles: OrderedDict[OrderNeed, tuple[Bundle, int]] = OrderedDict()  #: in the order of their last use
+        self._bundles: OrderedDict[OrderNeed, tuple[Bundle, int]] = OrderedDict()  #: the least recently used first
 
     def add(self, orders: Sequence[Order], inputs: Inputs) -> None:
-        """Register `inputs` as the source of the files for these orders."""
+        """Note that the files for these orders come from `inputs`."""
         self._sources |= {need: inputs for order in orders for need in needs_of(order)}
 
     def answer(self, needs: Sequence[OrderNeed]) -> Supplies:
-        """Return the inputs that a machine needs. Raise `UserError` if they cannot be read or kept."""
+        """Return the inputs that a machine needs. Raise `UserError` if they cannot be read or stored."""
         return {
             need: dict(self._sources[need].files(need.digest)) if need.kind == "submission" else self._bundle(need)
             for need in needs

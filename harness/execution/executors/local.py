@@ -9,7 +9,7 @@ from harness.sandbox import Job, Limits, SandboxChoice
 
 
 class Local(Pool):
-    """Makes calls in sandboxes of one kind on this machine. All calls share threads and copies of inputs."""
+    """Makes calls on this machine, in sandboxes of one kind."""
 
     name = "local"
     summary = "on this machine"
@@ -26,24 +26,23 @@ class Local(Pool):
         lanes, kind = plan_lanes(workers, self.limits.memory_bytes), sandbox.kind(warn)
         super().__init__(lanes, kind)
         self.isolation, self.is_sandboxed, self.shown = kind.isolation, kind.is_sandbox, kind.shown()
-        self._prepared: set[str] = set()  #: runtimes
+        self._prepared: set[str] = set()  #: names of runtimes
 
     def versions(self, runtime: str) -> str:
         """Return the versions of the libraries that workers use."""
         return self._kind.versions(runtime)
 
     def expect(self, runtimes: Collection[str]) -> None:
-        """Let the kind of sandbox begin the imports of these runtimes."""
+        """Start the imports of these runtimes, without waiting for them."""
         self._kind.expect(self._trials(runtimes))
 
     def prepare(self, runtimes: Collection[str]) -> None:
-        """Prepare the kind of sandbox, once per runtime. Raise `UserError` if that fails."""
+        """Prepare the sandbox for each runtime, once. Raise `UserError` if that fails."""
         if trials := self._trials(runtimes):
             self._kind.prepare(trials)
             self._prepared |= set(runtimes)
 
     def _trials(self, runtimes: Collection[str]) -> list[Job]:
-        """Return a job of known value for each runtime that is not prepared yet."""
         gpu = self._lanes.gpus[0] if self._lanes.gpus else None
         new = sorted(set(runtimes) - self._prepared)
         return self._kind.trials(self._staging, new, threads=self._lanes.threads, gpu=gpu)

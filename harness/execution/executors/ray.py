@@ -40,12 +40,12 @@ class Ray(Cluster):
     )
 
     def connect(self, **parameters: str | None) -> Engine:
-        """Connect to the cluster that --ray-address or RAY_ADDRESS names, by default to this machine's cluster."""
+        """Connect to the cluster that --ray-address or RAY_ADDRESS names; by default, to this machine's cluster."""
         return RayEngine(parameters["address"] or os.environ.get("RAY_ADDRESS") or AUTO)
 
 
 class RayEngine:
-    """Ray as the engine of a cluster, with an actor on every node."""
+    """Ray as the engine of a cluster, with an actor (a process of Ray) on every node."""
 
     def __init__(self, address: str) -> None:
         try:
@@ -66,7 +66,7 @@ class RayEngine:
                 raise _explained(error, address) from error
 
     def nodes(self) -> dict[str, str]:
-        """Return identifier -> name of the living nodes with processors; an address distinguishes equal names."""
+        """Return identifier -> name of the living nodes with processors; equal names get the address as suffix."""
         there = [node for node in self._ray.nodes() if node["Alive"] and node["Resources"].get("CPU", 0) > 0]
         times = Counter(node["NodeManagerHostname"] for node in there)
         return {
@@ -76,7 +76,7 @@ class RayEngine:
         }
 
     def start(self, node: str) -> Any:
-        """Start an actor that takes all processors and GPUs of a node. Return its handle."""
+        """Start an actor that reserves all processors and GPUs of a node. Return its handle."""
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
         resources = next(one["Resources"] for one in self._ray.nodes() if one["NodeID"] == node)
@@ -87,17 +87,17 @@ class RayEngine:
         return actor.remote(_fetch)
 
     def machine(self) -> type:
-        """Return the class of the actors; tests override this method."""
+        """Return the class of the actors."""
         from harness.execution.cluster.machine import Machine  # here, because the module imports a sibling of this one
 
         return Machine
 
     def ask(self, handle: Any, method: str, *arguments: object) -> Any:
-        """Call a method of an actor, and return the future of its result."""
+        """Begin to call a method of an actor. Return the future of its result."""
         return getattr(handle, method).remote(*arguments)
 
     def ready(self, futures: Sequence[Any], timeout_s: float) -> Collection[Any]:
-        """Wait for the first complete future, and return all complete futures."""
+        """Wait up to `timeout_s` seconds until a future is complete. Return all complete futures."""
         first, _ = self._ray.wait(list(futures), num_returns=1, timeout=timeout_s)
         if not first or len(futures) == 1:
             return list(first)
@@ -105,7 +105,7 @@ class RayEngine:
         return list(more)
 
     def result(self, future: Any) -> Any:
-        """Return the result of a future. Raise the errors that `Engine.result` names."""
+        """Return the result of a future. Raise the same errors as `Engine.result`."""
         errors = self._ray.exceptions
         try:
             return self._ray.get(future)
@@ -118,7 +118,7 @@ class RayEngine:
             raise GoneError(lines[-1] if lines else type(error).__name__) from error
 
     def put(self, content: Sequence[Any]) -> Any:
-        """Put bytes into the object store, and return Ray's reference."""
+        """Store bytes in Ray's object store, and return Ray's reference."""
         errors = self._ray.exceptions
         try:
             return self._ray.put(list(content))
@@ -127,17 +127,17 @@ class RayEngine:
             raise UserError(problem, remedy=_MORE_ROOM) from error
 
     def kill(self, handle: Any) -> None:
-        """Kill an actor; its sandboxes die with it."""
+        """Kill an actor, and its sandboxes with it."""
         self._ray.kill(handle, no_restart=True)
 
     def close(self) -> None:
-        """Disconnect from the cluster, unless a notebook connected before."""
+        """Disconnect from the cluster, unless the caller's own program had connected before."""
         if self._is_ours:
             self._ray.shutdown()
 
 
 def _keep_from_printing(ray: Any) -> None:
-    """Keep Ray from printing long messages about lost processes, which no setting of Ray prevents."""
+    """Keep Ray from printing long messages about lost processes; Ray has no setting for that."""
     worker = ray._private.worker
     if hasattr(worker, "print_to_stdstream"):
         worker.print_to_stdstream = lambda *_, **__: None
@@ -145,7 +145,7 @@ def _keep_from_printing(ray: Any) -> None:
 
 @contextmanager
 def _silence() -> Iterator[None]:
-    """Drop what is written to standard error within the context, such as Ray's messages while it connects."""
+    """Discard standard error within the context, such as Ray's messages while it connects."""
     kept, nothing = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     try:
         os.dup2(nothing, 2)
@@ -157,7 +157,6 @@ def _silence() -> Iterator[None]:
 
 
 def _fetch(reference: Any) -> Any:
-    """Return the bytes behind a reference to the object store. Raise `UserError` if they are lost."""
     import ray
 
     try:

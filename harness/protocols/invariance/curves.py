@@ -1,4 +1,4 @@
-"""The program that classifies perturbed training examples with a network, in a process of its own.
+"""The program that runs a network on perturbed training examples, in a process of its own.
 
 A question has these keys: the directories `model` and `data`; the list `perturbations` (`ChosenMagnitudes.question`);
 the numbers `n_examples`, `seed` and `repetitions`; `timed`, a list of numbers of examples; the file `target`.
@@ -21,18 +21,18 @@ from harness.processes.models import Answer, Question, faults_of_the_model, of_m
 from harness.protocols.files import write_part
 from harness.worker.runtimes import Runtime
 
-TIMED = 10**6  #: added to the seed where only time is measured, so that no cached draw is reused
+TIMED = 10**6  #: added to the seed where only time is measured, so that no draw comes from the cache
 
 Respond = Callable[[int, int], NDArray[np.bool_]]
 
 
-@faults_of_the_model()  # also for errors of measures, which do not suit every model
+@faults_of_the_model()  # errors of measures, too: they do not suit every model
 def answer(runtime: Runtime, question: Question) -> Answer:
-    """Write the results of a model to the file `target`, with these arrays for each perturbation NAME.
+    """Write the results of a model to the file `target`: three kinds of arrays, for each perturbation NAME.
 
-    NAME.R, for each repetition R: whether each example is classified correctly, bool (n_examples, n_magnitudes).
-    NAME.subset: the error on a part of the training images, changed at random; not for mixtures of examples.
-    NAME.seconds: the seconds that the curve takes with each number of examples in `timed`.
+    - NAME.R, for each repetition R: whether each example is classified correctly, bool (n_examples, n_magnitudes).
+    - NAME.subset, not for mixtures: the error on part of the training images, each with a random magnitude.
+    - NAME.seconds: the seconds for a curve with each of the numbers of examples in `timed`.
     """
     model = runtime.load_model(Path(question["model"]))
     dataset = runtime.load_dataset(Path(question["data"]))

@@ -1,4 +1,4 @@
-"""A study of invariance: curves of accuracy against perturbation, and how well they predict generalization gaps."""
+"""A study of invariance: accuracy by magnitude of a perturbation, and how well it predicts generalization gaps."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -25,30 +25,30 @@ from harness.protocols.subject import StudiedTask
 
 @dataclass(frozen=True)
 class Question:
-    """The settings of a study."""
+    """The settings of a study of invariance."""
 
     perturbations: Sequence[ChosenMagnitudes]
-    n_examples: int = 2048  #: number of training examples of a curve; all examples of a smaller training set
-    #: hyperparameters to condition on; empty for all varying hyperparameters except the level of augmentation
+    n_examples: int = 2048  #: training examples of each curve; if there are fewer, all
+    #: hyperparameters to condition on; if empty, all that vary, except the level of augmentation
     given: Sequence[str] = ()
-    least_accuracy: float = 0.8  #: models with a lower training accuracy are not compared
-    sensitivity: bool = False  #: whether to also score random subsets of the examples
+    least_accuracy: float = 0.8  #: models with a lower training accuracy are left out
+    sensitivity: bool = False  #: whether scores are also computed from random subsets of the examples
     seed: int = 0  #: seed of the choice of examples, of mixtures and of random magnitudes
 
 
 @dataclass(frozen=True)
 class PerturbedAccuracies:
-    """The result of a study: the curves, and how well they predict the gaps."""
+    """The result of a study of invariance."""
 
     perturbations: Sequence[ChosenMagnitudes]
     study: Study  #: the curves of all models
     gaps: dict[str, float]  #: model id -> generalization gap; empty for a task without reference data
     compared: Compared | None  #: the compared models; None for a task without reference data
     lines: Sequence[InvarianceLine]  #: how well each statistic of a curve predicts the gap
-    points: Sequence[Point]  #: scores from random subsets of the examples; empty unless requested
+    points: Sequence[Point]  #: scores from random subsets of the examples; empty if not requested
 
     def write(self, directory: Path) -> list[Path]:
-        """Write tables and plots into an existing directory; return their paths. Raise `UserError` on failure."""
+        """Write tables and plots into an existing directory; return their paths. Raise `UserError` if that fails."""
         tables = {name: rows for name, rows in self._tables().items() if rows}
         written = [write_csv(directory / f"{name}.csv", rows) for name, rows in tables.items()]
         written += plot_curves(self.study, self.perturbations, self.gaps, directory / "curves")
@@ -59,7 +59,7 @@ class PerturbedAccuracies:
 
     @property
     def content(self) -> dict[str, Any]:
-        """The result, without the curves, as a dictionary for JSON; a missing number is None."""
+        """The result as a dictionary for JSON, without the curves; missing numbers are None."""
         return {name: rows for name, rows in self._tables().items() if name != "curves"} | {
             "given": None if self.compared is None else self.compared.given,
             "failures": dict(self.study.failures),
@@ -79,7 +79,7 @@ class PerturbedAccuracies:
                 scores.append(key | found | {"gap": self.gaps.get(model), "compared": model in compared})
         table = [
             {"perturbation": line.perturbation, "statistic": line.statistic, "n_models": line.n_models}
-            | {name: getattr(line.score, name, None) for name in ("score", "low", "high")}  # None without a score
+            | {name: getattr(line.score, name, None) for name in ("score", "low", "high")}  # None if there is no score
             | {"kendall": line.kendall}
             for line in self.lines
         ]
@@ -96,13 +96,13 @@ class PerturbedAccuracies:
 def evaluate(
     subject: StudiedTask, question: Question, finished: Callable[[], None] = lambda: None
 ) -> PerturbedAccuracies:
-    """Compute the curves of the chosen models, and compare them with the gaps; call `finished` after each model.
+    """Compute the curves of the chosen models, and compare them with the gaps. Call `finished` after each model.
 
     Raise `UserError` if TensorFlow is missing, the data do not suit a perturbation, or the models cannot be compared.
     """
     reference = subject.task.reference
     names = [model.id for model in subject.models]
-    if reference is not None:  # to raise errors before the long work
+    if reference is not None:  # now: errors must come before the long work
         Compared.of(reference, names, question.given, question.least_accuracy)
     n_examples = min(question.n_examples, subject.task.data.n_samples)
     if question.sensitivity and n_examples < BATCH:

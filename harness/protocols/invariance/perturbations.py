@@ -17,26 +17,26 @@ from harness.hints import did_you_mean
 MIXTURES = ("intra_l0", "inter_l0", "intra_l1", "inter_l1")
 
 DEFAULT = (*PERTURBATIONS, "intra_l0", "inter_l0")  #: all changes of images, and both mixtures of inputs
-LARGEST = 360.0  #: largest allowed magnitude, for a rotation in degrees; other magnitudes are far smaller
-N_MAGNITUDES, N_SHARES = 25, 11  #: numbers of magnitudes of a curve, for changes of images and for mixtures
+LARGEST = 360.0  #: largest allowed magnitude: a full rotation in degrees; others are far smaller
+N_MAGNITUDES, N_SHARES = 25, 11  #: number of magnitudes of a curve: for changes of images, for mixtures
 
 
 @dataclass(frozen=True)
 class ChosenMagnitudes:
     """A perturbation, and the range of its magnitudes."""
 
-    name: str  #: a key of `PERTURBATIONS`, or a name in `MIXTURES`
+    name: str  #: a key of `PERTURBATIONS`, or an entry of `MIXTURES`
     low: float  #: lowest magnitude; 0 for a mixture
-    high: float  #: highest magnitude; 0.5, half of each example, for a mixture
+    high: float  #: highest magnitude; for a mixture 0.5, which means half of each example
 
     @property
     def is_mixture(self) -> bool:
-        """Whether the perturbation mixes pairs of examples; all others change single images."""
+        """Whether pairs of examples are mixed; all other perturbations change single images."""
         return self.name in MIXTURES
 
     @property
     def magnitudes(self) -> NDArray[np.float64]:
-        """Equally spaced magnitudes from `low` to `high`, shape (n,); without `high` for mixtures of two classes."""
+        """Equally spaced magnitudes (n,) from `low` to `high`. For mixtures of two classes, `high` is left out."""
         if self.is_mixture:
             return np.linspace(self.low, self.high, N_SHARES, endpoint=self.name.startswith("intra"))
         return np.linspace(self.low, self.high, N_MAGNITUDES)
@@ -48,10 +48,10 @@ class ChosenMagnitudes:
 
 
 def choose(names: Sequence[str], ranges: Sequence[str]) -> list[ChosenMagnitudes]:
-    """Return the perturbations `names`, or `DEFAULT` if it is empty.
+    """Return the perturbations `names`; if `names` is empty, those in `DEFAULT`.
 
-    A text such as `rotation=-90..90` in `ranges` replaces the usual magnitudes of a change of images. Raise `UserError`
-    for an unknown name or an invalid range.
+    A text in `ranges`, such as `rotation=-90..90`, sets the magnitudes of a change of images. Raise `UserError` for an
+    unknown name or an invalid range.
     """
     known = [*PERTURBATIONS, *MIXTURES]
     for unknown in (name for name in names if name not in known):

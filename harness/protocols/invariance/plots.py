@@ -1,4 +1,4 @@
-"""The plots of a study of invariance, as figures 1 to 3 of Schiff et al. 2021."""
+"""Plots of a study of invariance, after figures 1 to 3 of Schiff et al. 2021."""
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
@@ -14,8 +14,8 @@ from harness.protocols.invariance.study import Curve, Study
 from harness.protocols.invariance.table import Point
 
 WIDTH, HEIGHT = 3.4, 2.3  #: width and height of a panel in inches
-N_COLOURS = 40  #: number of colours for gaps; with so few, SVG files hold the colour bar as lines, not as a picture
-ALIKE = 0.02  #: curves end alike if their accuracies at the largest magnitude differ by at most this number
+N_COLOURS = 40  #: number of colours for gaps: with more, SVG files would hold the colour bar as a picture
+ALIKE = 0.02  #: curves end alike if their last accuracies differ by at most this number
 
 #: Perturbation -> label of the axis of magnitudes.
 AXES = {
@@ -33,10 +33,10 @@ AXES = {
 def plot_curves(
     study: Study, perturbations: Sequence[ChosenMagnitudes], gaps: Mapping[str, float], stem: Path
 ) -> list[Path]:
-    """Plot for each perturbation the curves and the cumulative curves of all models, coloured by gap (figure 1).
+    """Plot the accuracy curves and cumulative curves of all models, coloured by gap, for each perturbation (figure 1).
 
-    The shaded share of the triangle below the dotted line is the largest Gi-score of a model. `gaps` (model id -> gap)
-    may be empty. Return the paths of the pictures.
+    The shaded area, divided by the area below the dotted line, is the largest of the Gi-scores. `gaps` (model id ->
+    gap) may be empty. Return the paths of the pictures.
     """
     with new_figure(2 * WIDTH, HEIGHT * len(perturbations)) as figure:
         panels = figure.subplots(len(perturbations), 2, squeeze=False)
@@ -61,9 +61,9 @@ def plot_curves(
 def plot_pairs(
     study: Study, perturbations: Sequence[ChosenMagnitudes], gaps: Mapping[str, float], stem: Path
 ) -> list[Path]:
-    """Plot for each mixture the two curves that end alike and have the most different gaps (figure 2).
+    """For each mixture, plot the two models with the most different gaps among those whose curves end alike (figure 2).
 
-    Return the paths of the pictures; if no two curves end alike, write nothing and return an empty list.
+    Return the paths of the pictures; empty if no two curves end alike.
     """
     pairs = {}
     for chosen in (one for one in perturbations if one.is_mixture):
@@ -86,7 +86,7 @@ def plot_pairs(
 
 
 def plot_sensitivity(points: Sequence[Point], stem: Path) -> list[Path]:
-    """Plot time and mean score against the number of batches of examples (figure 3); return the pictures' paths."""
+    """Plot time and mean score against the number of batches of examples (figure 3). Return the pictures' paths."""
     names = list(dict.fromkeys(point.perturbation for point in points))
     with new_figure(2 * WIDTH, HEIGHT + 0.5) as figure:
         times, scores = figure.subplots(1, 2)

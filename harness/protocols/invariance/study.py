@@ -19,7 +19,7 @@ from harness.submission import find_baseline
 from harness.worker.runtimes import version_of
 
 PROGRAM = "harness.protocols.invariance.curves"  #: the program that classifies perturbed examples
-VERSION = 2  #: version of the arrays that the program writes; to be increased when they change
+VERSION = 2  #: version of the cached arrays, to be raised if the program writes other arrays
 
 Vector = NDArray[np.float64]
 
@@ -31,21 +31,21 @@ class Curve:
     magnitudes: Vector  #: shape (n,), increasing
     hits: NDArray[np.int_]  #: number of correctly classified examples at each magnitude, shape (n,)
     n_examples: int  #: number of classified examples at each magnitude
-    subset_error: float | None = None  #: error on randomly changed training images; None for mixtures
+    subset_error: float | None = None  #: error on randomly changed training images; None for a mixture
 
     @property
     def accuracies(self) -> Vector:
-        """Share of correctly classified examples at each magnitude, in [0, 1], shape (n,)."""
+        """Fraction of correctly classified examples at each magnitude, in [0, 1], shape (n,)."""
         return self.hits / self.n_examples
 
     @property
     def cumulative(self) -> tuple[Vector, Vector]:
-        """The cumulative (PCD) curve: magnitudes t, scaled to [0, 1], and the integral of the accuracy from 0 to t."""
+        """The cumulative curve: magnitudes t, scaled to [0, 1], and the integral of the accuracy from 0 to t."""
         return pcd_curve(self.magnitudes, self.accuracies)
 
     @cached_property
     def scores(self) -> dict[str, float]:
-        """Name of a statistic -> value; a larger value predicts a larger gap."""
+        """Name of a statistic -> value. A larger value predicts a larger gap."""
         accuracies = accuracies_of(self.hits, self.n_examples)
         scores = {
             "gi": gi_score(self.magnitudes, accuracies),
@@ -62,7 +62,7 @@ class Responses:
     arrays: Arrays  #: as `harness.protocols.invariance.curves` writes them
 
     def curve(self, chosen: ChosenMagnitudes, repetition: int = 0, rows: NDArray[np.intp] | None = None) -> Curve:
-        """Return the curve of a perturbation in a repetition, from all examples or only from the examples `rows`."""
+        """Return the curve of a perturbation in a repetition, from all examples or those with the indices `rows`."""
         right = self.arrays[f"{chosen.name}.{repetition if chosen.is_mixture else 0}"]
         subset = self.arrays.get(f"{chosen.name}.subset")
         right = right if rows is None else right[rows]
@@ -73,13 +73,13 @@ class Responses:
         return len(self.arrays[f"{chosen.name}.0"])
 
     def seconds(self, chosen: ChosenMagnitudes) -> Vector:
-        """Return the seconds that the curve took, for each number of examples in `timed` (see `run_study`)."""
+        """Return the seconds for the curve with each number of examples in `timed` (see `run_study`)."""
         return self.arrays[f"{chosen.name}.seconds"]
 
 
 @dataclass(frozen=True)
 class Study:
-    """The results of a task's models on perturbed examples, and the errors of models that could not be run."""
+    """The results of a task's models on perturbed examples."""
 
     responses: Mapping[str, Responses]  #: model id -> results, in the order of the task
     failures: Mapping[str, str]  #: model id -> why there are no results
@@ -96,9 +96,9 @@ def run_study(
 ) -> Study:
     """Run all chosen models on perturbed examples, or take their results from the cache.
 
-    A curve has `n_examples` training examples. Each is mixed `repetitions` times with random partners. `timed` lists
-    numbers of examples for which the time of a curve is measured. `finished` is called after each model. Raise
-    `UserError` if TensorFlow is missing, or the data do not suit a perturbation.
+    A curve has `n_examples` training examples. For mixtures, it is computed `repetitions` times with other random
+    pairs. `timed` lists numbers of examples for which the time of a curve is measured. `finished` is called after each
+    model. Raise `UserError` if TensorFlow is missing, or if the data do not suit a perturbation.
     """
     runtime = require_runtime("tensorflow", "curves are computed in TensorFlow")
     require_suitable(subject, perturbations)
@@ -129,7 +129,7 @@ def run_study(
 
 
 def require_suitable(subject: StudiedTask, perturbations: Iterable[ChosenMagnitudes]) -> None:
-    """Raise `UserError` if a perturbation does not suit the training data, such as a rotation of vectors."""
+    """Raise `UserError` if a perturbation does not suit the training data: vectors, for example, cannot be rotated."""
     data = subject.task.data
     _, counts = np.unique(data.labels, return_counts=True)
     channels = data.input_shape[-1] if len(data.input_shape) == 3 else 0

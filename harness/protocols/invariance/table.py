@@ -1,4 +1,4 @@
-"""Scores of a curve's statistics as predictors of the generalization gap, as in table 3 of Schiff et al. 2021."""
+"""How well the statistics of a curve predict the generalization gap, as in table 3 of Schiff et al. 2021."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ from harness.protocols.invariance.study import Curve, Study
 from scoring import GivenScore, Grid, ScoreUndefined, given_score, kendall_tau
 from scoring.streams import stream
 
-#: Statistic of a curve -> its title. The Pal-score is defined for falling curves only (Schiff et al. 2021, 4.2.2).
+#: Statistic of a curve -> title. The Pal-score is defined only for falling curves (Schiff et al. 2021, 4.2.2).
 TITLES = {
     "subset_error": "error on augmented subset",
     "mean_error": "mean error of the curve",
@@ -21,9 +21,9 @@ TITLES = {
     "pal": "-Pal-score",
 }
 
-LEVEL = "augmentation_level"  #: the hyperparameter that Schiff et al. do not condition on
+LEVEL = "augmentation_level"  #: the only hyperparameter on which Schiff et al. do not condition
 
-#: Number of random subsets for each number of batches, and number of examples in a batch, as in Schiff et al. 2021.
+#: Number of random subsets of each size, and number of examples in a batch, as in Schiff et al. 2021.
 REPETITIONS, BATCH = 20, 128
 
 CALLS = 200  #: number of calls over which the time of a score is averaged
@@ -31,18 +31,18 @@ CALLS = 200  #: number of calls over which the time of a score is averaged
 
 @dataclass(frozen=True)
 class InvarianceLine:
-    """A row of the table: how well a statistic of the curves predicts the gap."""
+    """A row of the table: how well a statistic of a perturbation's curves predicts the gap."""
 
     perturbation: str
     statistic: str  #: a key of `TITLES`
     n_models: int
-    score: GivenScore | str  #: conditional mutual information with the gap, or why there is no score
+    score: GivenScore | str  #: conditional mutual information with the gap, or why it is not defined
     kendall: float  #: Kendall's rank correlation with the gap, -1 to 1
 
 
 @dataclass(frozen=True)
 class Compared:
-    """The compared models, with their gaps and hyperparameters."""
+    """The models whose curves are compared with their gaps."""
 
     models: tuple[str, ...]
     gaps: tuple[float, ...]
@@ -53,8 +53,8 @@ class Compared:
     def of(cls, reference: Reference, models: Sequence[str], given: Sequence[str], least_accuracy: float) -> "Compared":
         """Choose the models whose training accuracy is at least `least_accuracy`.
 
-        If `given` is empty, scores condition on all varying hyperparameters except `LEVEL`. Raise `UserError` if it has
-        an unknown name or only one name, or if fewer than two models are left.
+        `given` are the hyperparameters on which scores condition; if empty, all that vary, except `LEVEL`. Raise
+        `UserError` if `given` has an unknown name or only one name, or if fewer than two models remain.
         """
         names = tuple(given) or tuple(name for name in reference.grid.varying if name != LEVEL)
         for unknown in set(names) - set(reference.grid.names):
@@ -73,7 +73,7 @@ class Compared:
         )
 
     def line(self, chosen: ChosenMagnitudes, statistic: str, curves: Mapping[str, Curve]) -> InvarianceLine:
-        """Compare a statistic of a perturbation's curves (model id -> curve) with the gaps."""
+        """Return how well a statistic of `curves` (model id -> curve of a perturbation) predicts the gaps."""
         values = [curves[model].scores[statistic] for model in self.models]
         score: GivenScore | str
         try:
@@ -84,7 +84,7 @@ class Compared:
 
 
 def compare(study: Study, perturbations: Sequence[ChosenMagnitudes], compared: Compared) -> list[InvarianceLine]:
-    """Compare each statistic of each perturbation's curves with the gaps; return the rows of the table."""
+    """Return the table: a row for each perturbation and statistic."""
     lines = []
     for chosen in perturbations:
         curves = {model: study.responses[model].curve(chosen) for model in compared.models}
@@ -99,12 +99,12 @@ def compare(study: Study, perturbations: Sequence[ChosenMagnitudes], compared: C
 
 @dataclass(frozen=True)
 class Point:
-    """How well Gi-scores predict the gap if curves are computed from `n_batches` batches of `BATCH` examples."""
+    """How well Gi-scores predict the gap if curves are computed from only `n_batches` batches of `BATCH` examples."""
 
     perturbation: str
     n_batches: int
-    scores: tuple[float, ...]  #: `InvarianceLine.score` of the Gi-score, for each random subset that has a score
-    seconds: float  #: time of a curve, averaged over the models
+    scores: tuple[float, ...]  #: `InvarianceLine.score` of the Gi-score for each random subset, if defined
+    seconds: float  #: seconds for a curve, averaged over the models
 
     @property
     def mean(self) -> float:
@@ -118,7 +118,7 @@ class Point:
 
 
 def batch_numbers(n_examples: int) -> list[int]:
-    """Return the powers of two up to the number of full batches in `n_examples`, and this number, ascending."""
+    """Return 1, 2, 4, ... up to the number of full batches in `n_examples`, and this number."""
     most = max(n_examples // BATCH, 1)
     return sorted({most, *(2**power for power in range(most.bit_length()))})
 
@@ -128,7 +128,7 @@ def measure_sensitivity(
 ) -> list[Point]:
     """Return how well Gi-scores from random subsets of the examples predict the gap, for each number of batches.
 
-    Each point has `REPETITIONS` subsets, the same for all models; `study` must have as many repetitions.
+    Each point has `REPETITIONS` subsets, the same for all models. `study` must have this number of repetitions.
     """
     responses, points = {model: study.responses[model] for model in compared.models}, []
     for chosen in perturbations:
@@ -147,6 +147,6 @@ def measure_sensitivity(
 
 
 def seconds_of_a_score(study: Study, chosen: ChosenMagnitudes) -> float:
-    """Return the seconds that it takes to compute the statistics of a curve, measured on the first model."""
+    """Return the seconds for the statistics of a curve, measured on the first model."""
     curve = next(iter(study.responses.values())).curve(chosen)
     return timeit(lambda: replace(curve).scores, number=CALLS) / CALLS  # a new object has no cached scores

@@ -1,4 +1,4 @@
-"""The margins of a task's models on shifted test images, computed in processes and kept in the cache."""
+"""Computes the margins of a task's models on shifted test images, in processes, and keeps them in the cache."""
 
 import json
 import tempfile
@@ -18,21 +18,21 @@ from harness.protocols.subject import StudiedTask, write_parts
 from harness.task.data import INPUTS
 from harness.worker.runtimes import version_of
 
-VERSION = 1  #: version of the cached numbers; to be increased when the code computes other numbers
+VERSION = 1  #: version of the cached numbers, to be raised if the code computes other numbers
 PROGRAM = "harness.protocols.overfit.margins"  #: the program that computes margins
 
 
 @dataclass(frozen=True)
 class Grids:
-    """The margins of a task's models on shifted images, and facts about the images."""
+    """The margins of a task's models on shifted images, and how the content of the images varies in position."""
 
     parts: Mapping[str, Path]  #: model id -> file of the margins, in the task's order
     failures: Mapping[str, UserError]  #: model id -> why the model could not be run
-    positions: Positions  #: how much the content of the images varies in position
+    positions: Positions  #: how the content of the images varies in position
 
 
 def compute_grids(subject: StudiedTask, settings: OverfitSettings, on_model: Callable[[], object]) -> Grids:
-    """Compute the margins of all chosen models, or take them from the cache; call `on_model` after each model.
+    """Compute the margins of all chosen models, or take them from the cache. Call `on_model` after each model.
 
     Raise `UserError` if the task has no data of `settings.split`, or if no framework is installed.
     """
@@ -67,13 +67,13 @@ def compute_grids(subject: StudiedTask, settings: OverfitSettings, on_model: Cal
 
 
 def strip_softmax(model: Path) -> None:
-    """Remove a final softmax from the model files in a directory: it would round outputs to 0 and 1."""
+    """Remove a final softmax from the model in a directory: a softmax rounds large and small outputs to 1 and 0."""
     file = model / "architecture.json"
     file.write_bytes(json.dumps(without_softmax(json.loads(file.read_bytes()))).encode())
 
 
 def without_softmax(architecture: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an architecture (`harness.worker.architecture`) with a linear output in place of a final softmax."""
+    """Return an architecture (`harness.worker.architecture`) without its final softmax, with linear outputs instead."""
     position = architecture.get("softmax")
     if position is None:
         return {**architecture}

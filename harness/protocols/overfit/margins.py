@@ -1,12 +1,12 @@
 """The program that computes a model's margins on shifted images, in a process of its own.
 
-A margin is the largest logit of a wrong class minus the logit of the label. A question is `{"model": DIRECTORY, "data":
-DIRECTORY, "radii": [...], "black": [...] or null, "target": FILE}`. Radii are the largest shifts in pixels. `black` is
-the value of black in each channel, or null for images that wrap around. The program writes three arrays to the file
-`target`; R is the largest radius:
+The margin of an image is the largest logit of a wrong class minus the logit of the label: positive for an error. A
+question is `{"model": DIRECTORY, "data": DIRECTORY, "radii": [...], "black": [...] or null, "target": FILE}`. `radii`
+are the largest shifts in pixels, and R is the largest of them. `black` is the value of black in each channel; null
+means that images wrap around. The program writes three arrays to the file `target`:
 
 * `near`: the margins of all images for shifts by at most R;
-* `far_images`: the indices of the images that such a shift makes the model misclassify;
+* `far_images`: the indices of the images for which such a shift causes an error;
 * `far`: the margins of these images for shifts by at most 3 R; NaN where a margin is not needed.
 """
 
@@ -23,7 +23,7 @@ from harness.protocols.overfit.shifts import Images, Shifts
 from harness.worker.runtimes import Runtime
 from scoring import nearest_translation, needed_shifts, strongest_translation
 
-CHUNK_NUMBERS = 2**24  #: maximum number of elements of shifted images in memory at once
+CHUNK_NUMBERS = 2**24  #: maximum number of elements of shifted images in memory
 
 Margins = NDArray[np.float32]
 Predict = Callable[[Images], NDArray[Any]]
@@ -31,7 +31,7 @@ Needs = Callable[[Margins], NDArray[np.bool_]]
 
 
 def answer(runtime: Runtime, question: Question) -> Answer:
-    """Write the margins of the question's model to the file `target`."""
+    """Write the margins of a model to the file `target`."""
     with faults_of_the_model():
         model = runtime.load_model(Path(question["model"]))
     inputs, labels = (np.load(Path(question["data"]) / name, mmap_mode="r") for name in ("inputs.npy", "labels.npy"))
@@ -48,7 +48,7 @@ def answer(runtime: Runtime, question: Question) -> Answer:
 
 
 def needs_of(radii: Sequence[int]) -> Needs:
-    """Return the function from known to needed margins (`needed_shifts`) for all generators with these radii."""
+    """Return a function: known margins -> mask of the other margins that the test needs (`needed_shifts`)."""
     generators = [make(radius) for make in (strongest_translation, nearest_translation) for radius in radii]
     return lambda grid: needed_shifts(grid, generators)
 
@@ -61,7 +61,7 @@ def shifted_margins(
     black: NDArray[np.float32] | None,
     needs: Needs,
 ) -> dict[str, NDArray[Any]]:
-    """Return the arrays `near`, `far` and `far_images` (see the module) for the largest radius `radius`.
+    """Return the arrays `near`, `far` and `far_images` (described in the module) for R = `radius`.
 
     `predict` returns the logits (size, n_classes) of images (size, height, width, channels). `inputs` are all images,
     and `labels` has the shape (n_images,). `black` is the value of black in each channel; None for images that wrap
@@ -90,7 +90,7 @@ def shifted_margins(
 
 
 def margins_of(logits: NDArray[Any], labels: NDArray[np.int32]) -> Margins:
-    """Return the largest logit of a wrong class minus the logit of the label, for each image, shape (n,)."""
+    """Return for each image the largest logit of a wrong class minus the logit of the label, shape (n,)."""
     others = logits.astype(np.float32)
     rows = np.arange(len(others))
     own = others[rows, labels]

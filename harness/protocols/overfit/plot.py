@@ -1,4 +1,4 @@
-"""The plot of the overfitting test's p-values against the largest shift of an image."""
+"""Plots the overfitting test's p-values against the largest shift of an image."""
 
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,7 @@ from harness.protocols.overfit.report import label
 from harness.protocols.overfit.result import Group, OverfitGroup, OverfitResult
 
 FLOOR = 1e-300  #: smaller p-values are drawn at this value
-SMALL = 0.01  #: the axis is logarithmic if a p-value is smaller
+SMALL = 0.01  #: if a p-value is smaller, the axis is logarithmic
 MARKERS = "sD^vP*X<>"  #: markers of architectures
 
 

@@ -18,7 +18,7 @@ LEGEND = (
 
 
 def print_result(result: OverfitResult, console: Console) -> None:
-    """Print all figures of groups of models, and p-values of single models; all figures if there is only one model."""
+    """Print all figures for groups of models, and for single models only p-values, unless there is only one model."""
     groups = [row for row in result.rows if row.group.kind is not OverfitGroup.MODEL]
     models = [row for row in result.rows if row.group.kind is OverfitGroup.MODEL]
     headings = ["models", "epsilon", "error", "adversarial error", "adversarial estimate", "T", "p-value"]
@@ -33,7 +33,7 @@ def print_result(result: OverfitResult, console: Console) -> None:
 
 
 def label(group: Group) -> str:
-    """Return the name of a group with its number of models, such as `all 3 models`."""
+    """Return the name of a group, with its number of models, such as `all 3 models`."""
     number = len(group.models)
     if group.kind is OverfitGroup.ALL:
         return f"all {number} models"
@@ -41,7 +41,7 @@ def label(group: Group) -> str:
 
 
 def p_value_text(value: float) -> str:
-    """Return a p-value with two decimals, or with one significant digit if it is below 0.01."""
+    """Return a p-value with two decimals; below 0.01, with one significant digit."""
     return f"{value:.2f}" if value >= 0.01 else f"{value:.1g}"
 
 

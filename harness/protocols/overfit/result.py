@@ -13,7 +13,7 @@ from scoring.overfitting import TRANSLATION
 
 
 class OverfitGroup(StrEnum):
-    """The kinds of groups: a single model, all models of an architecture, or all models of the task."""
+    """Which models are in a group: a single model, all models of an architecture, or all models of the task."""
 
     MODEL = "model"
     ARCHITECTURE = "architecture"
@@ -31,15 +31,15 @@ class Group:
 
 @dataclass(frozen=True)
 class OverfitRow:
-    """The test of a group of models with shifts by at most `epsilon` pixels; rates are means over the models."""
+    """The result for a group of models and shifts by at most `epsilon` pixels; rates are means over the models."""
 
     group: Group
     epsilon: int  #: largest shift in pixels
     n_images: int
-    error_rate: float  #: ordinary error rate
+    error_rate: float  #: error rate on the original images
     error_interval: tuple[float, float]  #: 95 % Bernstein interval of the risk, around `error_rate`
     adversarial_error_rate: float  #: error rate on the shifted images
-    adversarial_estimate: float  #: error rate on the shifted images, weighted by densities: an estimate of the risk
+    adversarial_estimate: float  #: weighted error rate on the shifted images, which estimates the risk
     adversarial_interval: tuple[float, float]  #: 95 % Bernstein interval of the risk, around `adversarial_estimate`
     statistic: float  #: T, `adversarial_estimate` minus `error_rate`
     p_value: float  #: upper bound of the probability of so large a |T| if models and images are independent
@@ -50,13 +50,13 @@ class OverfitResult:
     """The result of the overfitting test of a task's models."""
 
     task: str  #: name of the task
-    settings: OverfitSettings  #: the user's settings, with the largest shifts that were used
+    settings: OverfitSettings  #: the user's settings, with the largest shifts that were possible
     rows: tuple[OverfitRow, ...]  #: sorted by group (all models, architectures, single models), then by largest shift
     failures: Mapping[str, UserError]  #: model id -> why the model could not be run
-    notes: tuple[str, ...]  #: lines on how the images break the assumption that shifts preserve their density
+    notes: tuple[str, ...]  #: lines on why shifted images may be less probable than the originals
 
     def row(self, name: str, epsilon: int) -> OverfitRow:
-        """Return the row of the group `name`, such as `model_0`, `architecture 1` or `all`; else raise `KeyError`."""
+        """Return the row of the group `name`, such as `model_0`, `architecture 1` or `all`, or raise `KeyError`."""
         for row in self.rows:
             if (row.group.name, row.epsilon) == (name, epsilon):
                 return row
@@ -66,8 +66,7 @@ class OverfitResult:
 def groups_of(architectures: Mapping[str, str]) -> list[Group]:
     """Return the groups to test: all models, models of the same architecture, single models.
 
-    `architectures` maps model ids to digests of architectures. A group of several models is left out if another group
-    has the same models.
+    `architectures` maps model ids to digests of architectures. Two groups never have the same models.
     """
     models = tuple(architectures)
     members: dict[str, list[str]] = {}
@@ -82,7 +81,7 @@ def groups_of(architectures: Mapping[str, str]) -> list[Group]:
 
 
 def make_row(group: Group, epsilon: int, estimates: Sequence[RiskEstimates]) -> OverfitRow:
-    """Return the test of a group of models; `estimates` holds the losses of each model."""
+    """Return the result for a group of models; `estimates` has the losses of each model."""
     test = pairwise_independence_test(*estimates, difference_range=TRANSLATION)
     losses, weighted = (
         np.mean([getattr(one, name) for one in estimates], axis=0) for name in ("losses", "weighted_losses")

@@ -1,4 +1,4 @@
-"""Tests whether the models of a task have been fitted to the task's test set."""
+"""Tests whether the models of a task were fitted to the task's test set."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -44,13 +44,13 @@ def detect_overfitting(
 
 
 def estimates_of(part: Arrays, radius: int, generator: Generator) -> RiskEstimates:
-    """Return a model's losses on images and on shifted images; `part` holds the model's margins."""
+    """Return a model's losses on original and shifted images, from its margins (`overfit.margins`)."""
     make = strongest_translation if generator is Generator.STRONGEST else nearest_translation
     return make(radius).estimates(_cut(part, radius))
 
 
 def _cut(part: Arrays, radius: int) -> NDArray[np.float32]:
-    """Return the margins of shifts by at most 3 * radius, minus infinity where not needed."""
+    """Return the margins for shifts by at most 3 * radius; minus infinity where they are not needed."""
     near, far = part["near"], part["far"]
     largest, side = far.shape[1] // 6, 6 * radius + 1
     grid = np.full((len(near), side, side), -np.inf, np.float32)

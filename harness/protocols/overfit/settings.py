@@ -1,4 +1,4 @@
-"""The settings of the overfitting test: largest shifts, examples, choice of the shift, edges of images."""
+"""The settings of the overfitting test: largest shifts, examples, choice of a shift, edges of images."""
 
 import re
 from collections.abc import Sequence
@@ -8,15 +8,15 @@ from enum import StrEnum
 from harness.errors import UserError
 from harness.protocols.subject import Split
 
-DEFAULT_RADII = tuple(range(1, 6))  #: default largest shifts in pixels
-MOST = 1000  #: largest radius that a text may name, in pixels
+DEFAULT_RADII = tuple(range(1, 6))  #: default values of the largest shift in pixels
+MOST = 1000  #: largest radius that a user may request, in pixels
 
 
 class Generator(StrEnum):
-    """Which misclassified shift of an image is its adversarial example: the largest margin, or the smallest shift."""
+    """Which misclassified shift of an image is its adversarial example."""
 
-    STRONGEST = "strongest"
-    NEAREST = "nearest"
+    STRONGEST = "strongest"  #: the one with the largest margin
+    NEAREST = "nearest"  #: the smallest
 
 
 class Edges(StrEnum):
@@ -37,7 +37,7 @@ class OverfitSettings:
 
 
 def parse_radii(text: str) -> tuple[int, ...]:
-    """Return the radii in a text such as `3`, `1,2,4` or `1..5`, ascending; raise `ValueError` for another text."""
+    """Return the radii in a text such as `3`, `1,2,4` or `1..5`, ascending; raise `ValueError` for any other text."""
     if match := re.fullmatch(r"([0-9]{1,4})\.\.([0-9]{1,4})", text.strip()):
         radii = list(range(int(match[1]), int(match[2]) + 1))
     else:
@@ -50,10 +50,10 @@ def parse_radii(text: str) -> tuple[int, ...]:
 
 
 def possible_radii(wanted: Sequence[int], input_shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the radii `wanted`, or if it is empty the radii of `DEFAULT_RADII` that the images allow.
+    """Return the radii `wanted`; if it is empty, those in `DEFAULT_RADII` that the images allow.
 
     Images are shifted by up to three times the radius, and a part must remain visible. Raise `UserError` if the inputs
-    are no images (height, width, channels), or too small.
+    are no images (height, width, channels), or are too small.
     """
     if len(input_shape) != 3:
         raise UserError("inputs", expected="images of shape (height, width, channels)", found=f"shape {input_shape}")

@@ -1,4 +1,4 @@
-"""Shifted images, and a check of the overfitting test's assumption that shifts preserve the density of images."""
+"""Shifts images, and checks the overfitting test's assumption that shifted images are as probable as the originals."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 Images = NDArray[np.float32]
 
-SPREAD = 2  #: shifts are unusual if the spread of positions is smaller than this multiple of the largest shift
-EDGES = 0.05  #: a note is written if a larger share of images has content at its edges
-NO_PREFERENCE = 0.2  #: positions on a torus count as uniform if the mean of their unit vectors is shorter
+SPREAD = 2  #: a note is written if positions vary by less than this multiple of the largest shift
+EDGES = 0.05  #: a note is written if more than this fraction of images have content at their edges
+NO_PREFERENCE = 0.2  #: positions count as uniform if the mean of their unit vectors is shorter
 
 
 def black_of(images: Images) -> NDArray[np.float32]:
-    """Return the value of black in each channel: 0 for images within [0, 1], otherwise the channel's minimum."""
+    """Return the value of black in each channel: 0 if images are in [0, 1], otherwise the channel's minimum."""
     lowest = images.min(axis=(0, 1, 2))
     if lowest.min() >= 0 and images.max() <= 1:
         return np.zeros_like(lowest)
@@ -24,9 +24,9 @@ def black_of(images: Images) -> NDArray[np.float32]:
 
 
 class Shifts:
-    """All shifts of images (n_images, height, width, channels) by at most `reach` pixels, made in batches on demand.
+    """All shifts of images (n_images, height, width, channels) by at most `reach` pixels, computed on demand.
 
-    Pixels that a shift leaves empty get the values `black`, one for each channel; if it is None, images wrap around.
+    Pixels that a shift leaves empty get the values `black`, one for each channel. For None, images wrap around.
     """
 
     def __init__(self, images: Images, reach: int, black: NDArray[np.float32] | None) -> None:
@@ -43,8 +43,9 @@ class Shifts:
         """Yield batches of shifted images, each with its indices in `wanted`: (images, rows, columns).
 
         `wanted` is a mask, shape (n_images, 2 * reach + 1, 2 * reach + 1). The unshifted image is in the middle; rows
-        above are shifts up, columns to the left are shifts to the left. The last batch is filled up with copies, which
-        have no indices, because frameworks compile a model for each `size` of a batch.
+        above it are shifts up, columns to the left of it shifts to the left. Every batch has `size` images, because
+        frameworks compile a model for each size: the last batch is filled up with copies, for which no indices are
+        returned.
         """
         images, rows, columns = np.nonzero(wanted)
         for start in range(0, len(images), size):
@@ -57,15 +58,15 @@ class Shifts:
 
 @dataclass(frozen=True)
 class Positions:
-    """How much the content of a dataset's images varies in position."""
+    """How much the position of the content varies over a dataset's images."""
 
     #: standard deviation of the centre of mass in pixels, along the axis where it is smaller; for images that wrap
     #: around, the circular standard deviation, or infinity if positions are uniform
     spread: float
-    touching: float  #: share of images that are not black in the outermost rows and columns; 0 if images wrap around
+    touching: float  #: fraction of images with content in the outermost pixels; 0 if images wrap around
 
     def notes(self, radii: Sequence[int]) -> Iterator[str]:
-        """Yield a note for each way in which the images break the assumption of density-preserving shifts."""
+        """Yield a note for each reason why shifted images may be less probable than the original images."""
         affected = [radius for radius in radii if self.spread < SPREAD * radius]
         if affected:
             yield (
@@ -81,9 +82,9 @@ class Positions:
 
 
 def find_positions(images: Images, black: NDArray[np.float32] | None) -> Positions:
-    """Measure how much the content of images (n_images, height, width, channels) varies in position.
+    """Measure how much the position of the content varies over images (n_images, height, width, channels).
 
-    `black` is the value of black in each channel; None for images that wrap around, where a channel's minimum is black.
+    `black` is the value of black in each channel. For None, images wrap around, and a channel's minimum is black.
     """
     wraps = black is None
     dark = images.min(axis=(0, 1, 2)) if black is None else black
@@ -93,7 +94,7 @@ def find_positions(images: Images, black: NDArray[np.float32] | None) -> Positio
         return Positions(0.0, 0.0)
     spread = min(_spread(masses.sum(axis=axis), wraps) for axis in (1, 2))
     inside = masses[:, 1:-1, 1:-1].sum(axis=(1, 2))
-    touching = masses.sum(axis=(1, 2)) > inside * (1 + 1e-9)  # rounding depends on the order of a sum
+    touching = masses.sum(axis=(1, 2)) > inside * (1 + 1e-9)  # a sum depends on the order of its terms
     return Positions(spread, 0.0 if wraps else float(touching.mean()))
 
 

@@ -1,8 +1,8 @@
-"""The program that probes a backbone: it fits linear classifiers (probes) on the features of a frozen network.
+"""The program that evaluates a backbone: it fits linear classifiers (probes) on the features of a trained network.
 
-A question has the directory `model` of the backbone, and the directory `images` with train_inputs.npy, train_labels.npy
-and test_labels.npy. It either has `"check": true`, to only try the backbone on a few images, or the files of test
-images `tests`, the numbers of classes `n_classes`, and the file to write, `counts`.
+A question has the directory `model` of the network, and the directory `images` with train_inputs.npy, train_labels.npy
+and test_labels.npy. With `"check": true`, the program only tries the network on a few images. Otherwise the question
+also has `tests`, the files of test images; `n_classes`, the numbers of classes; and `counts`, the file to write.
 """
 
 import warnings
@@ -17,7 +17,7 @@ from harness.errors import UserError
 from harness.processes.models import Answer, Question, batch_size, faults_of_the_model, of_models
 from harness.worker.runtimes import Runtime
 
-CHECKED = 64  #: number of images on which a backbone is tried
+CHECKED = 64  #: number of images on which a network is tried
 
 Features = NDArray[np.float64]
 Labels = NDArray[np.int32]
@@ -26,7 +26,7 @@ ITERATIONS = 2000  #: maximum number of iterations of the solver
 
 
 def answer(runtime: Runtime, question: Question) -> Answer:
-    """Try or probe the question's backbone; raise `UserError` if it cannot be probed."""
+    """Try or evaluate a network as a backbone; raise `UserError` if its features cannot be used."""
     with faults_of_the_model():
         extractor = _without_last_layer(runtime, runtime.load_model(Path(question["model"])))
     images = Path(question["images"])
@@ -37,14 +37,14 @@ def answer(runtime: Runtime, question: Question) -> Answer:
     train_labels, test_labels = (np.load(images / f"{part}_labels.npy") for part in ("train", "test"))
     tests = [_features(extractor, np.load(file, mmap_mode="r")) for file in question["tests"]]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the report names probes that have not converged
+        warnings.simplefilter("ignore")  # the results say which probes have not converged
         counts, converged = probe(_features(extractor, train), train_labels, tests, test_labels, question["n_classes"])
     np.savez(question["counts"], counts=counts, converged=converged)
     return {}
 
 
 def _without_last_layer(runtime: Runtime, model: Any) -> Any:
-    """Return a model whose output is the input of the last layer with weights: the features."""
+    """Return a model whose output is the input of the last layer with weights, which are the features."""
     last = [layer for layer in model.layers if layer.weights][-1]
     kind = type(last).__name__
     if kind != "Dense":
@@ -77,11 +77,12 @@ def probe(
     """Fit a probe for each number of classes on clean training images, and count its predictions on test images.
 
     A probe is multinomial logistic regression with an L2 penalty (scikit-learn, C = 1) on standardised features. It
-    needs no seed, since its minimum is unique. With K in `n_classes`, it is fitted and tested on classes 0 to K - 1.
+    needs no seed, since its minimum is unique. For each K in `n_classes`, a probe is fitted and tested on classes 0 to
+    K - 1.
 
-    Features have the shape (n_images, n_features), labels (n_images,); `tests` holds the features for each noise level.
-    Return confusion matrices, rows are true classes, shape (numbers of classes, noise levels, classes, classes); and
-    whether each probe has converged, shape (numbers of classes,).
+    Features have the shape (n_images, n_features), labels (n_images,); `tests` has the features for each noise level.
+    Return confusion matrices, whose rows are true classes, shape (numbers of classes, noise levels, classes, classes);
+    and whether each probe has converged, shape (numbers of classes,).
     """
     from sklearn.linear_model import LogisticRegression
     from sklearn.metrics import confusion_matrix
@@ -95,7 +96,7 @@ def probe(
         fitted, tested = train_labels < number, test_labels < number
         scaler = StandardScaler().fit(train[fitted])
         classifier = LogisticRegression(max_iter=ITERATIONS)
-        with threadpool_limits(1):  # one thread for a fixed order of sums; more would not be faster
+        with threadpool_limits(1):  # a single thread sums in a fixed order, and more would not be faster
             classifier.fit(scaler.transform(train[fitted]), train_labels[fitted])
         converged[level] = classifier.n_iter_.max() < ITERATIONS
         for position, features in enumerate(tests):

@@ -1,8 +1,8 @@
-"""The training and test images of a testbed, in the shape of the backbones' input.
+"""The training and test images of a testbed, in the shape of the networks' input.
 
 TensorFlow decodes and resizes images, so this module is also the program of a process that reads them. A question is
 `{"recipe": ..., "directory": DIRECTORY}`: the section [data] of a recipe (`harness.corpus.recipe`), and the directory
-to write to. The answer is `{"notes": [...]}`.
+to write. The answer is `{"notes": [...]}`.
 """
 
 import tempfile
@@ -22,7 +22,7 @@ from harness.processes import NoAnswerError, Process
 from harness.processes.models import Answer, Question, plain
 from harness.processes.runtimes import require_runtime
 
-NAMES = ("digits", *KERAS, *TENSORFLOW_DATASETS)  #: datasets that are known by name
+NAMES = ("digits", *KERAS, *TENSORFLOW_DATASETS)  #: names of datasets
 
 Inputs = NDArray[np.float32]
 Labels = NDArray[np.int32]
@@ -46,11 +46,11 @@ class Images:
 
     train: ImagePart
     test: ImagePart
-    notes: tuple[str, ...] = ()  #: lines for the user
+    notes: tuple[str, ...] = ()  #: messages for the user
 
 
 def data_key(data: str) -> list[Any]:
-    """Return JSON values that identify a dataset in the cache: its name, or its files with their sizes and times."""
+    """Return what identifies a dataset in the cache, for JSON: its name, or its files with sizes and times."""
     settings, path = _source(data), Path(data)
     if "path" not in settings:
         return [data]
@@ -60,7 +60,7 @@ def data_key(data: str) -> list[Any]:
 
 
 def answer(question: Question) -> Answer:
-    """Write train_inputs.npy, train_labels.npy, test_inputs.npy and test_labels.npy to the question's directory."""
+    """Write train_inputs.npy, train_labels.npy, test_inputs.npy and test_labels.npy into the question's directory."""
     data = load_data(DataRecipe(**question["recipe"]), Path())
     for name in ("train_inputs", "train_labels", "test_inputs", "test_labels"):
         np.save(Path(question["directory"], f"{name}.npy"), getattr(data, name))
@@ -71,9 +71,9 @@ prepare = plain(answer)
 
 
 def read_images(data: str, input_shape: tuple[int, ...]) -> Images:
-    """Read the images of a dataset in the shape (height, width, channels) of the backbones' input.
+    """Read the images of a dataset in the shape (height, width, channels) of the networks' input.
 
-    `data` is a name in `NAMES`, an .npz file, or a directory of images; raise `UserError` if it cannot be used.
+    `data` is a name in `NAMES`, an .npz file, or a directory of images. Raise `UserError` if it cannot be used.
     """
     runtime = require_runtime("tensorflow", "images are read by TensorFlow")
     height, width, channels = input_shape
@@ -95,7 +95,7 @@ def read_images(data: str, input_shape: tuple[int, ...]) -> Images:
 
 
 def without_training_images(images: Images, known: Inputs) -> Images:
-    """Leave out test images that the backbones were trained on (`known`), and add a note with their number."""
+    """Leave out test images that are in `known`, the networks' training images; note their number."""
     new = not_in(np.asarray(known), images.test.inputs)
     if new.all():
         return images

@@ -1,4 +1,4 @@
-"""The images of a testbed, divided into seen classes, which backbones were trained on, and unseen classes."""
+"""The images of a testbed, divided into seen classes, on which the networks were trained, and unseen classes."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -9,20 +9,20 @@ from harness.errors import UserError
 from harness.protocols.testbed.images import ImagePart, Images, read_images, without_training_images
 from harness.task.data import TrainingData
 
-LEVELS = 6  #: largest number of default levels, as in Huang, Yu and Zhang 2025
+LEVELS = 6  #: maximum number of levels by default, as in Huang, Yu and Zhang 2025
 
 
 @dataclass(frozen=True)
 class Classes:
     """The classes of a testbed."""
 
-    labels: tuple[int, ...]  #: labels of the seen classes, ascending, then of the unseen classes, ascending
+    labels: tuple[int, ...]  #: labels of the seen classes, then of the unseen classes, both ascending
     n_seen: int  #: number of seen classes
-    levels: tuple[int, ...]  #: numbers of unseen classes that are evaluated, ascending from 0
+    levels: tuple[int, ...]  #: numbers of unseen classes to evaluate, ascending from 0
 
     @property
     def shares(self) -> tuple[float, ...]:
-        """Share of unseen classes for each number in `levels`, in [0, 1)."""
+        """Fraction of unseen classes for each number in `levels`, in [0, 1)."""
         return tuple(level / (self.n_seen + level) for level in self.levels)
 
 
@@ -31,10 +31,10 @@ def divide_images(
 ) -> tuple[Images, Classes]:
     """Read the images of the dataset `data`, and divide them into seen and unseen classes.
 
-    The seen classes are the classes of `known`, the training data of the backbones. `levels` are the numbers of unseen
-    classes to evaluate, ascending from 0; None for at most six in equal steps. The labels of the returned images are
-    positions in `Classes.labels`. Raise `UserError` if the images cannot be read, or if there are too few classes or
-    images of a class.
+    The seen classes are the classes in `known`, the training data of the networks. `levels` are the numbers of unseen
+    classes to evaluate, ascending from 0; None means at most six in equal steps. The labels of the returned images are
+    positions in `Classes.labels`. Raise `UserError` if the images cannot be read, or if there are too few classes, or
+    too few images of a class.
     """
     images = without_training_images(read_images(data, input_shape), known.inputs)
     classes = _divide_classes(images, np.unique(known.labels).tolist(), levels, data)

@@ -1,4 +1,4 @@
-"""Gaussian noise of a strength that gives noisy and clean image a chosen structural similarity (SSIM)."""
+"""Adds Gaussian noise to images until noisy and clean image have a given structural similarity (SSIM)."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -14,15 +14,15 @@ from harness.cores import available_cores
 from harness.errors import UserError
 from scoring.streams import stream
 
-#: Parameters of SSIM: side of the window in pixels, its standard deviation, the constants K1 and K2.
+#: Parameters of SSIM: side and standard deviation of the window in pixels, constants K1 and K2.
 WINDOW, WINDOW_DEVIATION, K1, K2 = 11, 1.5, 0.01, 0.03
 
-TOLERANCE = 0.005  #: largest allowed difference between an image's SSIM and the target
+TOLERANCE = 0.005  #: largest allowed difference between an image's SSIM and its target
 
-#: Powers of 10 between which the standard deviation of the noise is searched, and maximum number of bisections.
+#: Powers of 10 between which the noise's standard deviation is searched; maximum number of bisections.
 EXPONENTS, HALVINGS = (-6.0, 4.0), 60
 
-CHUNK = 2**16  #: maximum number of elements of a chunk of images, chosen to fit into a processor's cache
+CHUNK = 2**16  #: maximum number of elements of a chunk of images, so that it fits into a processor's cache
 
 Images = NDArray[np.float32]
 Array = NDArray[np.float64]
@@ -31,11 +31,12 @@ Array = NDArray[np.float64]
 def write_noisy_images(
     images: Images, targets: Sequence[float], seed: int, directory: Path, advance: Callable[[], None]
 ) -> list[Path]:
-    """Write a file of noisy images for each target SSIM in (0, 1) to a directory; return the files.
+    """Write a file of noisy images for each target SSIM in (0, 1) into a directory. Return the files.
 
-    Images have the shape (n, height, width, channels), are in [0, 1], and at least 11 pixels high and wide. Each has a
-    single draw of noise, which depends only on `seed` and its position, and is scaled for each target. Noisy images are
-    not clipped. `advance` is called `number_of_parts` times. Raise `UserError` if an image cannot get a target SSIM.
+    Images have the shape (n, height, width, channels), are in [0, 1], and at least 11 pixels high and wide. Each image
+    has a single draw of noise, which depends only on `seed` and its position, and is scaled for each target. Noisy
+    images are not clipped. `advance` is called `number_of_parts` times. Raise `UserError` if an image cannot get a
+    target SSIM.
     """
     files = [directory / f"noisy_{number}.npy" for number in range(len(targets))]
     stored = [open_memmap(file, "w+", np.float32, images.shape) for file in files]
@@ -63,7 +64,7 @@ def number_of_parts(images: Images) -> int:
 
 
 def noisy_images(images: Images, targets: Sequence[float], seed: int, first: int = 0) -> Images:
-    """Return noisy images (n_targets, n, height, width, channels); `first` is the position of the first image."""
+    """Return noisy images (n_targets, n, height, width, channels). `first` is the position of the first image."""
     draws = [
         stream("noise of the testbed", seed, first + i).standard_normal(images.shape[1:]) for i in range(len(images))
     ]
@@ -93,7 +94,7 @@ def similarity(first: NDArray[Any], second: NDArray[Any]) -> float:
 
 
 class _LocalStatistics:
-    """Local means and variances of images and noise, from which the SSIM follows for every strength of the noise."""
+    """Local means and variances of images and noise, which determine the SSIM for every strength of the noise."""
 
     def __init__(self, clean: Array, noise: Array) -> None:
         from scipy.ndimage import gaussian_filter
@@ -111,7 +112,7 @@ class _LocalStatistics:
         self._covariance = windowed(clean * noise) - self._clean * self._noise
 
     def similarity(self, deviation: Array) -> Array:
-        """Return the SSIM of each image and its noisy image, for standard deviations of the noise, both (n,)."""
+        """Return the SSIM (n,) of clean and noisy images; `deviation` (n,) are the noise's standard deviations."""
         scale = deviation[:, None, None, None]
         mean = self._clean + scale * self._noise
         common = scale * self._covariance

@@ -15,7 +15,7 @@ _STATISTICS = {"error_mean": "mean error", "error_p10": "10th percentile of the 
 
 
 def draw_marginals(figure: Figure, summary: TestbedSummary) -> None:
-    """Plot mean and 10th percentile of error rate and of 1 - kappa along each dimension, with the trade-off point."""
+    """Plot error rate and 1 - kappa (mean, 10th percentile) along each dimension, with the trade-off point."""
     grid = figure.subplots(2, 3, sharey="row", sharex="col")
     point = summary.point
     places = {"size": point.size, "ssim": point.ssim, "unseen": point.unseen}
@@ -29,7 +29,7 @@ def draw_marginals(figure: Figure, summary: TestbedSummary) -> None:
             axes.plot(dimension.values, lowest, "s--", color=FAINT, ms=2.5, lw=1, label="10th percentile")
             axes.axvline(places[key], color=INK, lw=0.8, ls=":", label="trade-off point")
             scale = np.log if key == "size" else np.asarray
-            at = np.interp(scale(places[key]), scale(dimension.values), means)  # on the drawn line
+            at = np.interp(scale(places[key]), scale(dimension.values), means)  # a point on the drawn line
             axes.plot([places[key]], [at], "*", color=INK, ms=8, zorder=5)
             _scale(axes, key, dimension)
         grid[row][0].set_ylabel(label)
@@ -65,7 +65,7 @@ def draw_kappa_error(figure: Figure, dataset: xr.Dataset, summary: TestbedSummar
 
 
 def draw_divergences(figure: Figure, summary: TestbedSummary) -> None:
-    """Plot the Kullback-Leibler divergence from the origin (`Dimension.origin`) along each dimension."""
+    """Plot the Kullback-Leibler divergence from the cell of origin (`Dimension.origin`) along each dimension."""
     highest = max(*(float(dimension.divergences.max()) for dimension in summary.dimensions.values()), 1e-3)
     for axes, (key, dimension) in zip(figure.subplots(1, 3, sharey=True), summary.dimensions.items(), strict=True):
         axes.plot(dimension.values, dimension.divergences, "o-", color=COLOUR, ms=3, lw=1.2)
@@ -77,7 +77,7 @@ def draw_divergences(figure: Figure, summary: TestbedSummary) -> None:
 
 
 def draw_consistency(figure: Figure, measures: Sequence[Consistency]) -> None:
-    """Plot the sign-errors of measures on both slices: a dot for equal measures, names beside the five best dots."""
+    """Plot the sign-errors of measures on both `SLICES`. Equal measures share a dot; the five best have names."""
     for axes, statistic in zip(figure.subplots(1, 2, sharey=True, sharex=True), COMPARED, strict=True):
         points = [tuple(one.errors[part, statistic] for part in SLICES) for one in measures]
         unique, first, number = np.unique(points, axis=0, return_index=True, return_counts=True)

@@ -1,4 +1,4 @@
-"""Probes backbones in processes, and keeps the results of each backbone in the cache."""
+"""Evaluates networks as backbones in processes, and keeps the results of each in the cache."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
@@ -26,10 +26,10 @@ PROGRAM = "harness.protocols.testbed.backbone_program"
 
 @dataclass(frozen=True)
 class ProbeReport:
-    """Receivers of progress; the defaults ignore it."""
+    """Functions that are called to report progress; by default, nothing is reported."""
 
-    say: Callable[[str], None] = lambda _: None  #: receives a line for the user
-    #: receives a name and a number of steps; returns a context with a function to be called after each step
+    say: Callable[[str], None] = lambda _: None  #: is called with a message for the user
+    #: is called with a name and a number of steps; returns a context with the function to call after each step
     steps: Steps = lambda _name, _total: nullcontext(lambda: None)
 
 
@@ -42,9 +42,9 @@ def probe_backbones(
     report: ProbeReport,
     directory: Path,
 ) -> dict[str, str]:
-    """Probe the models in `files` as backbones; return model id -> reason, for models that cannot be probed.
+    """Evaluate models as backbones, and write their results. Return model id -> error, for models that cannot be used.
 
-    `files` maps model ids to the parts to write. All backbones are first tried on a few images. Temporary files are
+    `files` maps model ids to the files to write. First, all models are tried on a few images. Temporary files are
     written below the existing `directory`.
     """
     for name, part in (("train", images.train), ("test", images.test)):
@@ -62,7 +62,7 @@ def probe_backbones(
         "tests": [str(file) for file in _write_tests(images, settings, report, directory)],
         "n_classes": [classes.n_seen + level for level in classes.levels],
     }
-    described = {  # stored in parts, so that a later run need not read the images
+    described = {  # also stored in parts, so that a later run need not read the images
         "labels": classes.labels, "n_seen": classes.n_seen, "levels": classes.levels, "notes": images.notes,
         "n_train": len(images.train.labels), "n_test": len(images.test.labels),
     }  # fmt: skip
@@ -80,12 +80,12 @@ def probe_backbones(
 
 
 def classes_of(part: Arrays) -> Classes:
-    """Return the classes that a part in the cache holds."""
+    """Return the classes of a testbed from the stored results of a model."""
     return Classes(tuple(part["labels"].tolist()), int(part["n_seen"]), tuple(part["levels"].tolist()))
 
 
 def _write_tests(images: Images, settings: ProbeSettings, report: ProbeReport, directory: Path) -> list[Path]:
-    """Write the noisy test images of each SSIM; return the files, the last with the clean images."""
+    """Write the noisy test images for each SSIM. Return the files; the last has the clean images."""
     targets, clean = settings.ssim[:-1], directory / "test_inputs.npy"
     if not targets:
         return [clean]
@@ -102,7 +102,7 @@ def _check(backbones: Mapping[str, Path], images: Path) -> dict[str, str]:
 def _ask(
     backbones: Mapping[str, Path], details: Sequence[dict[str, Any]]
 ) -> Iterator[tuple[str, dict[str, Any] | UserError]]:
-    """Yield model id and the program's answer for each backbone; closing the iterator kills the processes."""
+    """Yield model id and answer of the program for each model; closing the iterator kills the processes."""
     names, pairs = list(backbones), zip(backbones.values(), details, strict=True)
     questions = [nullcontext({"model": str(directory)} | detail) for directory, detail in pairs]
     with closing(ask_all(PROGRAM, installed_runtime(PREFERRED), questions)) as answers:
@@ -111,7 +111,7 @@ def _ask(
 
 
 def library_versions() -> dict[str, str]:
-    """Return name -> version of the libraries on which the numbers depend."""
+    """Return name -> version of the libraries that affect the numbers."""
     runtime = installed_runtime(PREFERRED)
     names = (*runtime.distributions, "numpy", "scipy", "scikit-learn", "scikit-image")
     return {name: version_of(name) or "" for name in names}

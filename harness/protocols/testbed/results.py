@@ -1,4 +1,4 @@
-"""The results of a testbed as an xarray dataset, and as a NetCDF file."""
+"""The results of a testbed, as an xarray dataset and as a NetCDF file."""
 
 import json
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from harness.protocols.testbed.settings import ProbeSettings
 from harness.task.model import Model
 from scoring import class_spread, error_rates, one_vs_rest_kappas
 
-#: Axes of arrays with a number for each cell, and with a number for each class in each cell.
+#: Axes of arrays with a number per cell; arrays with a number per cell and class have one more.
 CELL = ("model", "ssim", "unseen")
 PER_CLASS = (*CELL, "class")
 
@@ -31,10 +31,10 @@ def make_dataset(
     settings: ProbeSettings,
     attributes: dict[str, Any],
 ) -> xr.Dataset:
-    """Compute error rates, kappas and statistics of every cell; models are sorted by size.
+    """Compute error rates, kappas and statistics of every cell. Models are sorted by size.
 
-    `counts` holds the confusion matrices of each model, shape (numbers of unseen classes, SSIM, classes, classes). In
-    `attributes`, JSON replaces values that are neither texts nor numbers.
+    `counts` has the confusion matrices of each model, shape (numbers of unseen classes, SSIM, classes, classes). In
+    `attributes`, values that are neither texts nor numbers are replaced by JSON.
     """
     order = sorted(range(len(models)), key=lambda position: models[position].n_parameters)
     shape = (len(order), len(settings.ssim), len(classes.levels), len(classes.labels))

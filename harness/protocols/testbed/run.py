@@ -1,4 +1,4 @@
-"""Runs a testbed: error rates and kappas of linear probes by backbone, noise and share of unseen classes."""
+"""Runs a testbed: error rate and kappa of linear probes, by network, noise and fraction of unseen classes."""
 
 import tempfile
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ from harness.protocols.testbed.settings import ProbeSettings
 from harness.task.hidden import Withhold
 from harness.task.selection import ModelSelection
 
-VERSION = 2  #: version of the cached numbers; to be increased when the code computes other numbers
+VERSION = 2  #: version of the cached numbers, to be raised if the code computes other numbers
 
 
 def evaluate_task(
@@ -30,15 +30,14 @@ def evaluate_task(
     withhold: Withhold = Withhold.AUTO,
     report: ProbeReport | None = None,
 ) -> xr.Dataset:
-    """Evaluate the models of the task `name` as backbones; results of finished backbones come from the cache.
+    """Evaluate the models of the task `name` as backbones. Results of finished models come from the cache.
 
     `data` names the images: `digits` or another dataset of recipes, an .npz file with x_train, y_train, x_test and
-    y_test, or a directory with train/CLASS and test/CLASS. The classes of the task's training data are seen, all others
-    are unseen.
+    y_test, or a directory with train/CLASS and test/CLASS. Classes of the task's training data are seen, others unseen.
 
-    Return arrays `error_rate` and `kappa` (model, ssim, unseen, class), NaN for classes that a cell lacks, and
+    Return the arrays `error_rate` and `kappa` (model, ssim, unseen, class), NaN for classes that are not in a cell, and
     statistics over classes (model, ssim, unseen). The attribute `failed` is JSON: model id -> why the model could not
-    be probed. Raise `UserError` if task or data cannot be used, or if no model can be probed.
+    be used. Raise `UserError` if task or data cannot be used, or if no model can be used.
     """
     subject, report = read_subject(tasks_dir, name, models, withhold), report or ProbeReport()
     known, shape, libraries = subject.task.data, _require_images(subject), library_versions()
@@ -75,7 +74,7 @@ def evaluate_task(
 
 
 def _require_images(subject: StudiedTask) -> tuple[int, ...]:
-    """Return the shape of the models' input; raise `UserError` unless inputs are images that suit SSIM, in [0, 1]."""
+    """Return the shape of the models' input; raise `UserError` unless inputs are images in [0, 1] that suit SSIM."""
     shape, where = subject.models[0].input_shape, subject.files.directory
     if len(shape) != 3 or shape[2] not in (1, 3, 4):
         expected = "images: (height, width, channels), 1, 3 or 4 channels"

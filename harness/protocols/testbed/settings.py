@@ -11,8 +11,8 @@ SSIM = (0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0)  #: as in Huang, Yu and
 class ProbeSettings:
     """The settings of a testbed; invalid values raise `UserError`."""
 
-    ssim: tuple[float, ...] = SSIM  #: structural similarities of noisy and clean images, ascending in (0, 1], last 1
-    #: numbers of unseen classes, ascending from 0; None for at most six numbers from 0 to all, in equal steps
+    ssim: tuple[float, ...] = SSIM  #: structural similarities of noisy and clean images, in (0, 1], ascending to 1
+    #: numbers of unseen classes, ascending from 0; None: at most six numbers from 0 to all, in equal steps
     unseen: tuple[int, ...] | None = None
     seed: int = 0  #: seed of the noise
 

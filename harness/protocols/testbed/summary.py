@@ -10,22 +10,22 @@ from numpy.typing import NDArray
 from harness.protocols.testbed.results import CELL, STATISTICS
 from scoring import TradeOff, divergences_from, inconsistency, marginal, trade_off
 
-DIMENSIONS = ("size", "ssim", "unseen")  #: dimensions of the cells: size of the model, SSIM, share of unseen classes
+DIMENSIONS = ("size", "ssim", "unseen")  #: dimensions of the cells: size of the model, SSIM, fraction of unseen classes
 
 Array = NDArray[np.float64]
 
-COMPARED = ("error_mean", "error_p10")  #: statistics of the error rate with which measures are compared
-SLICES = ("unseen 0 %", "SSIM 1")  #: all cells without unseen classes, and all cells without noise
+COMPARED = ("error_mean", "error_p10")  #: statistics of the error rate that measures should predict
+SLICES = ("unseen 0 %", "SSIM 1")  #: all cells without unseen classes; all cells without noise
 
 
 @dataclass(frozen=True)
 class Dimension:
-    """The results along one dimension of the cells: model size, SSIM, or share of unseen classes."""
+    """The results along one dimension of the cells: model size, SSIM, or fraction of unseen classes."""
 
-    values: Array  #: sizes, SSIM or shares of unseen classes, ascending
+    values: Array  #: model sizes, SSIM or fractions of unseen classes, ascending
     marginals: Mapping[str, Array]  #: statistic -> mean over the other dimensions, for each of `values`
     divergences: Array  #: Kullback-Leibler divergence from the origin, in nats, for each of `values`
-    origin: int  #: position of the origin in `values`: the smallest size, SSIM 1, or no unseen class
+    origin: int  #: index in `values` of the origin: the smallest size, SSIM 1, or no unseen class
 
 
 @dataclass(frozen=True)
@@ -39,13 +39,13 @@ class TestbedSummary:
 def summarize(
     dataset: xr.Dataset, *, weight: float = 1.0, grid_only: bool = False, normalize: bool = False
 ) -> TestbedSummary:
-    """Summarize a testbed; results of models of the same size are averaged.
+    """Summarize a testbed. Results of models of the same size are averaged.
 
     Args:
         dataset: as `evaluate_task` returns it.
         weight: factor of the penalty in the trade-off, lambda in Huang, Yu and Zhang 2025.
         grid_only: whether the trade-off point must be a cell; otherwise it may lie between cells.
-        normalize: whether the penalty scales SSIM and the share of unseen classes to [0, 1], too.
+        normalize: whether the penalty also scales SSIM and the fraction of unseen classes to [0, 1].
     """
     sizes, group = np.unique(dataset["size"].values, return_inverse=True)
     axes = [sizes.astype(np.float64), dataset["ssim"].values, dataset["unseen"].values]
@@ -70,7 +70,7 @@ def _by_group(cells: Array, group: NDArray[np.intp]) -> Array:
 
 
 def _points(dataset: xr.Dataset, axis: int, group: NDArray[np.intp]) -> list[Array]:
-    """Return for each value of a dimension the points (error rate, 1 - kappa) of all classes in its cells, (n, 2)."""
+    """For each value of a dimension, return (error rate, 1 - kappa) of all classes in its cells, shape (n, 2)."""
     both = np.stack([dataset["error_rate"].values, 1 - dataset["kappa"].values], axis=-1)
     along = np.moveaxis(both, axis, 0)
     position = group if CELL[axis] == "model" else np.arange(len(along))
@@ -80,7 +80,7 @@ def _points(dataset: xr.Dataset, axis: int, group: NDArray[np.intp]) -> list[Arr
 
 @dataclass(frozen=True)
 class Consistency:
-    """Sign-errors of a measure: shares of pairs of backbones that measure and error order differently, 0 to 1."""
+    """Sign-errors of a measure: fractions of pairs of models for which measure and error rate disagree on the order."""
 
     measure: str
     errors: Mapping[tuple[str, str], float]  #: (name in `SLICES`, statistic in `COMPARED`) -> sign-error
@@ -92,7 +92,7 @@ class Consistency:
 
 
 def check_consistency(dataset: xr.Dataset, values: Mapping[str, Mapping[str, float]]) -> list[Consistency]:
-    """Return the sign-errors of measures (`values`: measure -> model id -> value), smallest mean first.
+    """Return the sign-errors of measures (name -> model id -> value), smallest mean first.
 
     Raise `ScoreUndefined` for fewer than two models.
     """

@@ -19,8 +19,12 @@ Args:
 import ast
 import importlib
 import inspect
+import sys
 from pathlib import Path
 from typing import Any
+
+if sys.flags.optimize > 1:
+    raise ImportError("pgdl takes its help and its formulas from docstrings, which python -OO removes; use python -O")
 
 
 def _read_places() -> dict[str, tuple[str, str]]:

@@ -16,9 +16,9 @@ KINDS: dict[str, type[Kind]] = find_siblings(__name__, Kind)
 
 @dataclass(frozen=True)
 class SandboxChoice:
-    """The user's request for a kind of sandbox, from which each machine that makes calls derives a kind."""
+    """The user's choice of a kind of sandbox; each machine that makes calls turns the choice into a `Kind`."""
 
-    AUTO: ClassVar[str] = "auto"  #: the name that leaves the choice to each machine
+    AUTO: ClassVar[str] = "auto"  #: with this name, each machine chooses a kind
     TRIED: ClassVar[tuple[str, ...]] = ("fast", "fresh", "landlock")  #: the kinds that `auto` tries, in this order
 
     name: str = AUTO  #: name of a kind, or `auto`
@@ -26,7 +26,7 @@ class SandboxChoice:
     may_promise_less: bool = True  #: whether `auto` may choose weaker isolation
 
     def kind(self, warn: Warn) -> Kind:
-        """Return a kind of sandbox that works here. Raise `UserError` if the requested kind does not work."""
+        """Return a kind of sandbox that works on this machine. Raise `UserError` if the chosen kind does not work."""
         if (self.name == self.AUTO or KINDS[self.name].needs_linux) and (elsewhere := not_linux()) is not None:
             raise elsewhere
         if self.name == self.AUTO:
@@ -37,7 +37,7 @@ class SandboxChoice:
         return kind
 
     def _choose(self, warn: Warn) -> Kind:
-        """Return the kind `fast`, which can fall back to `fresh`, or `landlock` if bubblewrap does not work."""
+        """Return `fast`, which can fall back to `fresh`; if bubblewrap does not work, return `landlock`."""
         best, weaker = KINDS["fast"].for_auto(warn), KINDS["landlock"]()
         problem = best.problem()
         if problem is None:
@@ -55,12 +55,12 @@ class SandboxChoice:
 
     @staticmethod
     def options_for(isolation: str) -> dict[str, str | None]:
-        """Return command-line options, as name -> value, that request the isolation of a configuration.
+        """Return the command-line options (name -> value) that give calls the isolation in a configuration.
 
         A flag has the value None. An option with an empty value can be left out.
         """
         kind, _, runtime = isolation.partition("/")
-        if kind == "bubblewrap":  # of the kinds that `auto` prefers
+        if kind == "bubblewrap":  # the isolation of the kinds that `auto` tries first
             return {"--sandbox": SandboxChoice.AUTO}
         if kind == UNSANDBOXED:
             return {"--sandbox": SandboxChoice.AUTO, "--unsafe-no-sandbox": None}

@@ -26,10 +26,10 @@ from harness.shell import typed
 #: The default image.
 IMAGE = f"pgdl-harness:{harness.__version__}"
 
-#: Number of user IDs that containers use in turn, from FIRST_UID_OF_FEW on. No account has these IDs.
+#: Number of user IDs that containers use in turn, starting at FIRST_UID_OF_FEW. No account has such an ID.
 UIDS = 1500
 
-#: Search path for the image's Python. The worker gets no variable of the image's environment.
+#: Search path for the image's Python. The worker gets no environment variable of the image.
 PATH = "/usr/local/bin:/usr/bin:/bin"
 
 #: Program of the worker's interpreter. Its arguments are the system-call filter, the runtime and `JOB_DIRECTORIES`.
@@ -45,7 +45,7 @@ FILTER = (
     "print(b64encode(filter_program(sys.argv[1] == '1')).decode())"
 )
 
-#: Program that writes a file to each of the directories in its arguments.
+#: Program that tests whether the directories in its arguments are writable.
 TRIAL = """
 import sys, tempfile
 try:
@@ -55,11 +55,11 @@ except OSError as error:
     sys.exit(str(error))
 """
 
-#: Parts of the messages of Docker and Podman about a missing image, and about an unknown runtime.
+#: Parts of error messages of Docker and Podman: the image is missing, or the container runtime is unknown.
 NO_IMAGE = ("No such image", "image not known")
 NO_RUNTIME = ("invalid runtime name", "Unknown runtime", "default OCI runtime")
 
-#: Remedies for other failures, by a part of the client's error message.
+#: Part of the client's error message -> remedy, for other failures.
 REMEDIES = (
     ("permission denied while trying to connect", "let your user reach the engine, e.g. through the group docker"),
     ("connect to the Docker daemon", "start the Docker engine, e.g. systemctl start docker"),
@@ -79,12 +79,12 @@ class Docker(Kind):
     )
 
     def __init__(self, image: str = IMAGE, runtime: str | None = None) -> None:
-        """`image` names an image with Python and the frameworks; `runtime` is None for the engine's default."""
+        """`image` has Python and the frameworks; `runtime` is a container runtime, or None for the engine's default."""
         self.image, self.runtime = image, runtime
         self._reaper: children.Child | None = None
 
     def prepare(self, trials: Sequence[Job]) -> None:
-        """Start the process that removes the containers after the end of the harness."""
+        """Start a process that removes the containers when the harness ends."""
         self._reaper = self._reaper or start_reaper()
 
     def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> RunningContainer:
@@ -110,7 +110,7 @@ class Docker(Kind):
         return f"docker/{self.runtime}" if self.runtime else "docker"
 
     def versions(self, runtime: str) -> str:
-        """Return the ID of the image, which determines its libraries. Raise `UserError` if the image is unknown."""
+        """Return the ID of the image, which determines the libraries. Raise `UserError` if the image is unknown."""
         return f"image {self._image_id}"
 
     @cached_property
@@ -127,7 +127,7 @@ class Docker(Kind):
             self._reaper = None
 
     def problem(self) -> UserError | None:
-        """Return why a container without a job does not work; None if it works."""
+        """Return why a test container does not work; None if it works."""
         if shutil.which(CLIENT) is None:
             return UserError(f"{CLIENT} is not installed", remedy="install a Docker engine, see pgdl help containers")
         try:
@@ -162,7 +162,7 @@ class Docker(Kind):
 
 @cache
 def _filter_of_image(name: str, image: tuple[str, ...], gpu: bool) -> str:
-    """Return the system-call filter (Base64) of the harness in the image. Raise `UserError` if the image has none."""
+    """Return the image's own system-call filter (Base64). Raise `UserError` if the image has no filter."""
     try:
         return _ask_inside(image, "-I", "-c", FILTER, str(int(gpu)))
     except EngineError as error:
@@ -171,7 +171,7 @@ def _filter_of_image(name: str, image: tuple[str, ...], gpu: bool) -> str:
 
 
 def _ask_inside(image: Sequence[str], *arguments: str) -> str:
-    """Return what Python prints in a container without a job. Raise `EngineError` if it fails."""
+    """Run Python in a test container and return its output. Raise `EngineError` if it fails."""
     options = [*_base_options(Limits(), 0, new_name()), "--rm", *image]
     return ask(*options, "-i", f"PATH={PATH}", "python", *arguments)
 
@@ -198,12 +198,12 @@ def _base_options(limits: Limits, slot: int, name: str) -> list[str]:
 
 
 def _scratch(path: str, size: int) -> str:
-    """Return the value of `--tmpfs` for `size` bytes of scratch space, where programs can run, as in other kinds."""
+    """Return the value of `--tmpfs` for `size` bytes of scratch space. Programs can run there, as in other kinds."""
     return f"{path}:rw,exec,nosuid,nodev,size={size},mode=1777"
 
 
 def _mounts(job: Job) -> list[str]:
-    """Return options that mount the job's directories read-only. Their values are lines of CSV, hence the quotes."""
+    """Return options that mount the job's directories read-only. The values are CSV; quotes allow commas in a path."""
     options = []
     for source, target in zip(job.directories, JOB_DIRECTORIES, strict=True):
         quoted = str(source).replace('"', '""')

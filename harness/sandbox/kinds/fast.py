@@ -1,6 +1,6 @@
-"""bubblewrap's sandbox, in which every worker is a fork of a zygote, a process that has already imported the framework.
+"""The kind of sandbox `fast`: every worker is a fork of a zygote, a process that has already imported the framework.
 
-The sandbox is the same as for a fresh start: bubblewrap creates it around a placeholder process, and the fork joins it
+The sandbox is the same as with `fresh`: bubblewrap creates it around a placeholder process. The fork joins the sandbox
 and then drops every privilege. Calls share only the memory that the imports have filled.
 """
 
@@ -20,18 +20,18 @@ from harness.sandbox.seccomp import filter_program
 from harness.sandbox.staging import ECHO
 from harness.sandbox.zygote import WorkerReport, Zygote, Zygotes
 
-#: The program of the placeholder process, which keeps the sandbox open: it echoes its input and waits.
+#: The program of the placeholder process: it echoes its input, and keeps the sandbox open while it waits for more.
 HOLDER = f"{bubblewrap.JOB_DIRECTORIES[0]}/{ECHO}"
 
 
 class Fast(Fresh):
-    """The sandbox of `Fresh` with a faster start; if forks do not work, it may fall back to fresh starts."""
+    """bubblewrap's sandbox with a forked worker. If forks do not work, it may start new interpreters instead."""
 
     name = "fast"
     summary = "a fork of a process that has imported the framework, in a new sandbox"
 
     def __init__(self, instead: Warn | None = None) -> None:
-        """`instead` is called with the reason for falling back to fresh starts; if None, a failing fork is an error."""
+        """If forks do not work, call `instead` with the reason and start new interpreters; None makes it an error."""
         super().__init__()
         self._instead = instead
         self._zygotes = Zygotes()
@@ -43,18 +43,19 @@ class Fast(Fresh):
 
     @classmethod
     def for_auto(cls, warn: Warn) -> Self:
-        """Return a `Fast` that falls back to fresh starts, with a warning, if forks do not work."""
+        """Return a `Fast` that warns and starts new interpreters if forks do not work."""
         return cls(instead=warn)
 
     def expect(self, trials: Sequence[Job]) -> None:
-        """For each runtime, start the process from which workers are forked, and do not wait for its imports."""
+        """For each runtime, start the process from which workers are forked, without waiting for its imports."""
         super().prepare(trials)
         self._zygotes.begin(trials)
 
     def prepare(self, trials: Sequence[Job]) -> None:
         """For each runtime, start the process from which workers are forked, and make a test call.
 
-        If that fails, fall back to fresh starts with a warning, or raise `UserError` if the kind must not fall back.
+        If that fails, warn the user, and start a new interpreter for every call. Raise `UserError` if no such fallback
+        was requested.
         """
         super().prepare(trials)
         try:
@@ -69,7 +70,7 @@ class Fast(Fresh):
             self._instead(f"{reason}; every call starts a new interpreter")
 
     def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> RunningSandbox:
-        """Fork a worker into a new sandbox. If forks no longer work, start a new interpreter there, as `Fresh` does."""
+        """Fork a worker into a new sandbox. If forks no longer work, start a new interpreter there."""
         forked = self._zygotes.fork(
             job, lambda zygote: ForkedSandbox(zygote, job, limits, slot, control, sink, self.groups)
         )
@@ -82,9 +83,10 @@ class Fast(Fresh):
 
 
 class Placeholder(Enclosure):
-    """A sandbox for a forked worker, kept open by a placeholder process as confined and limited as the worker.
+    """A sandbox in which only a placeholder process runs, so that a forked worker can join the sandbox.
 
-    The worker runs as the same user, but must not gain control of the placeholder, which is not watched.
+    The placeholder has the same limits and the same user as the worker, and is not watched. The worker must not be able
+    to gain control of the placeholder.
     """
 
     def __init__(self, job: Job, limits: Limits, slot: int, sink: int, groups: RunGroup | None) -> None:
@@ -108,7 +110,7 @@ class Placeholder(Enclosure):
                 raise StartError("the sandbox ended before it was ready")
 
     def close(self) -> None:
-        """Close the sandbox and the placeholder's input. At the end of its input, a living placeholder ends."""
+        """Close the sandbox and the placeholder's input; the placeholder then ends."""
         self._line.close()
         super().close()
 
@@ -119,7 +121,7 @@ class ForkedSandbox(Placeholder):
     def __init__(
         self, zygote: Zygote, job: Job, limits: Limits, slot: int, control: int, sink: int, groups: RunGroup | None
     ) -> None:
-        """Create the sandbox, and let `zygote` fork the worker into it. Raise `StartError` if that fails."""
+        """Create the sandbox, and fork a worker into it. Raise `StartError` if that fails."""
         super().__init__(job, limits, slot, sink, groups)
         entrances = [self.group.open_entrance()] if self.group else []
         program = memory_file(filter_program(job.gpu is not None))
@@ -145,7 +147,7 @@ class ForkedSandbox(Placeholder):
             raise
 
     def exit_status(self) -> int | None:
-        """Return the exit status that the worker's parent, which runs outside the sandbox, has reported."""
+        """Return the worker's exit status as reported by the worker's parent, which runs outside the sandbox."""
         return self._report.exit_status
 
     def is_gone(self) -> bool:

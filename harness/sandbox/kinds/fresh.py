@@ -1,4 +1,4 @@
-"""bubblewrap's sandbox, with a new interpreter for every call."""
+"""The kind of sandbox `fresh`: bubblewrap's sandbox, with a new interpreter for every call."""
 
 import json
 import os
@@ -61,7 +61,7 @@ class Fresh(Kind):
     isolation = "bubblewrap"
 
     def __init__(self) -> None:
-        self.groups: RunGroup | None = None  #: lets the kernel enforce the memory limit
+        self.groups: RunGroup | None = None  #: control group of the run; None if the kernel allows no groups
 
     @property
     def name_in_records(self) -> str:
@@ -69,7 +69,7 @@ class Fresh(Kind):
         return f"{self.isolation}/{self.name}"
 
     def problem(self) -> UserError | None:
-        """Return why an empty sandbox with the namespaces, mounts and filter of a call fails; None if it works."""
+        """Return why an empty sandbox with the same namespaces, mounts and filter as a call fails; None if it works."""
         try:
             if os.geteuid() == 0 and shutil.which("setpriv") is None:
                 remedy = "install util-linux, e.g. apt-get install util-linux"
@@ -93,7 +93,7 @@ class Fresh(Kind):
         return UserError(f"the sandbox does not work here: {reason}", remedy=remedy)
 
     def prepare(self, trials: Sequence[Job]) -> None:
-        """Create the run's control group. If that fails, the memory watch alone enforces the memory limit."""
+        """Create the run's control group. If that fails, only the harness' own measurements limit the memory."""
         if self.groups is None:
             with suppress(NoCgroupError):
                 self.groups = RunGroup()
@@ -118,7 +118,7 @@ class Fresh(Kind):
 
 
 class Enclosure(RunningSandbox):
-    """bubblewrap around a command in its own PID namespace; killing PID 1 kills everything inside."""
+    """bubblewrap around a command in a PID namespace: when PID 1 is killed, the kernel kills everything inside."""
 
     processes: Namespace
 
@@ -126,7 +126,7 @@ class Enclosure(RunningSandbox):
         self, job: Job, limits: Limits, slot: int, groups: RunGroup | None, command: list[str],
         *, source: int, output: int, errors: int,
     ) -> None:  # fmt: skip
-        """Start the sandbox of `job`; `command` begins once the limits of its process are set.
+        """Start the sandbox of `job`. `command` begins once the limits of its process are set.
 
         `source`, `output` and `errors` are the descriptors of the command's standard streams. Raise `StartError` if
         bubblewrap cannot create the sandbox, or the kernel cannot create the call's control group.
@@ -174,7 +174,7 @@ class Enclosure(RunningSandbox):
         return pid
 
     def storage(self) -> Storage | None:
-        """Return the usage of scratch space and sockets; None until the sandbox has its own root directory."""
+        """Return the use of scratch space and sockets; None until the sandbox has its own root directory."""
         root, size, files = self.processes.root(), 0, 0
         if root is None:
             return None
@@ -197,16 +197,16 @@ class Enclosure(RunningSandbox):
         return self.group is not None and self.group.ran_out_of_memory()
 
     def kill(self) -> None:
-        """Kill PID 1 of the sandbox; the kernel then kills all other processes of the PID namespace."""
+        """Kill PID 1 of the sandbox; the kernel then kills all other processes inside."""
         with suppress(ProcessLookupError):
             signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
 
     def is_gone(self) -> bool:
-        """Return whether bubblewrap has ended; bubblewrap outlives every process of the sandbox."""
+        """Return whether bubblewrap has ended; it ends after all processes of the sandbox."""
         return self._process.poll() is not None
 
     def close(self) -> None:
-        """Close the pidfd and the sandbox's root directory, and remove the control group."""
+        """Close the descriptors of PID 1 and of the sandbox's root directory, and remove the control group."""
         os.close(self.pidfd)
         self.processes.close()
         if self.group:

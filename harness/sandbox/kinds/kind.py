@@ -23,59 +23,58 @@ TRIAL_S = 60.0
 
 
 class Kind(ABC):
-    """Starts sandboxes of one kind, such as containers; leaving its context ends its helper processes.
+    """Starts sandboxes of one kind, such as containers. Helper processes of the kind end when its context is left.
 
-    Subclasses in modules of this package are registered by their `name`. The thread that enters the context must
-    outlive all workers.
+    Subclasses in this package are registered by their `name`. The thread that enters the context must outlive workers.
     """
 
     name: ClassVar[str]  #: `--sandbox NAME`
-    summary: ClassVar[str]  #: one phrase for `--help`
+    summary: ClassVar[str]  #: short description for `--help`
     parameters: ClassVar[tuple[Parameter, ...]] = ()
     is_sandbox: ClassVar[bool] = True  #: whether submissions are isolated from this machine
     needs_linux: ClassVar[bool] = True  #: whether the kind works only on Linux
-    #: Promises of bubblewrap's sandbox that this kind does not keep.
+    #: Promises of bubblewrap's sandbox that this kind does not keep, for messages.
     missing: ClassVar[tuple[str, ...]] = ()
 
     @property
     @abstractmethod
     def isolation(self) -> str:
-        """The name of the isolation in a configuration, equal for kinds of sandbox that start workers differently."""
+        """Name of the isolation in configurations; equal for kinds that differ only in how workers start."""
 
     @property
     def name_in_records(self) -> str:
-        """The sandbox's name in records: the isolation, and the kind's name if several kinds share the isolation."""
+        """Name of the sandbox in records: the isolation, plus the kind's name if several kinds have this isolation."""
         return self.isolation
 
     @classmethod
     def for_auto(cls, warn: Warn) -> Self:  # noqa: ARG003 - for kinds with a fallback
-        """Return this kind of sandbox for `--sandbox auto`. If it has a fallback, it warns instead of failing."""
+        """Return a sandbox for `--sandbox auto`. If the kind has a fallback, it may use that, with a warning."""
         return cls()
 
     @abstractmethod
     def problem(self) -> UserError | None:
-        """Return why this kind of sandbox does not work here, with a remedy; None if a trial succeeds."""
+        """Return why this kind does not work on this machine, with a remedy; None if a trial succeeds."""
 
     def trials(
         self, staging: Staging, runtimes: Iterable[str], *, threads: int = 1, gpu: Gpu | None = None
     ) -> list[Job]:
-        """Return a job for a test call of known value in each runtime, for `expect` and `prepare`."""
+        """Return a test job of known value for each runtime, as `expect` and `prepare` need it."""
         return [trial_job(staging, CONTROL, runtime=runtime, threads=threads, gpu=gpu) for runtime in runtimes]
 
     def run_trial(self, trial: Job) -> CallResult:
-        """Make a test call, and return its result. `prepare` must have been called for its runtime."""
+        """Make a test call, and return its result. Before, `prepare` must have been called for its runtime."""
         return run_trial(self.start, trial, 0, TRIAL_S)
 
     def run_traps(self, staging: Staging, workers: int, runtime: str) -> Iterator[tuple[Trap, CallResult]]:
-        """Run all test submissions in a prepared runtime, `workers` at a time. Yield the submissions with results."""
+        """Run the submissions of `selftest` in a prepared runtime, `workers` at a time, and yield their results."""
         return run_traps(self.start, staging, workers, runtime)
 
     def expect(self, trials: Sequence[Job]) -> None:  # noqa: B027 - optional
-        """Begin the slow part of `prepare` for the same jobs in the background, and leave errors to `prepare`."""
+        """Begin the slow part of `prepare` in the background; `prepare` raises its errors."""
 
     @abstractmethod
     def prepare(self, trials: Sequence[Job]) -> None:
-        """Get ready for calls in the runtimes of `trials`. Raise `UserError` if this kind of sandbox does not work."""
+        """Get ready for calls in the runtimes of `trials`. Raise `UserError` if a sandbox does not work."""
 
     @abstractmethod
     def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> RunningSandbox:
@@ -93,7 +92,7 @@ class Kind(ABC):
         """End the processes that `prepare` started."""
 
     def versions(self, runtime: str) -> str:
-        """Return the versions of the libraries that calls in a runtime use. Raise `UserError` if they are missing."""
+        """Return the versions of a runtime's libraries as text. Raise `UserError` if a library is not installed."""
         return library_versions(runtime)
 
     def shown(self) -> frozenset[Path]:
@@ -113,7 +112,7 @@ LIBRARIES = ("numpy", "scipy", "scikit-learn")
 
 @cache
 def library_versions(runtime: str) -> str:
-    """Return the versions of Python and a runtime's libraries. Raise `UserError` if they are not installed."""
+    """Return the versions of Python and a runtime's libraries. Raise `UserError` if a library is not installed."""
     chosen = RUNTIMES[runtime]
     if missing := chosen.missing():
         raise UserError(f"runtime {runtime}: not installed: {', '.join(missing)}", remedy=install(chosen.extra))

@@ -1,7 +1,8 @@
 """The kind of sandbox for machines without user namespaces: Landlock, a system-call filter, a supervisor per call.
 
-Every worker is a fork of a zygote. The worker's parent is its supervisor: the ancestor of all processes of the call.
-It kills them on request, or when the harness ends (`harness.worker.supervisor`).
+Every worker is forked from a process that has imported the framework. The worker's parent is a supervisor, the ancestor
+of all processes of the call. The supervisor kills them on request, or when the harness ends
+(`harness.worker.supervisor`).
 """
 
 import os
@@ -28,24 +29,24 @@ from harness.sandbox.seccomp import filter_program
 from harness.sandbox.zygote import WorkerReport, Zygote, Zygotes
 from harness.worker.scratch import remove
 
-#: The first version of Landlock that can scope signals, by which a supervisor contains a call (Linux 6.12).
+#: The first version of Landlock that can restrict signals (Linux 6.12), so that a supervisor kills only its call.
 NEEDED = 6
 
-#: Parts of the system that a worker may read and run, if they exist.
+#: System directories that a worker may read and execute, if they exist.
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
 SETTINGS = ("/etc/ld.so.cache", "/etc/alternatives")
 DEVICES = ("/dev/null",)
 SOURCES = ("/dev/zero", "/dev/urandom", "/dev/random")
 
-#: Files of a call with a GPU besides `harness.sandbox.devices`: a device node that CUDA must be able to open if it
-#: exists, and the list with the number of the node nvidia-uvm.
+#: Files of a call with a GPU, in addition to `harness.sandbox.devices`: a device node that CUDA opens if it exists, and
+#: the list with the number of the node nvidia-uvm.
 GPU_NODES = ("/dev/nvidia-uvm-tools",)
 GPU_FILES = ("/proc/devices",)
 
-#: Directories that CUDA lists to find the entries of `harness.sandbox.devices.FILES`.
+#: Directories in which CUDA searches for files of `harness.sandbox.devices.FILES`.
 GPU_LISTS = ("/sys/devices/system/node",)
 
-#: The worker's own directory in which CUDA names its threads.
+#: The worker's directory of threads in /proc, to which CUDA writes the names of its threads.
 THREADS = "/proc/self/task"
 
 #: Seconds that the removal of a scratch directory may take.
@@ -68,7 +69,7 @@ MISSING = (
 
 
 class Landlock(Kind):
-    """Starts workers that Landlock rules and a system-call filter confine."""
+    """Starts workers that are confined by Landlock rules and a system-call filter."""
 
     name = "landlock"
     summary = "a sandbox that promises less, where user namespaces are refused"
@@ -79,7 +80,7 @@ class Landlock(Kind):
         self._zygotes = Zygotes()
 
     def problem(self) -> UserError | None:
-        """Return why the kernel's Landlock does not suffice; None if it does. Only `prepare` tries a call."""
+        """Return why the kernel's Landlock does not suffice; None if it does. No call is tried here."""
         try:
             filter_program(gpu=False, namespaces=False)
             import landlockpy  # here: it exists only for Linux
@@ -96,7 +97,7 @@ class Landlock(Kind):
         return _inaccessible() if becomes_others() else None
 
     def expect(self, trials: Sequence[Job]) -> None:
-        """For each runtime, start the process from which workers are forked, and do not wait for its imports."""
+        """For each runtime, start the process from which workers are forked, without waiting for its imports."""
         self._zygotes.begin(trials)
 
     def prepare(self, trials: Sequence[Job]) -> None:
@@ -124,7 +125,7 @@ class Landlock(Kind):
 
 
 def make_scratch(staging: Path, uid: int | None) -> Path:
-    """Return a new scratch directory in `staging`. If `uid` is not None, the directory belongs to this user."""
+    """Return a new scratch directory in `staging`. It belongs to the user `uid` if `uid` is not None."""
     scratch = staging / secrets.token_hex(8)
     scratch.mkdir(mode=0o700)
     if uid is not None:
@@ -134,7 +135,7 @@ def make_scratch(staging: Path, uid: int | None) -> Path:
 
 
 def granted_paths(job: Job, scratch: Path) -> dict[str, list[str]]:
-    """Return name of a right (`harness.worker.landlock.RIGHTS`) -> the existing paths for which the worker has it."""
+    """Return name of a right (`harness.worker.landlock.RIGHTS`) -> existing paths for which the worker has it."""
     kinds = {
         "run": [*SYSTEM, *map(str, bubblewrap.interpreter())],
         "read": [*SETTINGS, *SOURCES, *map(str, job.directories)],
@@ -150,7 +151,7 @@ def granted_paths(job: Job, scratch: Path) -> dict[str, list[str]]:
 
 
 def user_threads() -> int:
-    """Return the number of threads of this user on the whole machine: the kernel's limit applies to all of them."""
+    """Return the number of this user's threads on the whole machine, because the kernel's limit counts all of them."""
     user, threads = os.getuid(), 0
     for process in psutil.process_iter():
         with suppress(psutil.Error):
@@ -170,10 +171,10 @@ def _inaccessible() -> UserError | None:
 
 
 class SupervisedSandbox(RunningSandbox):
-    """A worker under Landlock, its parent, which supervises the call, and the call's scratch directory."""
+    """A worker under Landlock, with the call's supervisor and scratch directory."""
 
     def __init__(self, zygote: Zygote, job: Job, limits: Limits, slot: int, control: int, sink: int) -> None:
-        """Let the zygote fork the worker, and wait for the supervisor. Raise `StartError` if that fails."""
+        """Fork a worker, and wait for its supervisor. Raise `StartError` if that fails."""
         uid = bubblewrap.worker_uid(slot)
         self._limits, self._scratch = limits, make_scratch(job.worker.parent, uid)
         program = memory_file(filter_program(job.gpu is not None, namespaces=False))
@@ -202,7 +203,7 @@ class SupervisedSandbox(RunningSandbox):
         self.processes = Tree(int(self._report.facts["pid"]))
 
     def storage(self) -> Storage:
-        """Return the usage of the scratch directory, and of removed open files if the disk has lost much space."""
+        """Return the size of the scratch directory, plus removed open files if the disk has lost much space."""
         size, files = measure_directory(str(self._scratch), self._limits.scratch_files)
         with suppress(FileNotFoundError):
             lost = self._free - shutil.disk_usage(self._scratch).free
@@ -211,7 +212,7 @@ class SupervisedSandbox(RunningSandbox):
         return Storage(size, files)
 
     def exit_status(self) -> int | None:
-        """Return the exit status of the worker that the supervisor has reported."""
+        """Return the worker's exit status as reported by the supervisor."""
         return self._report.exit_status
 
     def kill(self) -> None:
@@ -220,7 +221,7 @@ class SupervisedSandbox(RunningSandbox):
             self._line.shutdown(socket.SHUT_WR)
 
     def is_gone(self) -> bool:
-        """Return whether the supervisor has reported the end of all processes; a killed supervisor never reports it."""
+        """Return whether the supervisor has reported the end of all processes; a killed supervisor never does."""
         self._report.read()
         return "gone" in self._report.facts
 
@@ -236,7 +237,7 @@ class SupervisedSandbox(RunningSandbox):
 def measure_directory(directory: str, most_files: int) -> tuple[int, int]:
     """Return the bytes on the disk and the number of files of a directory to which processes are writing.
 
-    Counting stops at `most_files` + 1 files. This number is also returned if a directory inside cannot be listed.
+    Counting stops at `most_files` + 1 files. This number is also returned if a subdirectory cannot be listed.
     """
     size, files, pending = 0, 0, [directory]
     while pending:
@@ -263,10 +264,10 @@ def _bytes_on_disk(entry: "os.DirEntry[str]") -> int:
 
 
 def nameless_bytes(processes: Processes, directory: str, lost: int) -> int:
-    """Return the bytes on the disk of removed files that processes keep open.
+    """Return the bytes on the disk of files that are removed but that processes still keep open.
 
-    If the size of such a file is unknown, because it is only mapped, or because a process denies access, return `lost`
-    instead: the bytes by which the free space of the disk has shrunk.
+    The sizes are unknown if a process denies access, or has only mapped such a file. Then return `lost`, the bytes by
+    which the disk's free space has shrunk.
     """
     sizes: dict[tuple[int, int], int] = {}
     try:

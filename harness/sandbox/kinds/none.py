@@ -33,7 +33,7 @@ class Plain(Kind):
 
 
 class UnsandboxedWorker(RunningSandbox):
-    """A worker without a sandbox, in a process group of its own; its files are not counted."""
+    """A worker without a sandbox, in a process group of its own. Its files are not measured."""
 
     def __init__(self, job: Job, control: int, sink: int) -> None:
         arguments = job.runtime, *map(str, job.directories)

@@ -1,4 +1,4 @@
-"""Translates activations, sums, products, and other operations that act on each number."""
+"""Translates activations, sums, products, and other operations on each number."""
 
 import math
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from harness.torch_import.operations.normalization import Length, normalized
 from harness.torch_import.registry import UntranslatableError, translates
 from harness.torch_import.values import Value, aligned
 
-#: Operations -> activations of Keras that compute the same.
+#: Name of an operation -> activation of Keras that computes the same.
 _ACTIVATIONS = {
     "relu": "relu", "relu6": "relu6", "sigmoid": "sigmoid", "tanh": "tanh", "silu": "silu", "selu": "selu",
     "hardsigmoid": "hard_sigmoid", "softsign": "softsign", "exp": "exponential",
@@ -34,7 +34,7 @@ for _name, _keras in _ACTIVATIONS.items():
 
 @translates("gelu")
 def _gelu(network: TranslatedNetwork, x: Value, approximate: str = "none") -> Value:
-    """Translate a GELU; several layers compute the approximate form, which Keras 2 and Keras 3 do not share."""
+    """Translate a GELU. For its approximate form, Keras 2 and 3 have no common layer, so it becomes several layers."""
     if approximate == "none":
         return _activated(network, x, "gelu")
     factor = 2 * math.sqrt(2 / math.pi)  # x sigmoid(2u) equals x (1 + tanh(u)) / 2, the approximate form
@@ -44,19 +44,17 @@ def _gelu(network: TranslatedNetwork, x: Value, approximate: str = "none") -> Va
 
 @translates("hardswish")
 def _hardswish(network: TranslatedNetwork, x: Value) -> Value:
-    """Translate x relu6(x + 3) / 6."""
     return _multiplied(network, x, _activated(network, x, "hard_sigmoid"))
 
 
 @translates("mish")
 def _mish(network: TranslatedNetwork, x: Value) -> Value:
-    """Translate x tanh(softplus(x))."""
     return _multiplied(network, x, _activated(network, _activated(network, x, "softplus"), "tanh"))
 
 
 @translates("softplus")
 def _softplus(network: TranslatedNetwork, x: Value, beta: float = 1, threshold: float = 20) -> Value:
-    """Translate log(1 + exp(x)). PyTorch returns x above `threshold`; from 20 on, this is the same in float32."""
+    """Translate log(1 + exp(x)). PyTorch returns x above `threshold`; from 20 on, both are equal in float32."""
     if beta != 1 or threshold < 20:
         raise UntranslatableError("has a beta or threshold, which Keras does not have")
     return _activated(network, x, "softplus")
@@ -76,7 +74,7 @@ def _elu(network: TranslatedNetwork, x: Value, alpha: float = 1, scale: float = 
 
 @translates("hardtanh", "clamp")
 def _clamp(network: TranslatedNetwork, x: Value, **bounds: Any) -> Value:
-    """Translate a lower bound of 0, with or without an upper bound, to a ReLU."""
+    """Translate a lower bound of 0, and perhaps an upper bound, into a ReLU."""
     low, high = bounds.get("min_val", bounds.get("min")), bounds.get("max_val", bounds.get("max"))
     if low != 0:
         raise UntranslatableError(f"cuts numbers off below {low}")
@@ -90,7 +88,7 @@ def _log_softmax(network: TranslatedNetwork, x: Value, dim: int, **_: Any) -> Va
 
 @translates("softmax")
 def _softmax(network: TranslatedNetwork, x: Value, dim: int, **_: Any) -> Value:
-    """Translate a softmax; for the scores of an attention, only mark them as normalized."""
+    """Translate a softmax. For the scores of an attention, only note that it follows."""
     if isinstance(x.source, Scores):
         return x.source.normalized(x, dim)
     value = network.with_last(x, x.view[dim])
@@ -137,7 +135,7 @@ def _mul(network: TranslatedNetwork, x: Any, other: Any) -> Value:
 
 @translates("div")
 def _div(network: TranslatedNetwork, x: Any, other: Any) -> Value:
-    """Translate a division by constants, or a division of vectors by their own lengths."""
+    """Translate a division by constants, or of vectors by their own lengths."""
     if isinstance(other, Value) and isinstance(other.source, Length):
         return normalized(network, x, other.source)
     if isinstance(other, Value):
@@ -169,7 +167,7 @@ def _minimum(network: TranslatedNetwork, x: Value, other: Value) -> Value:
 
 @translates("matmul", "bmm")
 def _matmul(network: TranslatedNetwork, x: Any, other: Any = None, mat2: Any = None) -> Value:
-    """Translate a product inside an attention, or the product of a value and a constant matrix."""
+    """Translate a product inside an attention, or a product with a constant matrix."""
     other = mat2 if other is None else other
     if isinstance(x, Value) and isinstance(other, Value):
         return attend(network, x, other) if isinstance(x.source, Scores) else product_of_heads(x, other)
@@ -183,7 +181,7 @@ def _multiplied(network: TranslatedNetwork, one: Value, other: Value) -> Value:
 
 
 def _merged(network: TranslatedNetwork, kind: str, one: Value, other: Value) -> Value:
-    """Return the output of a layer such as `Add` on two values, stored with the axes of the larger value."""
+    """Return the output of a layer such as `Add` for two values, with the axes of the larger value."""
     if math.prod(one.shape) < math.prod(other.shape) and kind != "Subtract":
         one, other = other, one
     if any(isinstance(value.source, Scores) for value in (one, other)):
@@ -201,7 +199,7 @@ def _merged(network: TranslatedNetwork, kind: str, one: Value, other: Value) -> 
 
 
 def _repeated(network: TranslatedNetwork, kind: str, one: Value, other: Value) -> Value:
-    """Return the output of a layer on two feature maps that broadcast to each other along different axes."""
+    """Return the output of a layer for two feature maps, each of which is broadcast along an axis of the other."""
     if len(one.view) != 4:
         raise UntranslatableError(f"broadcasts both of the shapes {one.shape} and {other.shape}")
     placed = [network.stored_as(value, (*value.view[2:], value.view[1])) for value in (one, other)]

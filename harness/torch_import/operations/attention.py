@@ -1,8 +1,8 @@
 """Translates multi-head attention, with its projections, into one Keras layer `MultiHeadAttention`.
 
-No Keras layer computes the scores alone. `Scores` keeps queries and keys until the scores weight a sum of values. A
-bias of the scores, such as for relative positions, extends queries and keys by further numbers: each query gets a
-one-hot code of its place in the sequence, and each key gets the biases for all places of queries.
+No Keras layer computes only the scores. So `Scores` keeps queries and keys until the translation reaches the sum of
+values that the scores weight. A bias of the scores, such as for relative positions, is added by longer queries and
+keys: each query gets a one-hot code of its position, and each key gets the biases for all query positions.
 """
 
 import math
@@ -33,25 +33,25 @@ _KIND = "MultiHeadAttention"
 
 @dataclass(frozen=True)
 class Scores:
-    """Scores of an attention: products of queries and keys, times `scale`, plus `bias`."""
+    """The scores of an attention: products of queries and keys, times `scale`, plus `bias`."""
 
-    query: Value  #: queries (batch, ..., places, numbers)
-    key: Value  #: keys, likewise
-    scale: Array  #: factors (n or 1), where n is the product of the axes between batch and places, such as heads
-    bias: Array  #: added constants (n or 1, places of queries or 1, places of keys or 1)
+    query: Value  #: queries (batch, ..., positions, numbers)
+    key: Value  #: keys (batch, ..., positions, numbers)
+    scale: Array  #: factors (n or 1); n is the product of the axes between batch and positions, such as heads
+    bias: Array  #: added constants (n or 1, query positions or 1, key positions or 1)
     is_normalized: bool = False  #: whether a softmax over the keys follows
 
     def _with(self, value: Value, **changes: Any) -> Value:
         return replace(value, source=replace(self, **changes))
 
     def normalized(self, value: Value, dim: int) -> Value:
-        """Return the softmax over the keys of these scores, which are the source of `value`."""
+        """Return `value`, which these scores compute, with the note that a softmax over the keys follows."""
         if dim not in (-1, len(value.view) - 1) or size_of(value.view[-1]) != self.key.shape[-2]:
             raise UntranslatableError("is a softmax of scores along another axis than the keys")
         return self._with(value, is_normalized=True)
 
     def scaled(self, value: Value, numbers: Any) -> Value:
-        """Return these scores, the source of `value`, times a number or times a number for each head."""
+        """Return `value`, which these scores compute, times a number, or times a number for each head."""
         if self.is_normalized:
             raise UntranslatableError("multiplies the weights of an attention by constants")
         factors = _of_each_example(value, numbers)
@@ -61,14 +61,14 @@ class Scores:
         return self._with(value, scale=self.scale * of_heads[..., 0], bias=self.bias * factors)
 
     def shifted(self, value: Value, numbers: Any) -> Value:
-        """Return the scores plus constants; `value` has these scores as its source."""
+        """Return `value`, which these scores compute, plus constants."""
         if self.is_normalized:
             raise UntranslatableError("adds constants to the weights of an attention")
         return self._with(value, bias=self.bias + np.maximum(_of_each_example(value, numbers), -1e9))
 
 
 def _of_each_example(value: Value, numbers: Any) -> Array:
-    """Return constants for scores in shape (n, places of queries, places of keys), or (1, 1, 1) for one number."""
+    """Return constants for scores, with the shape (n, query positions, key positions), or (1, 1, 1) for a number."""
     if np.size(numbers) == 1:
         return np.reshape(np.asarray(numbers, np.float64), (1, 1, 1))
     if not (axes := flat(value.view))[0].is_batch:
@@ -80,14 +80,14 @@ def _of_each_example(value: Value, numbers: Any) -> Array:
 
 
 def product_of_heads(query: Value, key: Value) -> Value:
-    """Return the scores of queries (..., places, numbers) and keys (..., numbers, places)."""
+    """Return the scores of queries (..., positions, numbers) and keys (..., numbers, positions)."""
     key = key.permuted([*range(len(key.view) - 2), len(key.view) - 1, len(key.view) - 2])
     query, key = _matched(query, key, is_key=True)
     return Value(Scores(query, key, np.ones(1), np.zeros((1, 1, 1))), (), (*query.view[:-1], key.view[-2]))
 
 
 def attend(network: TranslatedNetwork, weights: Value, value: Value) -> Value:
-    """Return the output of an attention: the sum of values, weighted by the normalized scores `weights`."""
+    """Return the output of an attention: the sum of values, weighted by the scores in `weights` after their softmax."""
     scores = weights.source
     if not isinstance(scores, Scores) or not scores.is_normalized:
         raise UntranslatableError("is a sum of values whose weights do not come from a softmax")
@@ -111,7 +111,7 @@ def _scaled_dot_product_attention(
 
 @translates("einsum")
 def _einsum(network: TranslatedNetwork, equation: str, tensors: list[Any], path: Any = None) -> Value:
-    """Translate the product of queries and keys, and the sum of values weighted by normalized scores."""
+    """Translate a product of queries and keys, or a sum of values weighted by scores."""
     inputs, _, output = equation.replace(" ", "").partition("->")
     one, _, other = inputs.partition(",")
     front = one[:-2]
@@ -124,7 +124,7 @@ def _einsum(network: TranslatedNetwork, equation: str, tensors: list[Any], path:
 
 
 def _matched(query: Value, other: Value, *, is_key: bool) -> tuple[Value, Value]:
-    """Return `query` and `other` with the same axes before the places; with `is_key`, also with the same last axes."""
+    """Divide the leading axes of both values into the same factors; if `is_key`, also the last axes."""
     ends = 1 if is_key else 0
     last, place = other.view[-1], other.view[-2]
     one = replace(query, view=(*query.view[:-2], query.view[-1])[: len(query.view) - 2 + ends])
@@ -139,9 +139,9 @@ def _matched(query: Value, other: Value, *, is_key: bool) -> tuple[Value, Value]
 
 @dataclass(frozen=True)
 class _Projection:
-    """Queries, keys or values as the output of a dense layer."""
+    """Queries, keys or values, computed by a dense layer."""
 
-    input: Value  #: input of the dense layer, stored as (windows, places, channels) or (places, channels)
+    input: Value  #: input of the dense layer in the form (windows, positions, channels) or (positions, channels)
     kernel: Array  #: kernel (channels, heads, numbers)
     bias: Array  #: bias (heads, numbers)
 
@@ -176,14 +176,14 @@ def _attention(network: TranslatedNetwork, scores: Scores, value: Value) -> Valu
 
 
 def _heads(query: Value) -> Group:
-    """Return the axes of the heads: in `view` they are before the places, but stored after the places."""
+    """Return the axes of the heads: in PyTorch they come before the positions, in Keras' layer after them."""
     stored, places = flat(query.stored), query.view[-2]
     first = max((stored.index(axis) for axis in places), default=len(stored))
     return tuple(axis for axis in flat(query.view[:-2]) if axis in stored[first + 1 :])
 
 
 def _projection(network: TranslatedNetwork, value: Value, windows: Group, heads: Group) -> _Projection:
-    """Return queries, keys or values as the output of the dense layer before them, or else of an identity layer."""
+    """Return queries, keys or values as the output of a dense layer: the layer that computes them, or an identity."""
     numbers, places = value.view[-1], value.view[-2]
     outer = (*([windows] if windows else []), places)
     wanted = (*heads, *numbers)
@@ -208,7 +208,7 @@ def _projection(network: TranslatedNetwork, value: Value, windows: Group, heads:
 
 
 def _dense_of(network: TranslatedNetwork, value: Value) -> tuple[TranslatedLayer | None, float]:
-    """Return (dense layer, factor) if the value is the layer's output times the factor; otherwise (None, 1)."""
+    """If the value is a dense layer's output times a factor, return (layer, factor); otherwise (None, 1)."""
     number, factor = network.source(value), 1.0
     while number != INPUT and network.layers[number].class_name == "Rescaling":
         config, (number,) = network.layers[number].config, network.layers[number].inputs
@@ -218,14 +218,14 @@ def _dense_of(network: TranslatedNetwork, value: Value) -> tuple[TranslatedLayer
 
 
 def _with_bias(network: TranslatedNetwork, query: _Projection, key: _Projection, bias: Array) -> list[_Projection]:
-    """Extend queries and keys so that `bias` (windows, heads, query places, key places) is a part of their products."""
+    """Extend queries and keys so that their products include `bias` (windows, heads, queries, keys)."""
     n_windows, n_heads, n_queries, n_keys = bias.shape
     of_heads, of_windows = bias[:1], bias[:, :1] - bias[:1, :1]
     if not np.allclose(of_heads + of_windows, bias):
         raise UntranslatableError("has a bias of scores that is no sum of a bias for heads and a bias for windows")
     at_query, at_key = np.eye(n_queries)[None], np.eye(n_keys)[None]
-    same = np.repeat(np.eye(n_queries)[:, None], n_heads, 1)  # (places of queries, heads, places of queries)
-    kernel = of_heads[0].transpose(2, 0, 1)  # (places of keys, heads, places of queries)
+    same = np.repeat(np.eye(n_queries)[:, None], n_heads, 1)  # (query positions, heads, query positions)
+    kernel = of_heads[0].transpose(2, 0, 1)  # (key positions, heads, query positions)
     if of_windows.any():
         at_key = np.concatenate([np.repeat(at_key, n_windows, 0), of_windows[:, 0].transpose(0, 2, 1)], -1)
         kernel = np.concatenate([kernel, same])
@@ -233,7 +233,7 @@ def _with_bias(network: TranslatedNetwork, query: _Projection, key: _Projection,
 
 
 def _extended(network: TranslatedNetwork, part: _Projection, constants: Array, kernel: Array) -> _Projection:
-    """Append `constants` (windows or 1, places, n) to the inputs of a projection, and `kernel` to its kernel."""
+    """Append `constants` (windows or 1, positions, n) to the inputs of a projection, and `kernel` to its kernel."""
     sizes = sizes_of(part.input.stored)
     n = constants.shape[-1]
     made = group_of(sizes[-1] + n)
@@ -273,7 +273,7 @@ def _layer(
 
 
 def is_open(network: TranslatedNetwork, value: Value) -> bool:
-    """Whether a value is the output of an attention without output projection, with all heads side by side."""
+    """Whether a value is the output of an attention that has no output projection yet, with all heads side by side."""
     number = network.source(value)
     layer = None if number == INPUT else network.layers[number]
     if layer is None or layer.class_name != _KIND or value.fixed:
@@ -284,7 +284,7 @@ def is_open(network: TranslatedNetwork, value: Value) -> bool:
 
 
 def close(network: TranslatedNetwork, value: Value, kernel: Array, bias: Array | None) -> Value:
-    """Merge a dense layer into the attention before it, as its output projection; return the new output."""
+    """Make a dense layer the output projection of the attention before it, and return the new output."""
     layer = network.layers[network.source(value)]
     made: Group = (ValueAxis(kernel.shape[1]),)
     arranged_kernel = arranged(kernel, (*value.view[-1], *made), (*value.stored[-1], *made))

@@ -17,7 +17,7 @@ def _convolution(
     network: TranslatedNetwork, input: Value, weight: Array, bias: Array | None = None, stride: Any = 1,
     padding: Any = 0, dilation: Any = 1, groups: int = 1,
 ) -> Value:  # fmt: skip
-    """Translate a convolution; it becomes a depthwise convolution if every input channel is a group."""
+    """Translate a convolution. If each input channel is a group, the result is a depthwise convolution."""
     rank = weight.ndim - 2
     value = network.channels_last(input)
     strides, dilations = each(stride, rank), each(dilation, rank)
@@ -58,7 +58,7 @@ def _convolution(
 
 @translates("linear")
 def linear(network: TranslatedNetwork, input: Value, weight: Array, bias: Array | None = None) -> Value:
-    """Translate a dense layer; reorder its kernel if Keras flattens the feature map before it in another order."""
+    """Translate a dense layer. Behind a flattened feature map, reorder its kernel: Keras flattens otherwise."""
     last = input.view[-1]
     kernel = weight.T
     if is_open(network, input):
@@ -73,13 +73,13 @@ def linear(network: TranslatedNetwork, input: Value, weight: Array, bias: Array 
 
 
 def each(value: Any, rank: int) -> list[int]:
-    """Return a setting of PyTorch, a number or a sequence of 1 or `rank` numbers, as a list of `rank` numbers."""
+    """Return a setting of PyTorch (a number, or a sequence of 1 or `rank` numbers) as a list of `rank` numbers."""
     values = list(value) if isinstance(value, Sequence) else [value]
     return values * rank if len(values) == 1 else values
 
 
 def pad_places(network: TranslatedNetwork, value: Value, pads: Sequence[tuple[int, int]]) -> Value:
-    """Return a feature map, stored as (*places, channels), padded with zeros at both ends of each axis of places."""
+    """Pad a feature map with zeros at both ends of each spatial axis; its layer output has the channels last."""
     if not any(map(any, pads)):
         return value
     rank = len(pads)

@@ -1,4 +1,4 @@
-"""Translates means and sums over axes, pooling to a number of places, and upsampling."""
+"""Translates means and sums over axes, adaptive pooling, and upsampling."""
 
 import math
 from typing import Any
@@ -36,7 +36,7 @@ def _total(network: TranslatedNetwork, x: Value, dim: Any = None, keepdim: bool 
 
 @translates("adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d")
 def _adaptive_avg_pool(network: TranslatedNetwork, x: Value, output_size: Any) -> Value:
-    """Translate a pooling to `output_size` places per axis in equal windows; upsample a map with fewer places."""
+    """Translate pooling to the spatial size `output_size` in equal windows. If the input is smaller, upsample it."""
     value = network.channels_last(x)
     rank = len(value.stored) - 1
     have = sizes_of(value.stored)[:-1]
@@ -49,7 +49,7 @@ def _adaptive_avg_pool(network: TranslatedNetwork, x: Value, output_size: Any) -
         pool = [n // size for n, size in zip(have, wanted, strict=True)]
         config: dict[str, Any] = {"pool_size": pool, "strides": pool, "padding": "valid"}
         return network.map_after(value, f"AveragePooling{rank}D", config, wanted)
-    return _upsample(network, x, wanted)  # more places than the input has
+    return _upsample(network, x, wanted)  # larger than the input
 
 
 @translates("upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d", "upsample_bilinear2d")
@@ -60,7 +60,7 @@ def _upsample(
     align_corners: bool | None = None,
     scale_factors: Any = None,
 ) -> Value:
-    """Translate upsampling by whole factors: bilinear if `align_corners` is False, repeating places if it is None."""
+    """Translate upsampling by whole factors: bilinear if `align_corners` is False, repeating pixels if it is None."""
     value = network.channels_last(x)
     have = sizes_of(value.stored)[:-1]
     wanted = [int(n * factor) for n, factor in zip(have, scale_factors, strict=True)] if scale_factors else output_size

@@ -47,7 +47,7 @@ def _layer_norm(
 
 
 def _is_apart(value: Value, axes: Group) -> bool:
-    """Whether each stored axis is a product of `axes` only, or of other axes only."""
+    """Whether no stored axis mixes `axes` with other axes."""
     groups = [group for group in value.stored if group]
     return all(len({axis in axes for axis in group}) == 1 for group in groups)
 
@@ -64,13 +64,13 @@ def _group_norm(
     return network.after(value, "GroupNormalization", config, [a for a in (weight, bias) if a is not None])
 
 
-#: A lower bound of lengths up to this size is ignored: it only protects from division by 0.
+#: A lower bound of lengths is ignored up to this size: it only prevents a division by 0.
 SMALL = 1e-6
 
 
 @dataclass(frozen=True)
 class Length:
-    """The Euclidean lengths of the vectors along an axis of a value; only this value can be divided by them."""
+    """The Euclidean lengths of vectors along an axis of a value. Nothing but this value can be divided by them."""
 
     of: Value
     dim: int
@@ -80,7 +80,7 @@ class Length:
 def _length(
     network: TranslatedNetwork, x: Value, ord: float = 2, dim: Any = None, keepdim: bool = False, **_: Any
 ) -> Value:
-    """Return the lengths of vectors without a layer; a division by the lengths adds a layer (`normalized`)."""
+    """Return the lengths of vectors, without a layer: only a division by them can be translated (`normalized`)."""
     if ord != 2 or dim is None or len(dim) != 1 or not keepdim:
         raise UntranslatableError("is another norm than the Euclidean norm along one axis")
     place = dim[0] % len(x.view)
@@ -89,7 +89,7 @@ def _length(
 
 @translates("clamp_min")
 def _clamp_min(network: TranslatedNetwork, x: Value, min: float) -> Value:
-    """Translate a lower bound of 0 to a ReLU; ignore a lower bound of lengths up to `SMALL`."""
+    """Translate a lower bound of 0 into a ReLU. If lengths have a lower bound up to `SMALL`, ignore it."""
     if isinstance(x.source, Length) and 0 < min <= SMALL:
         return x
     if min != 0:
@@ -99,12 +99,11 @@ def _clamp_min(network: TranslatedNetwork, x: Value, min: float) -> Value:
 
 @translates("expand_as")
 def _expand_as(network: TranslatedNetwork, x: Value, other: Value) -> Value:
-    """Return the value unchanged, since sums, products and divisions broadcast."""
     return x
 
 
 def normalized(network: TranslatedNetwork, value: Value, length: Length) -> Value:
-    """Return the vectors of a value divided by their lengths, by a layer `UnitNormalization`."""
+    """Return vectors divided by their lengths; the layer is `UnitNormalization`."""
     if value != length.of:
         raise UntranslatableError("divides by the length of another value")
     last = value.view[length.dim]

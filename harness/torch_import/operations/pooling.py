@@ -1,4 +1,4 @@
-"""Translates pooling in windows."""
+"""Translates max pooling and average pooling in windows."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ def _max_pool(
     network: TranslatedNetwork, x: Value, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
     ceil_mode: bool = False,
 ) -> Value:  # fmt: skip
-    """Translate max pooling; PyTorch pads with minus infinity, but 0 has the same effect if no input is negative."""
+    """Translate max pooling. PyTorch pads with minus infinity; if no input is negative, zeros have the same effect."""
     if max(each(dilation, 1)) > 1:
         raise UntranslatableError("has dilation, which pooling in Keras does not have")
     pool = _Pool(network, x, "MaxPooling", kernel_size, stride, padding, ceil_mode)
@@ -34,7 +34,7 @@ def _avg_pool(
 
 
 class _Pool:
-    """A pooling of a feature map; `pads` has the number of places by which windows exceed both ends of each axis."""
+    """A pooling of a feature map. `pads` has (before, after) for each spatial axis: how far windows exceed the map."""
 
     def __init__(
         self, network: TranslatedNetwork, x: Value, kind: str, size: Any, stride: Any, padding: Any, ceil_mode: bool
@@ -58,7 +58,7 @@ class _Pool:
         return self._pooled(pad_places(self._network, self._value, self.pads), self._size, self._strides, "valid")
 
     def without_padding(self) -> Value:
-        """Return the pooled feature map; means and maxima ignore padding, as in Keras with padding "same"."""
+        """Return the pooled feature map; padding does not enter means or maxima, as in Keras with padding "same"."""
         if not any(map(any, self.pads)):
             return self.with_zeros()
         places = sizes_of(self._value.stored)
@@ -67,7 +67,7 @@ class _Pool:
             return self._pooled(self._value, self._size, self._strides, "same")
         if any(2 * left != width - 1 for (left, _), width in zip(self.pads, self._size, strict=True)):
             raise UntranslatableError("pads in a way that Keras does not have")
-        ones = [1] * len(self._size)  # pool around every place, then keep the places that the strides name
+        ones = [1] * len(self._size)  # pool around every position, then keep every n-th
         everywhere = self._network.after(self._value, self._kind, self._config(self._size, ones, "same"))
         return self._pooled(everywhere, ones, self._strides, "valid", kind=f"MaxPooling{len(ones)}D")
 

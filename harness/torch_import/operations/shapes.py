@@ -1,4 +1,4 @@
-"""Translates operations that change the shape or the order of axes, or take parts of values; most need no layer."""
+"""Translates operations that change the shape or the order of axes, or select parts. Most of them need no layer."""
 
 import math
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ def _permute(network: TranslatedNetwork, x: Value, dims: Sequence[int]) -> Value
 
 @translates("transpose", "swapaxes", "t")
 def _transpose(network: TranslatedNetwork, x: Value, **axes: int) -> Value:
-    """Translate a swap of the two axes in `axes`, or of the first two axes if `axes` is empty."""
+    """Translate a swap of two axes: those in `axes`, or the first two if `axes` is empty."""
     one, other = axes.values() or (0, 1)
     order = list(range(len(x.view)))
     order[one], order[other] = order[other], order[one]
@@ -63,7 +63,7 @@ def _squeeze(network: TranslatedNetwork, x: Value, dim: Any = None) -> Value:
 
 @translates("expand")
 def _expand(network: TranslatedNetwork, x: Value, size: Sequence[int], **_: Any) -> Value:
-    """Return the value unchanged if `size` is its shape, and refuse any other size."""
+    """Return the value unchanged if its shape is `size`; refuse any other size."""
     if len(size) != len(x.view) or any(n not in (-1, have) for n, have in zip(size, x.shape, strict=True)):
         raise UntranslatableError("repeats a computed value")
     return x
@@ -85,7 +85,7 @@ def _select(network: TranslatedNetwork, x: Value, dim: int, index: int) -> Value
 
 
 def _part_of(network: TranslatedNetwork, x: Value, dim: int, start: int, step: int, count: int) -> Value:
-    """Return the slice of `count` places of an axis, from `start` in steps of `step`; adds a layer if necessary."""
+    """Return a slice of an axis: `count` entries from `start` on, in steps of `step`. Add a layer if necessary."""
     found = x.part(dim, start, step, count) if count else None
     if found is not None:
         return found.with_axis(dim) if len(found.view) < len(x.view) else found
@@ -130,7 +130,7 @@ def _roll(network: TranslatedNetwork, x: Value, shifts: Any, dims: Any = ()) -> 
 
 @translates("cat", "concat")
 def _cat(network: TranslatedNetwork, tensors: list[Any], dim: int = 0) -> Value:
-    """Translate a concatenation; to append constants, such as class tokens, pad with zeros and add the constants."""
+    """Translate a concatenation. To append constants, such as class tokens, pad with zeros and add the constants."""
     values = [one for one in tensors if isinstance(one, Value)]
     dim %= len(values[0].view)
     if len(values) < len(tensors):

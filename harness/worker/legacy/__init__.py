@@ -1,4 +1,4 @@
-"""Restores names of Python, NumPy and Keras that code of 2020 uses and today's versions lack."""
+"""Restores names of Python, NumPy and Keras that measures of 2020 use but today's versions lack."""
 
 import warnings
 
@@ -13,7 +13,7 @@ __all__ = ["refuse_what_is_ignored", "restore", "would_be_cured"]
 
 
 def restore() -> None:
-    """Restore the names that Python, NumPy and Keras had in 2020, in this process; Keras 2 must be the active Keras."""
+    """Restore the names that Python, NumPy and Keras had in 2020, in this process. Keras 2 must be active."""
     restore_names()
     offer_modules()
     accept_settings()
@@ -23,7 +23,7 @@ def restore() -> None:
 
 
 def refuse_what_is_ignored() -> None:
-    """Make Keras 3 refuse code of 2020 that would silently have another meaning."""
+    """Make Keras 3 raise an error for calls that it would silently interpret otherwise than the Keras of 2020."""
     alias_keras(KERAS_3)
     accept_settings()
     warnings.filterwarnings("error", message="Argument `decay` is no longer supported")

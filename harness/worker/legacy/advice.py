@@ -1,4 +1,4 @@
-"""Decides whether a submission failed because it is code of 2020, which needs Keras 2 and the names of that time."""
+"""Decides whether a submission failed because it was written in 2020 for Keras 2, and would run with Keras 2."""
 
 import dis
 import errno
@@ -14,14 +14,14 @@ _OF_KERAS = re.compile(
     r"|Unknown variable: "
 )
 
-#: Messages of Python and NumPy for a missing name of a module: on import, and on access.
+#: Messages of Python and NumPy about a name that a module lacks: on import, and on access.
 _LACKING = (
     re.compile(r"cannot import name '(?P<name>\w+)' from '(?P<module>[\w.]+)'"),
     re.compile(r"module '(?P<module>[\w.]+)' has no attribute '(?P<name>\w+)'"),
     re.compile(r"`(?P<module>np)\.(?P<name>\w+)` was removed in the NumPy 2\.0 release"),
 )
 
-#: Modules of Keras 2 that Keras 3 lacks, and the modules of the competition's own program.
+#: Modules that exist in Keras 2 but not in Keras 3, and modules of the competition's own program.
 _MODULES = re.compile(
     rf"No module named '(({'|'.join(MODULES)})'"
     r"|(tensorflow\.)?keras\.(layers\.(advanced_activations|convolutional|core|embeddings|experimental"
@@ -38,15 +38,15 @@ ATTRIBUTES = {
     "updates", "weights", "with_name_scope",
 }  # fmt: skip
 
-#: Suffixes of names that Keras 2 lacks, too.
+#: Endings of names that Keras 2 lacks, too.
 _GONE = (".get_session", ".mixed_precision.experimental", ".wrappers")
 
 _LIBRARIES = ("importlib", "keras", "numpy", "tensorflow")
 
 
 def would_be_cured(error: BaseException, submission: Path) -> bool:
-    """Return whether `keras: 2` in the metadata may cure an error of a submission in another runtime."""
-    if isinstance(error, OSError):  # with Keras 2, a submission can write files beside its own
+    """Return whether a submission that raised `error` in another runtime may succeed with `keras: 2` as metadata."""
+    if isinstance(error, OSError):  # with Keras 2, a submission can write files into its own directory
         return error.errno in (errno.EACCES, errno.EPERM, errno.EROFS) and str(submission) in str(error)
     if not isinstance(error, AttributeError | ImportError | TypeError | UserWarning | ValueError):
         return False
@@ -62,12 +62,12 @@ def would_be_cured(error: BaseException, submission: Path) -> bool:
             restored = restored_names().get(module, ())
             return not f"{module}.{match['name']}".endswith(_GONE) if _is_keras(module) else match["name"] in restored
     if "inhomogeneous shape" in message:
-        return raised_by != "numpy"  # only `np.array` and its like, which are not written in Python, are restored
+        return raised_by != "numpy"  # only functions that are not written in Python are restored, such as `np.array`
     return (_OF_KERAS.search(message) or _MODULES.match(message)) is not None
 
 
 def _origin(error: BaseException) -> tuple[str, bool]:
-    """Return the package of the code that raised an error, and whether it used a `raise` statement."""
+    """Return the package of the code that raised an error, and whether a `raise` statement raised it."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next

@@ -1,4 +1,4 @@
-"""Accepts settings of threads and devices in code of 2020: TensorFlow refuses them after its first operation."""
+"""Lets measures of 2020 set threads and devices, although TensorFlow refuses that after its first operation."""
 
 import functools
 import importlib
@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-#: Module -> its settings that TensorFlow refuses once it has begun to compute.
+#: Module -> functions that TensorFlow refuses once it has begun to compute.
 _SETTINGS = {
     "tensorflow.config.threading": ("set_inter_op_parallelism_threads", "set_intra_op_parallelism_threads"),
     "tensorflow.config": ("set_logical_device_configuration", "set_visible_devices"),
@@ -15,7 +15,7 @@ _SETTINGS = {
 
 
 def accept_settings() -> None:
-    """Make the functions in `_SETTINGS` print a line instead of failing; the harness' settings stay in force."""
+    """Where functions in `_SETTINGS` would fail because TensorFlow has begun to compute, make them print a line."""
     for name, settings in _SETTINGS.items():
         module = importlib.import_module(name)
         for setting in settings:

@@ -1,7 +1,7 @@
-"""Makes other names of Keras in code of 2020 aliases of the active Keras, and restores optimizers of that time.
+"""Redirects imports of Keras in measures of 2020 to the active Keras, and restores optimizers of that time.
 
-Without aliases, `tensorflow.python.keras`, and with Keras 2 also `keras`, would be another Keras, and no layer of the
-model would be an instance of its classes.
+Without aliases, `tensorflow.python.keras`, and with Keras 2 also `keras`, would be another Keras; no layer of the model
+would be an instance of its classes.
 """
 
 import importlib
@@ -16,18 +16,18 @@ from typing import Any, NamedTuple
 
 
 class Packages(NamedTuple):
-    """The packages of the active Keras, and the names of packages that become its aliases."""
+    """The packages of the active Keras, and the packages that become its aliases."""
 
     public: str  #: package of its public modules
-    sources: str  #: package of all its modules
+    sources: str  #: package of all its modules, public or not
     names: tuple[str, ...]
 
     def has(self, module: str) -> bool:
-        """Return whether a module, or a package around it, is in `names`."""
+        """Return whether a module is in `names`, or inside a package in `names`."""
         return bool(self.among([module]))
 
     def among(self, modules: Iterable[str]) -> list[str]:
-        """Return the modules for which `has` is true."""
+        """Return those of the modules for which `has` is true."""
         packages = tuple(f"{package}." for package in self.names)
         return [module for module in modules if f"{module}.".startswith(packages)]
 
@@ -49,25 +49,25 @@ def alias_keras(packages: Packages) -> None:
 
 
 def use_legacy_optimizers() -> None:
-    """Replace the optimizers of Keras 2 by those of 2020, as classes and by name: `SGD(lr=0.1, decay=1e-4)`."""
+    """Replace Keras 2's optimizers by those of 2020, as classes and by name, such as `SGD(lr=0.1, decay=1e-4)`."""
     names = ("optimizers", "optimizers.legacy")
     public, legacy = (importlib.import_module(f"{KERAS_2.public}.{name}") for name in names)
     for name in vars(legacy):
         if name[0].isupper():
             setattr(public, name, getattr(legacy, name))
     sources: Any = importlib.import_module(f"{KERAS_2.sources}.optimizers")
-    sources.is_arm_mac = lambda: True  # only there, Keras 2 itself chooses them for names such as "sgd"
+    sources.is_arm_mac = lambda: True  # on such a machine, Keras 2 chooses them for names such as "sgd"
 
 
 class _Finder(MetaPathFinder, Loader):
-    """Finds modules that code of 2020 names, by their names of today; imports the existing module, not a copy."""
+    """Finds modules by their names of 2020, and imports the existing module of today, not a copy."""
 
     def __init__(self, packages: Packages) -> None:
         self.packages = packages
 
     @abstractmethod
     def places(self, fullname: str) -> Iterator[str]:
-        """Yield the names that the module `fullname` may have today."""
+        """Yield the names of today that may belong to the module `fullname`."""
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         return None if self._found(fullname) is None else ModuleSpec(fullname, self)
@@ -85,7 +85,7 @@ class _Finder(MetaPathFinder, Loader):
 
 
 class _Aliases(_Finder):
-    """Finds the packages in `packages.names` and their modules."""
+    """Finds the packages in `packages.names`, and their modules."""
 
     def places(self, fullname: str) -> Iterator[str]:
         if fullname in self.packages.names:
@@ -94,11 +94,11 @@ class _Aliases(_Finder):
             package, _, name = fullname.rpartition(".")
             today = sys.modules[package].__name__
             is_layers = today == f"{self.packages.public}.layers" and name != "experimental"
-            yield today if is_layers else f"{today}.{name}"  # files of layers had other names: layers.core
+            yield today if is_layers else f"{today}.{name}"  # modules of layers had other names, such as layers.core
 
 
 class _Moved(_Finder):
-    """Finds modules that are no longer public, such as `keras.utils.np_utils`, after all other finders."""
+    """Finds modules that are no longer public, such as `keras.utils.np_utils`; all other finders come first."""
 
     def places(self, fullname: str) -> Iterator[str]:
         public, sources = f"{self.packages.public}.", f"{self.packages.sources}."

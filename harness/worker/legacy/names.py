@@ -1,6 +1,6 @@
-"""Restores names that code of 2020 uses and that Python and NumPy have removed since.
+"""Restores names that measures of 2020 use and that Python and NumPy have removed since.
 
-Each restored name has its meaning of Python 3.6 and NumPy 1.19. A name that exists today with another meaning
+Each restored name means the same as in Python 3.6 and NumPy 1.19. A name that exists today with another meaning
 (`numpy.bool`, `numpy.long`) stays as it is, because libraries use it. Methods of arrays and the old rules of type
 promotion cannot be restored.
 """
@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-#: numpy: name of 2020 -> its value.
+#: Removed name in numpy -> its value.
 VALUES: dict[str, Any] = {
     "bool": bool, "complex": complex, "float": float, "int": int, "long": int, "object": object, "str": str,
     "unicode": str,
@@ -34,7 +34,7 @@ VALUES: dict[str, Any] = {
     "typeDict": {code: np.dtype(code).type for code in np.typecodes["All"]} | np.sctypeDict,
 }  # fmt: skip
 
-#: numpy: name of 2020 -> name of today.
+#: Old name in numpy -> today's name.
 RENAMED = {
     "bool8": "bool_", "bytes0": "bytes_", "cfloat": "complex128", "clongfloat": "clongdouble", "complex_": "complex128",
     "float_": "float64", "int0": "intp", "longcomplex": "clongdouble", "longfloat": "longdouble", "object0": "object_",
@@ -44,7 +44,7 @@ RENAMED = {
     "row_stack": "vstack", "sometrue": "any", "trapz": "trapezoid",
 }  # fmt: skip
 
-#: Names that have moved from numpy to numpy.exceptions.
+#: Names that were moved from numpy to numpy.exceptions.
 EXCEPTIONS = (
     "AxisError", "ComplexWarning", "ModuleDeprecationWarning", "RankWarning", "TooHardError",
     "VisibleDeprecationWarning",
@@ -54,7 +54,7 @@ ArgSpec = collections.namedtuple("ArgSpec", "args varargs keywords defaults")
 
 
 def restore_names() -> None:
-    """Add the names of `restored_names` that are missing, for the lifetime of this process."""
+    """Add the missing names of `restored_names` to their modules, in this process."""
     modules: tuple[ModuleType, ...] = (np, collections, inspect, time, fractions)
     for module in modules:
         for name, value in restored_names()[module.__name__].items():
@@ -63,7 +63,7 @@ def restore_names() -> None:
 
 
 def restored_names() -> dict[str, dict[str, Any]]:
-    """Return module -> name -> the object that the name had in 2020."""
+    """Return module -> name -> what the name meant in 2020."""
     renamed = {name: getattr(np, today) for name, today in RENAMED.items() if hasattr(np, today)}
     exceptions = {name: getattr(np.exceptions, name) for name in EXCEPTIONS}
     functions = {function.__name__: function for function in (alen, asfarray, asscalar, in1d, msort, obj2sctype)}
@@ -78,7 +78,7 @@ def restored_names() -> dict[str, dict[str, Any]]:
 
 
 def alen(a: Any) -> int:
-    """Return the length of the first axis, 1 for a scalar."""
+    """Return the length of the first axis; 1 for a scalar."""
     try:
         return len(a)
     except TypeError:
@@ -86,7 +86,7 @@ def alen(a: Any) -> int:
 
 
 def asfarray(a: Any, dtype: Any = np.float64) -> Any:
-    """Return an array of floating-point numbers; float64 if `dtype` is not a floating-point type."""
+    """Return an array of floating-point numbers: of type `dtype`, or float64 if `dtype` is no floating-point type."""
     return np.asarray(a, dtype if np.issubdtype(dtype, np.inexact) else np.float64)
 
 
@@ -114,7 +114,7 @@ def obj2sctype(rep: Any, default: Any = None) -> Any:
 
 
 def getargspec(func: Any) -> ArgSpec:
-    """Return a function's parameters. Raise `ValueError` if it has annotations or keyword-only parameters."""
+    """Return the parameters of a function. Raise `ValueError` if it has annotations or keyword-only parameters."""
     found = inspect.getfullargspec(func)
     if found.kwonlyargs or found.annotations:
         raise ValueError("getargspec knows no annotations and no keyword-only parameters, use getfullargspec")
@@ -122,7 +122,7 @@ def getargspec(func: Any) -> ArgSpec:
 
 
 def gcd(a: Any, b: Any) -> Any:
-    """Return the greatest common divisor, with the sign of `b` unless that is 0."""
+    """Return the greatest common divisor. It has the sign of `b`, unless `b` is 0."""
     while b:
         a, b = b, a % b
     return a

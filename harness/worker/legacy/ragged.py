@@ -1,4 +1,4 @@
-"""Makes NumPy convert lists as in 2020: ragged lists become arrays of objects, and `copy=False` permits copies."""
+"""Makes NumPy convert lists as in 2020: ragged lists become arrays of objects, and `copy=False` may copy."""
 
 import functools
 from collections.abc import Callable
@@ -8,12 +8,12 @@ import numpy as np
 
 
 def accept_ragged_lists() -> None:
-    """Make `np.array` and its like accept lists of arrays of unequal shapes, and `copy=False` if they must copy."""
+    """Let functions such as `np.array` accept lists of arrays of unequal shapes, and `copy=False` if they must copy."""
     np.array, np.asarray, np.asanyarray = (_accepting(one) for one in (np.array, np.asarray, np.asanyarray))
 
 
 def _accepting(make: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(make)  # with NumPy's module, which TensorFlow's tracing leaves alone
+    @functools.wraps(make)  # keeps NumPy's module, so that TensorFlow does not trace into it
     def accepting(*arguments: Any, **settings: Any) -> Any:
         if settings.get("copy") is False:
             settings["copy"] = None

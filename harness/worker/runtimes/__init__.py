@@ -1,4 +1,4 @@
-"""The frameworks in which submissions run. Each file holds what is special about a framework."""
+"""The runtimes: frameworks, each with a version of Keras, in which submissions run. Each has a file."""
 
 from harness.worker.runtimes.jax import Jax
 from harness.worker.runtimes.keras2 import Keras2
@@ -9,7 +9,7 @@ from harness.worker.runtimes.torch import Torch
 #: All runtimes by name.
 RUNTIMES: dict[str, Runtime] = {runtime.name: runtime for runtime in (TensorFlow(), Keras2(), Jax(), Torch())}
 
-#: Name of the runtime of submissions that name no runtime, and of the harness' own measures.
+#: Name of the runtime of baselines, and of submissions that do not choose a runtime.
 DEFAULT = TensorFlow.name
 
 __all__ = ["DEFAULT", "RUNTIMES", "Runtime", "version_of"]

@@ -1,4 +1,4 @@
-"""JAX with Keras 3."""
+"""The runtime `jax`: JAX with Keras 3."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Jax(Runtime):
-    """JAX, with training data as a sequence of NumPy arrays in host memory."""
+    """JAX. The training data are a sequence of NumPy arrays in host memory."""
 
     name = "jax"
     summary = "JAX with Keras 3"
@@ -27,29 +27,29 @@ class Jax(Runtime):
     alike: ClassVar[Alike] = {("UpSampling2D", "interpolation"): ("nearest", "bilinear")}
 
     def environment(self, threads: int, *, gpu: bool) -> dict[str, str]:
-        """Return the environment variables for Keras, device, threads, GPU memory and precision."""
+        """Return environment variables that set up Keras, device, threads, GPU memory and precision."""
         return super().environment(threads, gpu=gpu) | {
             "JAX_PLATFORMS": "" if gpu else "cpu",
             "NPROC": str(threads),  # the size of XLA's thread pools
             "TF_CPP_MIN_LOG_LEVEL": "3",  # messages of XLA
             "XLA_PYTHON_CLIENT_PREALLOCATE": "false",
-            "JAX_DEFAULT_MATMUL_PRECISION": "highest",  # otherwise matrix products on a GPU have ten bits
+            "JAX_DEFAULT_MATMUL_PRECISION": "highest",  # by default, matrix products on a GPU have ten bits
         }
 
     def device(self) -> str:
-        """Return the name of JAX's default GPU, or `cpu`."""
+        """Return the name of the GPU that JAX uses by default, or `cpu`."""
         import jax
 
         found = jax.devices()[0]
         return "cpu" if found.platform == "cpu" else str(found.device_kind)
 
     def build_model(self, architecture: dict[str, Any]) -> Any:
-        """Return a model with zeros as weights, because JAX would compile random initializers for every shape."""
+        """Return a model whose weights are zeros. JAX would compile random initializers anew for every shape."""
         with _zeros_as_initial_weights(self.keras):
             return super().build_model(architecture)
 
     def load_dataset(self, directory: Path) -> "Samples":
-        """Return the training data; examples are read when they are used."""
+        """Return the training data. An example is read from the disk when it is used."""
         return Samples(*map_arrays(directory))
 
 
@@ -98,7 +98,7 @@ class Samples(Sequence[Any]):
         return self.inputs[index], self.labels[index]
 
     def batches(self, size: int) -> "Iterator[tuple[Inputs, Labels]]":
-        """Yield (inputs, labels) of `size` samples in their order; the last batch may be smaller."""
+        """Yield (inputs, labels) of `size` consecutive examples; the last batch may be smaller."""
         if size < 1:
             raise ValueError(f"size: expected a positive number, found {size}")
         for start in range(0, len(self), size):

@@ -1,4 +1,4 @@
-"""TensorFlow with Keras 2, for measure files of 2020."""
+"""The runtime for measures of 2020: TensorFlow with Keras 2."""
 
 import tempfile
 from pathlib import Path
@@ -9,7 +9,7 @@ from harness.worker.runtimes.tensorflow import TensorFlow
 
 
 class Keras2(TensorFlow):
-    """TensorFlow with Keras 2 as `tf.keras`, and names that Python and NumPy have removed since 2020."""
+    """TensorFlow with Keras 2 as `tf.keras`, and with names that Python and NumPy have removed since 2020."""
 
     name = "keras2"
     summary = "TensorFlow with Keras 2, for measure files of 2020"
@@ -21,21 +21,21 @@ class Keras2(TensorFlow):
         return super().environment(threads, gpu=gpu) | {"TF_USE_LEGACY_KERAS": "1"}
 
     def import_libraries(self) -> None:
-        """Import the libraries, and modules of the competition's program, which a fork could not find later."""
+        """Import the libraries, and also modules of the competition's program, which a fork could not find later."""
         super().import_libraries()
         from harness.worker.legacy import ingestion_program
 
         ingestion_program.import_modules()
 
     def admit(self, module: str) -> None:
-        """Restore names of 2020 for a participant's submission, but not for a measure of the harness."""
+        """Restore the names that libraries had in 2020, if the measure is a participant's and not a baseline."""
         if module == SUBMISSION:
             from harness.worker import legacy
 
             legacy.restore()
 
     def place(self, submission: Path, module: str) -> Path:
-        """Return a copy of the submission in the home directory, where measures of 2020 may write files."""
+        """Return a copy of the submission in the home directory: measures of 2020 may write next to their code."""
         if module != SUBMISSION:
             return submission
         copy = Path(tempfile.mkdtemp(prefix="program-"))
@@ -47,5 +47,5 @@ class Keras2(TensorFlow):
         return copy
 
     def advice(self, error: BaseException, submission: Path) -> str:
-        """Return an empty text, because the advice of other runtimes is to use this runtime."""
+        """Return an empty text: the advice of other runtimes, to use this runtime, does not apply."""
         return ""

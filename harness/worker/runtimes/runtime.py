@@ -1,4 +1,4 @@
-"""The interface of a runtime: a framework, and the version of Keras on it."""
+"""The interface of a runtime: a framework with a version of Keras."""
 
 import importlib
 import inspect
@@ -15,47 +15,47 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar, NoReturn
 
-#: The modules of all frameworks. Calls cannot import other frameworks: these would need a seed, threads and GPU memory.
+#: The modules of all frameworks. A call can import only its own: the others would need a seed, threads and GPU memory.
 FRAMEWORKS = ("tensorflow", "jax", "torch")
 
-#: Name of a submission's module; the modules of the harness' own measures have other names.
+#: Name of a participant's module; modules of baselines have other names.
 SUBMISSION = "complexity"
 
-#: Keras' own defaults for settings that a user may change in `keras.json`.
+#: Keras' defaults for settings that users can change in `keras.json`.
 KERAS_DEFAULTS = {"floatx": "float32", "epsilon": 1e-7, "image_data_format": "channels_last"}
 
-#: (class name of a layer, setting) -> values of the setting, the default first.
+#: (class name of a layer, setting) -> allowed values, the default first.
 Alike = dict[tuple[str, str], tuple[Any, ...]]
 
 
 class Runtime(ABC):
-    """A framework in which workers run submissions.
+    """A framework, with a version of Keras, in which workers run submissions.
 
-    Processes other than workers use only the attributes, `environment` and `missing`, which import no framework.
+    Processes that are no workers use only the attributes, `environment` and `missing`, which import no framework.
     """
 
     name: ClassVar[str]  #: `--runtime NAME`
-    summary: ClassVar[str]  #: one phrase for `--help`
+    summary: ClassVar[str]  #: short description for `--help`
     framework: ClassVar[str]  #: the framework's module
-    distributions: ClassVar[tuple[str, ...]]  #: packages of framework and Keras; their versions affect values
-    extra: ClassVar[str]  #: extra of pgdl-harness with the distributions
+    distributions: ClassVar[tuple[str, ...]]  #: packages of framework and Keras, whose versions affect values
+    extra: ClassVar[str]  #: extra of pgdl-harness that installs the packages
     gpu_install: ClassVar[str] = ""  #: arguments of pip for the framework with CUDA; empty: this project's extra `gpu`
-    #: The values of settings with which Keras computes the same as on TensorFlow. Other values are refused, because on
-    #: this framework Keras would silently compute something else.
+    #: Settings of layers -> values with which Keras computes the same as on TensorFlow. Other values are refused,
+    #: because on this framework Keras would silently compute something else.
     alike: ClassVar[Alike] = {}
-    versions: dict[str, str]  #: versions of Python, `distributions` and NumPy; exists after `import_libraries`
+    versions: dict[str, str]  #: versions of Python, `distributions` and NumPy, set by `import_libraries`
 
     def environment(self, threads: int, *, gpu: bool) -> dict[str, str]:
-        """Return the framework's environment variables for `threads` cores, without the user's settings of Keras."""
+        """Return environment variables for `threads` cores. The user's own settings of Keras have no effect."""
         return {"KERAS_BACKEND": self.framework, "KERAS_HOME": os.devnull}
 
     @abstractmethod
     def load_dataset(self, directory: Path) -> Any:
-        """Return the training data of `inputs.npy` (float32) and `labels.npy` (int32), in their order."""
+        """Return the training data in `inputs.npy` (float32) and `labels.npy` (int32), in the framework's form."""
 
     @abstractmethod
     def device(self) -> str:
-        """Return the name of the GPU, or `cpu`, after initialising the framework's devices."""
+        """Initialise the framework's devices, and return the name of the GPU, or `cpu`."""
 
     @property
     def keras(self) -> Any:
@@ -63,18 +63,18 @@ class Runtime(ABC):
         return importlib.import_module("keras")
 
     def missing(self) -> list[str]:
-        """Return the names in `distributions` that are not installed, without importing a package."""
+        """Return the packages in `distributions` that are not installed. No package is imported."""
         return [name for name in self.distributions if version_of(name) is None]
 
     def import_libraries(self) -> None:
-        """Import the framework and Keras without initialising a device, and set `versions`."""
+        """Import the framework and Keras, without initialising a device, and set `versions`."""
         others = tuple(framework for framework in FRAMEWORKS if framework != self.framework)
         sys.meta_path.insert(
             0,
             _Hidden(others, f"not available in the runtime {self.name}; choose another with --runtime, or in metadata"),
         )
         # Keras would import both packages, which takes time. matplotlib would also write files, and pandas would start
-        # threads of pyarrow, after which the process cannot be forked.
+        # threads of pyarrow, after which the process cannot fork.
         with without("matplotlib"), without("pandas"):
             importlib.import_module(self.framework)
             self.keras.layers  # noqa: B018 - imported on first access
@@ -86,26 +86,26 @@ class Runtime(ABC):
         self.versions = {"python": sys.version.split()[0]} | found
 
     def _draw_no_bars(self) -> None:
-        """Make models draw progress bars only on request, because bars would hide other output in a record."""
+        """Make models draw progress bars only if a call asks for them: bars would hide other output in a record."""
         for name in ("fit", "evaluate", "predict"):
             method: Any = inspect.unwrap(getattr(self.keras.Model, name))
             method.__defaults__ = tuple(0 if default == "auto" else default for default in method.__defaults__)
 
     def prepare_devices(self) -> None:  # noqa: B027 - optional
-        """Make the framework use no more of the GPU's memory than it needs; called before the model is built."""
+        """Make the framework use only as much GPU memory as it needs. Called before the model is built."""
 
     def build_model(self, architecture: dict[str, Any]) -> Any:
-        """Return the model of an architecture with arbitrary weights; see `harness.worker.architecture.build_model`."""
+        """Return the model of an architecture, with arbitrary weights (`harness.worker.architecture.build_model`)."""
         from harness.worker.architecture import build_model
 
         return build_model(architecture, self.keras)
 
     def load_model(self, directory: Path) -> Any:
-        """Return the model of `architecture.json` with the weights of `weights.npz`.
+        """Return the model of `architecture.json` with the weights in `weights.npz`.
 
-        `model.initial_weights` is the list of arrays before training in the order of `get_weights()`, or None if they
-        are unknown. `model.logits(inputs)` calls the model without a final softmax. Raise `ArchitectureError` if a
-        setting has a value that `alike` excludes.
+        `model.initial_weights` is the list of arrays before training in the order of `get_weights()`; None if they are
+        not known. `model.logits(inputs)` calls the model without a final softmax. Raise `ArchitectureError` if a
+        setting has a value that is not in `alike`.
         """
         from harness.worker.architecture import undrawn
         from harness.worker.logits import add_logits
@@ -131,7 +131,7 @@ class Runtime(ABC):
                     raise ArchitectureError(f"layer {position} ({class_name}): {problem}")
 
     def seed(self, seed: int) -> None:
-        """Seed Python, NumPy and the framework with different numbers, because equal seeds would give equal draws."""
+        """Seed Python, NumPy and the framework, each with another number: equal seeds would give equal draws."""
         import numpy as np
 
         first, second, third = (int(one) for one in np.random.SeedSequence(seed).generate_state(3))
@@ -140,14 +140,14 @@ class Runtime(ABC):
         random.seed(third)
 
     def admit(self, module: str) -> None:  # noqa: B027 - optional
-        """Prepare the process for the import of a submission's module."""
+        """Prepare the process to import the module of a submission."""
 
     def place(self, submission: Path, module: str) -> Path:
-        """Return the directory from which a worker imports a module of the submission in `submission`."""
+        """Return the directory from which a worker imports a submission's module; `submission` has the original."""
         return submission
 
     def advice(self, error: BaseException, submission: Path) -> str:
-        """Return a remedy for an error of a submission as the end of a line; empty if no remedy is known."""
+        """Return a remedy for an error of a submission, as the end of a message; "" if no remedy is known."""
         from harness.worker.legacy import would_be_cured
 
         advice = " (code of 2020? `keras: 2`, and no other runtime, in its metadata gives it what it expects)"
@@ -155,7 +155,7 @@ class Runtime(ABC):
 
 
 def version_of(distribution: str) -> str | None:
-    """Return the version of an installed distribution, or of its `-cpu` build; None if neither is installed."""
+    """Return the version of an installed package, or of its variant `-cpu`; None if neither is installed."""
     from importlib.metadata import distributions
 
     found = (next(iter(distributions(name=name)), None) for name in (distribution, f"{distribution}-cpu"))
@@ -163,13 +163,13 @@ def version_of(distribution: str) -> str | None:
 
 
 class _Hidden(MetaPathFinder, Loader):
-    """Refuses imports of some modules, with the reason."""
+    """Makes imports of some modules fail, with the reason as message."""
 
     def __init__(self, modules: tuple[str, ...], reason: str) -> None:
         self._modules, self._reason = modules, reason
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """Return a spec for a hidden module, because libraries may ask whether it exists without importing it."""
+        """Return a spec for a hidden module, so that libraries can ask whether it exists."""
         return ModuleSpec(fullname, self) if fullname in self._modules else None
 
     def exec_module(self, module: ModuleType) -> NoReturn:
@@ -188,7 +188,7 @@ def without(module: str) -> Iterator[None]:
 
 
 def map_arrays(directory: Path) -> tuple[Any, Any]:
-    """Return the memory-mapped arrays of `inputs.npy` and `labels.npy`. A process that writes to a page gets a copy."""
+    """Return the arrays of `inputs.npy` and `labels.npy`, memory-mapped. Writing changes only the process' copy."""
     import numpy as np
 
     inputs, labels = (np.asarray(np.load(directory / name, mmap_mode="c")) for name in ("inputs.npy", "labels.npy"))

@@ -1,4 +1,4 @@
-"""TensorFlow with Keras 3; model and data have the form that the competition of 2020 gave them."""
+"""The runtime `tensorflow`: TensorFlow with Keras 3. Model and data have the form of the competition of 2020."""
 
 import functools
 import importlib
@@ -11,12 +11,12 @@ from harness.worker.dataset_errors import dataset_advice, refuse_single_example
 from harness.worker.operation_seeds import keep_seeds_of_operations
 from harness.worker.runtimes.runtime import SUBMISSION, Runtime, map_arrays
 
-#: Maximum number of examples, and of bytes of inputs, that a pass over the training data reads at once.
+#: Maximum number of examples, and of bytes of inputs, that are read from the training data at once.
 BLOCK, BLOCK_BYTES = 256, 2**22
 
 
 class TensorFlow(Runtime):
-    """TensorFlow, with training data as an unbatched `tf.data.Dataset`, and models with attributes of 2020."""
+    """TensorFlow. The training data are an unbatched `tf.data.Dataset`; models have the attributes they had in 2020."""
 
     name = "tensorflow"
     summary = "TensorFlow with Keras 3"
@@ -25,10 +25,10 @@ class TensorFlow(Runtime):
     extra = "tensorflow"
 
     def environment(self, threads: int, *, gpu: bool) -> dict[str, str]:
-        """Return the environment variables for Keras, kernels, messages, threads and GPU memory."""
+        """Return environment variables that set up Keras, kernels, messages, threads and GPU memory."""
         return super().environment(threads, gpu=gpu) | {
             "TF_USE_LEGACY_KERAS": "0",
-            "TF_ENABLE_ONEDNN_OPTS": "1",  # otherwise only some processors get oneDNN's faster kernels
+            "TF_ENABLE_ONEDNN_OPTS": "1",  # oneDNN's faster kernels on all processors
             "TF_CPP_MIN_LOG_LEVEL": "3",
             "TF_NUM_INTRAOP_THREADS": str(threads),
             "TF_NUM_INTEROP_THREADS": str(threads),
@@ -37,25 +37,25 @@ class TensorFlow(Runtime):
 
     @property
     def keras(self) -> Any:
-        """The Keras behind `tf.keras`."""
+        """Keras, as imported by `tf.keras`."""
         return importlib.import_module("tensorflow").keras
 
     def prepare_devices(self) -> None:
-        """Make TensorFlow take GPU memory only as it needs it."""
+        """Make TensorFlow allocate GPU memory only as it needs it."""
         import tensorflow as tf
 
         for device in tf.config.list_physical_devices("GPU"):
             tf.config.experimental.set_memory_growth(device, True)
 
     def device(self) -> str:
-        """Return the GPU's name as TensorFlow reports it, or `cpu`."""
+        """Return the name of the GPU, or `cpu`."""
         import tensorflow as tf
 
         gpus = tf.config.list_physical_devices("GPU")
         return str(tf.config.experimental.get_device_details(gpus[0]).get("device_name", "GPU")) if gpus else "cpu"
 
     def import_libraries(self) -> None:
-        """Import the libraries. Let models accept a tape, which watches the input, and layers remember their input."""
+        """Import the libraries. Let models accept a tape, which watches the input, and layers keep their last input."""
         super().import_libraries()
         _fill_registry()
         layer, model = self.keras.layers.Layer, self.keras.Model
@@ -63,7 +63,7 @@ class TensorFlow(Runtime):
         model.__call__ = _watching_input(model.__call__)
 
     def load_model(self, directory: Path) -> Any:
-        """Return a model that refuses single examples without a batch axis, except with Keras 2."""
+        """Return the model. Except with Keras 2, it refuses a single example without batch axis."""
         with _not_optimized():
             model = super().load_model(directory)
         if self.name == TensorFlow.name:
@@ -71,33 +71,33 @@ class TensorFlow(Runtime):
         return model
 
     def seed(self, seed: int) -> None:
-        """Seed all generators, but leave operations with a seed of their own independent of `seed`."""
+        """Seed all generators. Operations with a seed of their own do not depend on `seed`."""
         super().seed(seed)
         keep_seeds_of_operations()
 
     def admit(self, module: str) -> None:
-        """Make Keras refuse code of 2020 that would silently compute something else."""
+        """Make Keras raise an error for calls that it would silently interpret otherwise than the Keras of 2020."""
         if module == SUBMISSION:
             from harness.worker import legacy
 
             legacy.refuse_what_is_ignored()
 
     def advice(self, error: BaseException, submission: Path) -> str:
-        """Return advice on an unsupported use of a data set, or else the advice of every runtime."""
+        """Return advice if an error is about an unsupported use of a dataset; otherwise the advice of all runtimes."""
         return dataset_advice(error) or super().advice(error, submission)
 
     def load_dataset(self, directory: Path) -> Any:
-        """Return an unbatched `tf.data.Dataset` of (float32 input, int32 label) over the mapped arrays.
+        """Return an unbatched `tf.data.Dataset` of (float32 input, int32 label) over memory-mapped arrays.
 
-        The dataset slices the arrays block by block. `from_tensor_slices` alone would hold all examples twice, and
-        every iterator would fill as many bytes with zeros, because tf.data copies tensors, but not variables, to
-        optimize a graph. `dataset.arrays` are inputs and labels as NumPy arrays.
+        The dataset reads the arrays block by block. `from_tensor_slices` would hold all examples in memory twice, and
+        every iterator would fill as many bytes with zeros: to optimize a graph, tf.data copies tensors, but not
+        variables. `dataset.arrays` are inputs and labels as NumPy arrays.
         """
         import tensorflow as tf
 
         arrays = map_arrays(directory)
         block = max(min(BLOCK, BLOCK_BYTES // arrays[0][0].nbytes), 1)
-        with tf.device("CPU:0"), _not_optimized():  # the data stay in host memory; batches move to the GPU
+        with tf.device("CPU:0"), _not_optimized():  # in host memory; batches move to the GPU
             mapped = [tf.Variable(tf.experimental.dlpack.from_dlpack(array.__dlpack__())) for array in arrays]
 
             def examples(start: Any) -> Any:
@@ -107,23 +107,23 @@ class TensorFlow(Runtime):
             blocks = tf.data.Dataset.range(0, n_examples, block)
             as_it_is = tf.autograph.experimental.do_not_convert(examples)  # conversion takes time without effect
             dataset = blocks.flat_map(as_it_is).apply(tf.data.experimental.assert_cardinality(n_examples))
-        for name, value in (("arrays", arrays), ("_mapped", mapped)):  # TensorFlow does not keep variables alive
-            object.__setattr__(dataset, name, value)  # bypasses TensorFlow's attribute tracking
+        for name, value in (("arrays", arrays), ("_mapped", mapped)):  # TensorFlow itself does not keep variables alive
+            object.__setattr__(dataset, name, value)  # bypasses TensorFlow's tracking of attributes
         return dataset
 
 
 def _fill_registry() -> None:
-    """Make TensorFlow list all its operations before the fork; asking for an unknown operation does so."""
+    """Make TensorFlow build its list of operations before the fork, by asking for an unknown operation."""
     from tensorflow.python.framework import op_def_registry
 
     op_def_registry.get("no such operation")
-    for name in ("range_op", "flat_map_op"):  # of `load_dataset`, imported on first use
+    for name in ("range_op", "flat_map_op"):  # needed by `load_dataset`, and otherwise imported on first use
         importlib.import_module(f"tensorflow.python.data.ops.{name}")
 
 
 @contextmanager
 def _not_optimized() -> Iterator[None]:
-    """Make TensorFlow run operations within the context without optimizing them, which halves the time of loading."""
+    """Make TensorFlow run operations without optimizing them within the context, which halves the loading time."""
     from tensorflow.python import pywrap_tfe
     from tensorflow.python.eager import context
 
@@ -133,18 +133,18 @@ def _not_optimized() -> Iterator[None]:
     try:
         yield
     finally:
-        pywrap_tfe.TFE_ContextClearCaches(present._handle)  # else later operations run so, too
+        pywrap_tfe.TFE_ContextClearCaches(present._handle)  # otherwise later operations are not optimized either
         pywrap_tfe.TFE_ContextSetRunEagerOpAsFunction(present._handle, True)
 
 
-# Both wrappers have module and name of the wrapped method, so that AutoGraph does not convert them.
+# Both wrappers take over module and name of the wrapped method, so that AutoGraph does not convert them.
 
 
 def _remembering_input(original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         if args:
-            object.__setattr__(self, "_last_seen_input", args[0])  # bypasses Keras' attribute tracking
+            object.__setattr__(self, "_last_seen_input", args[0])  # bypasses Keras' tracking of attributes
         return original(self, *args, **kwargs)
 
     return call

@@ -1,4 +1,4 @@
-"""PyTorch with Keras 3."""
+"""The runtime `torch`: PyTorch with Keras 3."""
 
 from pathlib import Path
 from typing import Any, ClassVar
@@ -7,7 +7,7 @@ from harness.worker.runtimes.runtime import Alike, Runtime, map_arrays
 
 
 class Torch(Runtime):
-    """PyTorch, with the model as an `nn.Module` on the device, and the data as a `TensorDataset` in host memory."""
+    """PyTorch. The model is an `nn.Module` on the device, the training data are a `TensorDataset` in host memory."""
 
     name = "torch"
     summary = "PyTorch with Keras 3"
@@ -21,16 +21,16 @@ class Torch(Runtime):
     }
 
     def environment(self, threads: int, *, gpu: bool) -> dict[str, str]:
-        """Return the environment variables for Keras, threads and devices."""
+        """Return environment variables that set up Keras, threads and devices."""
         return super().environment(threads, gpu=gpu) | {
             "MKL_NUM_THREADS": str(threads),
-            "TORCHINDUCTOR_COMPILE_THREADS": "1",  # otherwise torch.compile starts a process for each core
-            # Lets PyTorch ask the driver's library for GPUs: CUDA, once initialised, could not be used after a fork.
+            "TORCHINDUCTOR_COMPILE_THREADS": "1",  # by default, torch.compile starts a process per core
+            # Makes PyTorch look for GPUs without initialising CUDA, which could not be used after a fork.
             "PYTORCH_NVML_BASED_CUDA_CHECK": "1",
         }
 
     def import_libraries(self) -> None:
-        """Import the libraries. Make `torch.compile` use lock files, because the sandbox refuses flock."""
+        """Import the libraries. Make `torch.compile` lock by files, because the sandbox refuses flock."""
         import filelock
 
         vars(filelock)["FileLock"] = filelock.SoftFileLock
@@ -38,7 +38,7 @@ class Torch(Runtime):
         _leave_padding_out_of_means()
 
     def prepare_devices(self) -> None:
-        """Make a GPU compute convolutions in float32; PyTorch takes no more memory than it needs."""
+        """Make a GPU compute convolutions in float32. (PyTorch already takes only the memory that it needs.)"""
         import torch
 
         torch.backends.cudnn.allow_tf32 = False
@@ -63,7 +63,7 @@ class Torch(Runtime):
 
 
 def _leave_padding_out_of_means() -> None:
-    """Make average pooling with `padding="same"` ignore the padding; Keras 3.15 may average copies of the border."""
+    """Make average pooling with `padding="same"` ignore the padding; Keras 3.15 may average copied border pixels."""
     from keras.src.backend.torch import nn
 
     pool = nn.average_pool
@@ -84,7 +84,7 @@ def _leave_padding_out_of_means() -> None:
 
 
 def _pad_as_tensorflow(inputs: Any, pool_size: Any, strides: Any, data_format: str | None) -> Any:
-    """Pad spatial axes with zeros as TensorFlow does for `padding="same"`: an odd zero goes to the end."""
+    """Pad spatial axes with zeros as TensorFlow does for `padding="same"`: of an odd number, one more at the end."""
     import torch
 
     spatial = range(2, inputs.ndim) if data_format == "channels_first" else range(1, inputs.ndim - 1)
@@ -94,6 +94,6 @@ def _pad_as_tensorflow(inputs: Any, pool_size: Any, strides: Any, data_format: s
         n = inputs.shape[axis]
         total = max((-(-n // step) - 1) * step + size - n, 0)
         widths[2 * axis : 2 * axis + 2] = total // 2, total - total // 2
-    # `pad` takes the last axis first.
+    # `pad` takes the last axis first
     pairs = [widths[2 * axis : 2 * axis + 2] for axis in reversed(range(inputs.ndim))]
     return torch.nn.functional.pad(inputs, [width for pair in pairs for width in pair])

@@ -7,7 +7,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-#: The names of the modules.
+#: Names of the modules.
 MODULES = ("data_io", "model_utils")
 
 
@@ -18,7 +18,7 @@ def import_modules() -> None:
 
 
 def offer_modules() -> None:
-    """Let a submission import `data_io` and `model_utils`; its own modules of these names come first."""
+    """Let a submission import `data_io` and `model_utils`, unless it has modules of these names itself."""
     sys.meta_path.append(_Finder())
 
 

@@ -1,4 +1,4 @@
-"""The functions of the competition's module `data_io` that measures of 2020 used, for printing and for files."""
+"""Functions of the competition's module `data_io` that measures of 2020 used, for printing and for files."""
 
 import json
 import os
@@ -21,24 +21,24 @@ def swrite(text: str) -> None:
 
 
 def write_list(lst: Iterable[str]) -> None:
-    """Write texts to standard error, each as a line."""
+    """Write each text to standard error as a line."""
     swrite("".join(f"{line}\n" for line in lst))
 
 
 def print_dict(verbose: Any, dct: Mapping[Any, Any]) -> None:
-    """Write keys and values to standard error if `verbose`."""
+    """Write keys and values to standard error if `verbose` is true."""
     if verbose:
         write_list(f"{key} = {value}" for key, value in dct.items())
 
 
 def vprint(mode: Any, t: Any) -> None:
-    """Print something if `mode`."""
+    """Print `t` if `mode` is true."""
     if mode:
         print(t)
 
 
 def mkdir(d: str) -> None:
-    """Make a directory, unless it exists."""
+    """Make a directory if it does not exist."""
     Path(d).mkdir(parents=True, exist_ok=True)
 
 

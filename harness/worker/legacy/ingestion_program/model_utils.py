@@ -1,7 +1,7 @@
-"""The functions of the competition's module `model_utils`, for code of 2020.
+"""The functions of the competition's module `model_utils`, for measures of 2020.
 
-The original module wrapped layers and models. Here every layer remembers its last input without a wrapper, and every
-model accepts a tape, which then watches the input.
+The original module wrapped layers and models. Here every layer remembers its last input without a wrapper. Every model
+accepts a tape and lets it watch the input.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,12 +13,12 @@ Sequential = tf.keras.Sequential
 
 
 def wrap_layer(layer_cls: Any, *args: Any, **kwargs: Any) -> Any:
-    """Return a new layer; its attribute `_last_seen_input` holds its last input."""
+    """Return a new layer, whose attribute `_last_seen_input` is its last input."""
     return layer_cls(*args, **kwargs)
 
 
 def model_def_to_keras_sequential(model_def: Sequence[Mapping[str, Any]]) -> Any:
-    """Return the model of a list of layers: `layer_name` is a layer's class, other entries are its arguments."""
+    """Return a Sequential model. In each entry, `layer_name` is a layer's class, and all else are its arguments."""
     model = Sequential()
     for layer in model_def:
         settings = {name: _whole(value) for name, value in layer.items() if name != "layer_name"}
@@ -31,9 +31,9 @@ def _whole(value: Any) -> Any:
 
 
 def get_jacobian(model: Any, inputs: Any) -> dict[int, Any]:
-    """Return position of a layer -> the Jacobian of the model's outputs with respect to the layer's inputs.
+    """Return position of a layer -> Jacobian of the model's outputs with respect to the layer's inputs.
 
-    A Jacobian has the shape (n, n_outputs, *shape of an input). Layers that were not called have None instead.
+    A Jacobian has the shape (n, n_outputs, *shape of an input). A layer that was not called has None.
     """
     with tf.GradientTape(persistent=True) as tape:
         outputs = model(inputs, tape=tape)
