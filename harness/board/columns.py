@@ -13,12 +13,6 @@ from harness.text import p_value_text
 
 POINTS, CORRELATION, SHARE, SECONDS = "0 to 100", "-1 to 1", "0 to 1", "s"
 
-#: Explanation of `s/model` for readers.
-SECONDS_NOTE = (
-    "s/model: median seconds of a call. Baselines of one command share forward passes and other work, which counts "
-    "for the first baseline that needs it."
-)
-
 
 def mark_of(row: Row) -> str:
     """Return the text of the column `kind`: "baseline", "not sandboxed", "baseline not sandboxed", or ""."""
@@ -63,8 +57,8 @@ BEYOND_NOTE = (
 
 #: Explains the column `s/model`.
 SECONDS_NOTE = (
-    "s/model: median seconds of a call. Measures of the library share imports and work on a model, which count for "
-    "the first measure that needs them."
+    "s/model: median seconds of a call. Measures of the library that run in one command share work on a model, which "
+    "counts for the first measure that needs it."
 )
 
 CHANCE = Column[Row]("chance", lambda row: row.chance_level, unit=POINTS)
