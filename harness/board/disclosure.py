@@ -74,5 +74,5 @@ def notes_on_marks(shown: Iterable[Calls], withheld: Collection[str], withhold: 
     }  # fmt: skip
     if not found or withhold is Withhold.NEVER:
         return []
-    names, remedy = ", ".join(sorted(found)), "`pgdl task hide TASK` hides a task, --withhold never hides this line"
-    return [f"shown in full, though hidden when the calls were made: {names}; {remedy}"]
+    remedy = "to hide a task again: `pgdl task hide TASK`; to leave this line out: --withhold never"
+    return [f"shown in full, though hidden when the calls were made: {', '.join(sorted(found))}; {remedy}"]

@@ -16,8 +16,8 @@ MESSAGE = 300
 
 #: The end of messages about a module that is not installed.
 NOT_INSTALLED = (
-    " (no file of the submission and no package where pgdl runs: `pip list` there shows them, `pip install` adds one, "
-    "or ask the organiser; pgdl help submissions#packages)"
+    " (no file of the submission and no package that it can import: install one where pgdl runs, or ask the organiser; "
+    "pgdl help submissions#packages)"
 )
 
 
@@ -34,7 +34,7 @@ def advise(error: BaseException, runtime: Runtime, submission: Path) -> str:
     """Return one line about an error of the submission in the directory `submission`, with a remedy if one is known."""
     try:
         missing = NOT_INSTALLED if _is_not_installed(error) else ""
-        advice = (runtime.advice(error, submission) or missing) + refusal(error, submission)
+        advice = refusal(error, submission) or runtime.advice(error, submission) or missing
     except BaseException:  # the error's own methods may raise any error
         advice = ""
     return describe(error)[: max(MESSAGE - len(advice), 0)] + advice

@@ -214,9 +214,10 @@ def mixed_precision():
 
 def low_rank():
     model, other = drawn(plain()), plain()
-    data, rng = dataset(IMAGES, answered(model, IMAGES)), np.random.default_rng(0)
+    data = dataset(IMAGES, answered(model, IMAGES))
     other.set_weights(model.get_weights())
     for layer in other.layers[:2]:
+        rng = np.random.default_rng(0)
         layer.enable_lora(2, lora_alpha=3.0)
         for factor, size in ((layer.lora_kernel_a, 1.0), (layer.lora_kernel_b, 0.1)):
             factor.assign(size * rng.normal(size=factor.shape))

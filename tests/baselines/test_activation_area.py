@@ -24,11 +24,11 @@ flag = st.booleans()
 @pytest.mark.parametrize(
     ("first", "second", "area", "of_polygon"),
     [
-        (np.zeros(400), np.ones(400), 1, 1),
+        (np.zeros(400), np.ones(400), 1, 0),
         (UNIT, 1 - UNIT, 0.5, 0),
         (UNIT, UNIT + np.ptp(smoothed(UNIT, UNIT)[1]), 0.5, 0.5),
     ],
-    ids=["flat, at both ends of the box", "crossing: both sides count, but not in the polygon", "parallel"],
+    ids=["flat: alpha is no function of beta", "crossing: both sides count, but not in the polygon", "parallel"],
 )
 def test_areas_in_closed_form(first, second, area, of_polygon):
     curves = (UNIT, first), (UNIT, second)

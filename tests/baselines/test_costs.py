@@ -2,7 +2,7 @@
 
 import pytest
 import tensorflow as tf
-from measure_values import DEMO, N_EXAMPLES, read_dataset, read_model
+from measure_values import N_EXAMPLES
 
 import baselines
 from baselines.core.work import Passes, Sizes, passes_of
@@ -10,7 +10,7 @@ from baselines.network import Network
 
 pytestmark = pytest.mark.rest
 
-MODEL, N_CLASSES = "model_21", 10
+N_CLASSES = 10
 
 #: Forward passes over their sample that cheap measures make at most.
 FEW = 3
@@ -22,11 +22,6 @@ CHEAP = {
     for name, one in baselines.MEASURES.items()
     if one.is_cheap and not name.endswith("_op")
 }.values()
-
-
-@pytest.fixture(scope="module")
-def subject():
-    return read_model(DEMO / MODEL), read_dataset(DEMO / "dataset_1" / "train")
 
 
 @pytest.fixture
@@ -65,20 +60,20 @@ def test_the_others_make_more_or_take_gradients(subject, passed):
     assert baselines.MEASURES["pr_mean_error_intra_l0"].cost == "many"
 
 
-@pytest.mark.parametrize("measure", baselines.MEASURES.values(), ids=lambda measure: measure.name)
-def test_the_cost_agrees_with_the_work_and_the_needs(measure):
-    forward, backward = (f"{direction} pass" in measure.work for direction in ("forward", "backward"))
-    takes_gradients = baselines.Need.GRADIENTS in measure.needs
-    assert takes_gradients == backward
-    assert {
-        "weights": not forward and not backward,
-        "forward": forward and not backward,
-        "gradients": backward,
-        "many": forward or backward,
-    }[measure.cost]
-
-
 SIZES = Sizes(kappa=10, d=8, m=50_000)
+
+
+@pytest.mark.parametrize("measure", baselines.MEASURES.values(), ids=lambda measure: measure.name)
+def test_the_cost_agrees_with_the_passes_and_the_needs(measure):
+    n_passes = sum(measure.passes(SIZES))
+    takes_gradients = "backward pass" in measure.work  # of some networks, it may be
+    assert takes_gradients == (baselines.Need.GRADIENTS in measure.needs)
+    assert {
+        "weights": n_passes == 0 and not takes_gradients,
+        "forward": n_passes > 0 and not takes_gradients,
+        "gradients": n_passes > 0 and takes_gradients,
+        "many": n_passes > 0,
+    }[measure.cost]
 
 
 @pytest.mark.parametrize(
@@ -106,13 +101,3 @@ SIZES = Sizes(kappa=10, d=8, m=50_000)
 )
 def test_passes_that_are_read_from_a_text(work, n_samples, passes):
     assert passes_of(work, n_samples, SIZES) == Passes(*passes)
-
-
-@pytest.mark.parametrize("measure", baselines.MEASURES.values(), ids=lambda measure: measure.name)
-def test_every_measure_says_its_passes(measure):
-    forward, backward = measure.passes(SIZES)
-    if measure.cost == "weights":
-        assert (forward, backward) == (0, 0)
-        return
-    assert forward + backward > 0
-    assert backward == 0 or baselines.Need.GRADIENTS in measure.needs

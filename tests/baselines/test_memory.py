@@ -3,13 +3,10 @@
 import re
 
 import pytest
-from measure_values import DEMO, read_dataset, read_model
 
 import baselines
 from baselines.core import memory
 from baselines.network import Network
-
-MODEL = "model_21"
 
 #: Measures that run examples at once, or keep whole layers, with their advice; there are 64 examples.
 REFUSING = {
@@ -28,11 +25,6 @@ REFUSING = {
     "kv_margin": "a class in the layer.* try a smaller per_class",
     "layer_margin_winner": "what 64 examples are in the first layer.* try a smaller n_samples",
 }
-
-
-@pytest.fixture(scope="module")
-def subject():
-    return read_model(DEMO / MODEL), read_dataset(DEMO / "dataset_1" / "train")
 
 
 @pytest.mark.rest

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from small_networks import dataset, dense, random_kernels
+from small_networks import dataset, dense
 from test_sharpness import ONE_FEATURE
 
 import baselines
@@ -15,7 +15,8 @@ from baselines.sharpness.optimized_bound import CONFIDENCE, complexity
 
 
 def trained():
-    kernels, inputs = random_kernels(4, 8, 3), np.random.default_rng(1).normal(size=(300, 4))
+    rng = np.random.default_rng(1)
+    kernels, inputs = [rng.normal(size=(4, 8)), rng.normal(size=(8, 3))], rng.normal(size=(300, 4))
     return kernels, inputs, (np.maximum(inputs @ kernels[0], 0) @ kernels[1]).argmax(axis=1)
 
 

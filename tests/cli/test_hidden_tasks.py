@@ -81,7 +81,7 @@ def test_a_note_names_the_tasks_that_have_lost_their_mark(
     write_reference(folder / "task_data")
     hidden = [*rows("mine", message=WITHHELD), *rows("depth", is_baseline=True, message=WITHHELD)]
     record([*hidden, failed("broken", "model_0", Outcome.PROTOCOL, message=WITHHELD)])
-    note = "shown in full, though hidden when the calls were made: toy; `pgdl task hide TASK` hides"
+    note = "shown in full, though hidden when the calls were made: toy; to hide a task again: `pgdl task hide TASK`"
     assert note in " ".join(pgdl(*command.split()).out.split())
     assert note not in " ".join(pgdl(*command.split(), "--withhold", "never").out.split())
     assert note not in " ".join(pgdl(*command.split(), "--withhold", "always").out.split())

@@ -17,7 +17,7 @@ import pytest
 from real_runs import records, write_submission
 
 ray = pytest.importorskip("ray", reason="the extra [ray] is not installed")
-pytestmark = [pytest.mark.usefixtures("sandbox"), pytest.mark.rest]
+pytestmark = pytest.mark.usefixtures("sandbox")
 
 ROOT = Path(__file__).parents[2]
 SUM = "return float(sum((w ** 2).sum() for w in model.get_weights()))"
@@ -126,6 +126,7 @@ def test_an_interrupt_ends_everything(tmp_path, four_models, start, address):
     wait_for(lambda: not machines())
 
 
+@pytest.mark.rest
 def test_an_address_where_nothing_is(tmp_path, four_models, program):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -137,6 +138,7 @@ def test_an_address_where_nothing_is(tmp_path, four_models, program):
     )  # fmt: skip
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("address", ["ray://127.0.0.1:10001", "somewhere", "me:S3C@canary@127.0.0.1:1"])
 def test_what_is_no_address(tmp_path, four_models, program, address):
     done = program("run", "random", "--tasks", four_models, "--executor", "ray", "--ray-address", address, cwd=tmp_path)
