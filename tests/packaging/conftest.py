@@ -9,7 +9,8 @@ from repository import ROOT
 
 #: Programs that the scripts need on any system.
 ALWAYS_THERE = (
-    "awk", "cat", "cp", "date", "dirname", "find", "getconf", "make", "mkdir", "rm", "sed", "sh", "touch", "uname",
+    "awk", "cat", "cp", "date", "dirname", "echo", "find", "getconf", "make", "mkdir", "rm", "sed", "sh", "touch",
+    "uname",
 )  # fmt: skip
 
 
