@@ -57,8 +57,8 @@ BEYOND_NOTE = (
 
 #: Explains the column `s/model`.
 SECONDS_NOTE = (
-    "s/model: median seconds of a call. Measures of the library that run in one command share work on a model, which "
-    "counts for the first measure that needs it."
+    "s/model: median seconds of a call. Measures of the library that run in one command share imports and work on a "
+    "model, which count for the first measure that needs them."
 )
 
 CHANCE = Column[Row]("chance", lambda row: row.chance_level, unit=POINTS)

@@ -17,7 +17,6 @@ from harness.worker.channel import Channel, move_streams, take_input
 from harness.worker.failure import MESSAGE, advise, describe, print_error
 from harness.worker.limits import apply_limits, die_with_parent
 from harness.worker.runtimes import RUNTIMES, Runtime
-from harness.worker.runtimes.runtime import SUBMISSION
 from harness.worker.sample import StackSample
 from harness.worker.value import BadValueError, as_finite_float
 
@@ -54,9 +53,6 @@ def serve(
         runtime.prepare_devices()
         model, dataset = runtime.load_model(model_directory), runtime.load_dataset(data_directory)
         device, place = runtime.device(), runtime.place(submission, order["module"])
-        sys.path.insert(0, str(place))
-        if order["module"] != SUBMISSION:  # a baseline: the import of the library is not part of any call
-            importlib.import_module(order["module"])
     except Exception as error:
         traceback.print_exc()
         channel.send(event="failed", message=describe(error))
@@ -64,6 +60,7 @@ def serve(
         os._exit(1)
     runtime.admit(order["module"])
     sample = StackSample()
+    sys.path.insert(0, str(place))
     while True:  # more than once only for baselines, which may share a sandbox
         runtime.seed(order["seed"])  # after the model is built, which draws random numbers
         channel.send(event="loaded", device=device, place=str(place))
