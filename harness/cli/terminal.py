@@ -82,7 +82,9 @@ class Terminal(Progress):
         error = sys.exception()
         # A subclass of KeyboardInterrupt ends a run in a container of Codabench, where nobody can resume the run.
         if n_recorded and (isinstance(error, Exception) or type(error) is KeyboardInterrupt):
-            self.console.print(f"Recorded: at least {n_recorded} of {n_calls} calls; the same command resumes the run.")
+            self.console.print(
+                f"Recorded: at least {n_recorded} of {n_calls} calls; the same command without --force resumes the run."
+            )
 
 
 def warn(line: str) -> None:

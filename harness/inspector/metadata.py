@@ -27,7 +27,9 @@ MAX_DEPTH = 20
 DECIDING = ("name", *CHOICES)
 
 #: A line with a key of `DECIDING`, in a file that is not valid YAML.
-_DECIDES = re.compile(rb"""^[ \t{,-]*["']?(?:name|runtime|keras|deterministic)["']?[ \t]*:""", re.MULTILINE)
+_DECIDES = re.compile(
+    rb"""^(?:\xef\xbb\xbf)?[ \t{,-]*["']?(?:name|runtime|keras|deterministic)["']?[ \t]*:""", re.MULTILINE
+)
 
 
 class _MalformedError(Exception):

@@ -227,8 +227,16 @@ def test_a_build_tells_a_line_a_minute_without_a_terminal(monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     ("error", "recorded", "told"),
     [
-        (ZeroDivisionError, 3, ["Recorded: at least 3 of 8 calls; the same command resumes the run."]),
-        (KeyboardInterrupt, 3, ["Recorded: at least 3 of 8 calls; the same command resumes the run."]),
+        (
+            ZeroDivisionError,
+            3,
+            ["Recorded: at least 3 of 8 calls; the same command without --force resumes the run."],
+        ),
+        (
+            KeyboardInterrupt,
+            3,
+            ["Recorded: at least 3 of 8 calls; the same command without --force resumes the run."],
+        ),
         (ZeroDivisionError, 0, []),
         (OutOfTimeError, 3, []),  # of a container, which nobody calls again
     ],

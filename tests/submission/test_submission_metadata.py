@@ -115,6 +115,7 @@ def test_deterministic_is_true_or_false(text: str, expected: bool | None, tmp_pa
         (b"name: {a: b}\n", "metadata: name: expected plain text, found a mapping"),
         (b"a: &a {keras: 2}\nname: x\n<<: *a\n", "metadata: expected `key: value` lines, found a merge"),
         (b"deterministic: [true\n", "metadata: expected YAML: "),
+        (b"\xef\xbb\xbfkeras: [2\n", "metadata: expected YAML: "),
         (b"- name: x\n- keras: 2\n", "metadata: expected `key: value` lines, found a list"),
         (b"a: 1\n---\nkeras: 2\n", "metadata: expected `key: value` lines, found a second document"),
         (b'{"keras": 2', "metadata: expected YAML: "),
