@@ -153,7 +153,7 @@ def test_an_interpreter_without_docstrings() -> None:
         [sys.executable, "-OO", "-c", "import pgdl"], capture_output=True, text=True,
         env=os.environ | {"PYTHONPATH": str(ROOT / "harness" / "public")},
     )  # fmt: skip
-    assert done.stderr.splitlines()[-1].startswith("ImportError: pgdl takes its help and its formulas from docstrings")
+    assert done.stderr.splitlines()[-1].startswith("ImportError: the help and the formulas of pgdl are docstrings")
 
 
 @pytest.mark.parametrize("name", ["baselines", "harness", "scoring"])

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 if sys.flags.optimize > 1:
-    raise ImportError("pgdl takes its help and its formulas from docstrings, which python -OO removes; use python -O")
+    raise ImportError("the help and the formulas of pgdl are docstrings, which python -OO removes; use python -O")
 
 
 def _read_places() -> dict[str, tuple[str, str]]:
