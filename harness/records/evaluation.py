@@ -33,7 +33,7 @@ class Record(Stored):
     startup_wall_s: Annotated[float, Column(Float(53), comment=
         "Seconds to start the sandbox and import the framework; 0 if the call reused a running sandbox.")]
     load_wall_s: Annotated[float, Column(Float(53), comment=
-        "Seconds to load the model and the data, and to import a baseline.")]
+        "Seconds to load the model and the data.")]
     load_cpu_s: Annotated[float, Column(Float(53), comment=
         "Processor seconds until the model was loaded; 0 if the call reused a running sandbox.")]
     call_wall_s: Annotated[float, Column(Float(53), comment=
