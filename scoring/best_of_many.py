@@ -63,8 +63,8 @@ def _mean_scores(measures: Sequence[Mapping[str, Chance]]) -> Vector:
 def _under_chance(measures: Sequence[Mapping[str, Chance]]) -> list[NDArray[np.float64]]:
     """Return for each pair of hyperparameters the mean scores of permuted measures, (n_measures, n_permutations).
 
-    With several tasks, all arrays contain the scores of each task's worst pair of hyperparameters. The arrays differ
-    only in the order of these scores, which comes from the scores of the array's own pair.
+    With several tasks, each score under a pair is replaced, before the mean, by the score of equal rank under the
+    task's worst pair. So the scores of all arrays have the same values on a task, in another order.
     """
     names = sorted({name for tasks in measures for name in tasks})
     n_pairs = max((len(chance.dealt) for tasks in measures for chance in tasks.values()), default=0)

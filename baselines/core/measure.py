@@ -63,7 +63,7 @@ class Measure:
         return {p.name: p.default for p in found if p.kind is p.KEYWORD_ONLY}
 
     def passes(self, sizes: Sizes) -> Passes:
-        """Return how many examples all passes take together, with default parameters; 0 if only weights are read."""
+        """Return the number of examples in all passes together, with default parameters; 0 without any pass."""
         return passes_of(self.work, self.parameters.get("n_samples"), sizes)
 
 

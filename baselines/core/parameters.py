@@ -37,7 +37,7 @@ MAY_BE_0 = frozenset({"image_side", "min_eigenvalues", "n_burn_in", "n_component
 
 
 def canonical(specification: str) -> str:
-    """Return a specification in which true and false, in any case, are written `True` and `False`."""
+    """Return a specification in which true and false, in upper or lower case, are written `True` and `False`."""
     return re.sub("=(true|false)(?=,|$)", lambda found: f"={found[1].capitalize()}", specification, flags=re.IGNORECASE)
 
 

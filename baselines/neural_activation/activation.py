@@ -75,7 +75,7 @@ def cna_margin(
 ) -> float:  # fmt: skip
     """cna_area times the network's margin.
 
-    Formula: gamma_m cna_area, gamma_m the margin (see statistic and space). Range: [-1, 1] for margins of
+    Formula: gamma_m cna_area, gamma_m the margin (parameters statistic, space). Range: [-1, 1] for margins of
     probabilities. Source: Gain and Siegelmann 2020, Abstraction Mechanisms Predict Generalization in Deep Neural
     Networks (ICML), eq. 7. Work: 2 forward passes. Draws: depend on the order of input dimensions and of examples.
 
@@ -93,7 +93,7 @@ def cna_area_over_margin(
 ) -> float:  # fmt: skip
     """cna_area divided by the network's margin.
 
-    Formula: cna_area / max(gamma_m, margin_floor), gamma_m the margin (see statistic and space). Range:
+    Formula: cna_area / max(gamma_m, margin_floor), gamma_m the margin (parameters statistic, space). Range:
     [0, 1 / margin_floor]. Source: Gain and Siegelmann 2020, Abstraction Mechanisms Predict Generalization in Deep
     Neural Networks (ICML), eq. 5 and 6. Work: 2 forward passes. Draws: depend on the order of input dimensions and of
     examples.

@@ -37,7 +37,10 @@ class _MalformedError(Exception):
 
 
 def read_metadata(files: Mapping[str, bytes]) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Return known key -> value, and some unknown keys. A malformed file with a key in `DECIDING` is refused."""
+    """Return known key -> value, and some of the unknown keys; nothing for a malformed file.
+
+    Raise `SubmissionError` if a line of a malformed file has a key in `DECIDING`.
+    """
     file = next((name for name in FILE_NAMES if name in files), None)
     if file is None:
         return {}, ()

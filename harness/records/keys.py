@@ -48,9 +48,9 @@ def newest_of_keys(query: Select[Any], keys: Collection[str]) -> Iterator[Select
 def insert_missing(
     connection: Connection, records: Sequence[Evaluation], held: Collection[str] | None = None
 ) -> list[bool]:
-    """Insert the records whose keys are in `held` (None: all records); return whether each record is in the table.
+    """Insert the records whose keys are in `held` (None: all). Return for each record whether the table now has it.
 
-    A record that is already in the table is not inserted again: an earlier try may have succeeded without an answer.
+    A record that the table has already is not inserted again: the answer to an earlier insertion may have been lost.
     """
     table = EVALUATIONS.c
     same = select(table.key, table.started_at, table.finished_at)

@@ -69,7 +69,7 @@ class Architectures:
 
 
 def list_tasks(tasks_dir: str | Path = DEFAULT_DIRECTORY, withhold: str = Withhold.AUTO.value) -> list[Summary]:
-    """Return the figures of each task in a directory; `withhold` says for which tasks some are None (see `Summary`)."""
+    """Return the summary of each task in a directory; `withhold` decides which tasks lack some of their figures."""
     return [summarise(files, Withhold(withhold)) for files in TaskDirectory(Path(tasks_dir)).all()]
 
 

@@ -161,7 +161,7 @@ def user_threads() -> int:
 
 
 def _inaccessible() -> UserError | None:
-    """Return an error if workers of root, which are other users, cannot enter a directory that they need."""
+    """Return an error if root's workers, which run as other users, cannot enter a directory that they need."""
     for path in sorted({*bubblewrap.interpreter(), cache_directory("staged")}):
         for directory in (path, *path.parents):
             if not directory.stat().st_mode & 0o001:
