@@ -52,8 +52,8 @@ def fit_power_law(data: Array) -> PowerLaw | None:
     As in Clauset, Shalizi and Newman 2009, arXiv 0706.1062, every value except the largest is tried as x_min, and the
     least Kolmogorov-Smirnov distance decides. The maximum likelihood for n values of a tail is at alpha - 1 = n / sum
     ln(x / x_min). For data of fewer than `FEW` values, n - 1 replaces n, and tails have at least `SHORTEST` values (all
-    values, if there are fewer). A tail is left out if the logarithms of its x_min and its largest value differ by at most
-    `EQUAL`.
+    values, if there are fewer). A tail is left out if the logarithms of x_min and of its largest value differ by at
+    most `EQUAL`.
     """
     logs = np.log(np.sort(data))
     is_small = len(logs) < FEW
