@@ -32,8 +32,8 @@ class SafeConsole(Console):
             return
         with self.capture() as captured:
             super().print(*safe, **options)
-        unpadded = re.sub(r" +\n", "\n", captured.get())  # rich fills the last cell of a row with blanks, too
-        super().print(Text(unpadded), end="", soft_wrap=True)
+        # rich fills the last cell of a row with blanks, too
+        self.file.write("\n".join(line.rstrip(" ") for line in captured.get().split("\n")))
 
     def on_broken_pipe(self) -> None:
         """Raise the error of a pipe that nobody reads any more, which rich would turn into exit code 1."""
@@ -106,6 +106,10 @@ def print_columns(
     wrap = [wraps and console.width < ENDLESS for wraps in wrap]
     titles = [safe_line(heading) for heading in headings]
     widths = _widths(titles, cells, wrap)
+    if not console.is_terminal:  # rich takes a second for a thousand rows
+        for row in [] if console.quiet else [titles, *cells]:
+            console.file.write(_aligned(row, widths, left) + "\n")
+        return
     if console.width < min(sum(widths), ENDLESS):
         pairs = zip(titles, wrap, strict=True)
         titles = [heading if wraps else re.sub(r"_(?=.)", "_\n", heading) for heading, wraps in pairs]
@@ -123,6 +127,15 @@ def print_columns(
 def table_width(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
     """Return the number of characters in a line of a table whose cells are not broken."""
     return sum(_widths(headings, rows, [False] * len(headings))) - 2
+
+
+def _aligned(cells: Sequence[str], widths: Sequence[int], left: Sequence[bool]) -> str:
+    """Return the line of cells in columns of the given widths; cells that are not `left` are aligned to the right."""
+    padded = []
+    for cell, width, is_left in zip(cells, widths, left, strict=True):
+        blanks = " " * (width - 2 - cell_len(cell))
+        padded.append(f"{cell}{blanks}" if is_left else f"{blanks}{cell}")
+    return "  ".join(padded).rstrip(" ")
 
 
 def _widths(headings: Sequence[str], cells: Sequence[Sequence[str]], wrap: Sequence[bool]) -> list[int]:
