@@ -95,7 +95,7 @@ def _connected(nodes: tuple[Node, ...], start: int) -> set[int]:
 
 
 def _passing(nodes: tuple[Node, ...], place: int) -> tuple[int, ...]:
-    """Return those inputs of the node at `place` whose common scale becomes the scale of its output."""
+    """Return the inputs of the node at `place` that, multiplied by one factor, multiply its output by this factor."""
     if place == INPUT:
         return ()
     node = nodes[place]

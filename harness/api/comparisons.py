@@ -121,8 +121,8 @@ def compare_recorded(
 ) -> CompareResult:
     """Compare measures by their recorded calls. No call is made, so the tasks need reference data, but no models.
 
-    If a measure is recorded with several settings, the last requested settings with a sandbox count; if no settings
-    have a sandbox, the last requested settings. Where `compare` states why a measure was not called, this table has
+    If a measure is recorded with several settings, one of them counts: of the settings with a sandbox (or of all, if
+    none has a sandbox) the settings that were requested last. Where `compare` states why a measure was not called, this table has
     missing calls.
 
     Args:

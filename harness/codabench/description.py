@@ -18,7 +18,7 @@ STARTING_KIT, SOLUTION = "starting_kit.zip", "solution.zip"
 
 
 def archive_of(number: int, part: str) -> str:
-    """Return the name in the bundle of an archive of the kind `part`, for the phase at position `number`."""
+    """Return the file name of an archive in the bundle: of the phase at position `number`, with content `part`."""
     return f"phase_{number}_{part}.zip"
 
 

@@ -38,7 +38,7 @@ class Rule(NamedTuple):
 
 @functools.cache
 def rule_of(column: Column[Any]) -> Rule:
-    """Return the rule of a column."""
+    """Return the rule that every value in a column of the database must follow."""
     rule = _rule(column)
     return rule._replace(holds=lambda value: value is None or rule.holds(value)) if column.nullable else rule
 

@@ -169,7 +169,7 @@ class Zygotes:
             require_value(start_worker, job)
 
     def fork(self, job: Job, start: Callable[[Zygote], T]) -> T | None:
-        """Call `start` with the `Zygote` for a job, and return the result; None if forking was given up.
+        """Call `start` with the zygote that fits the job, and return the result. Return None after forking has stopped.
 
         If the zygote ends meanwhile, call `start` again with its replacement. Raise `StartError` if `start` fails
         although the zygote lives.

@@ -70,7 +70,7 @@ def from_function(
 
 
 class _Source:
-    """The source of a module, in which every name is defined before it is used."""
+    """The source of the module that is generated for a function. Every name is defined before it is used."""
 
     def __init__(self) -> None:
         self.parts: list[str] = []

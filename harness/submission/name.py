@@ -24,7 +24,8 @@ def is_name(text: str) -> bool:
 def clean(text: str) -> str:
     """Return the text as a valid name, with `_` in place of every character that is not allowed.
 
-    The name can imitate no other name by letters of another alphabet, start no formula, and control no terminal.
+    So the name cannot look like another name by letters of another alphabet, be a formula in a spreadsheet, or contain
+    control sequences of a terminal.
     """
     name = re.sub(r"[^A-Za-z0-9_.+ -]", "_", text.strip())[:MAX_NAME].rstrip()
     return re.sub(r"^[^A-Za-z0-9_]", "_", name) or "unnamed"

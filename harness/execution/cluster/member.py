@@ -51,7 +51,7 @@ class ClusterMember:
         return max(DEPTH * self.ready.workers - len(self.batches), 0)
 
     def give(self, batch: Batch) -> None:
-        """Add a batch to the orders that are sent to the machine with the next question."""
+        """Give a batch to the machine: the driver sends it when it next asks the machine for its results."""
         self.batches.append(list(batch))
         self.outbox += batch
         self.held |= {batch[0].model, batch[0].data}

@@ -53,8 +53,9 @@ class Compared:
     def of(cls, reference: Reference, models: Sequence[str], given: Sequence[str], least_accuracy: float) -> "Compared":
         """Choose the models whose training accuracy is at least `least_accuracy`.
 
-        `given` are the hyperparameters on which scores condition; if empty, all that vary, except `LEVEL`. Raise
-        `UserError` if `given` has an unknown name or only one name, or if fewer than two models remain.
+        `given` has the hyperparameters on which scores condition, at least two. If it is empty, these are all
+        hyperparameters that vary, except `LEVEL`. Raise `UserError` for an unknown name or a single name in `given`, or
+        if fewer than two models remain.
         """
         names = tuple(given) or tuple(name for name in reference.grid.varying if name != LEVEL)
         for unknown in set(names) - set(reference.grid.names):

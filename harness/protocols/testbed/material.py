@@ -14,7 +14,7 @@ LEVELS = 6  #: maximum number of levels by default, as in Huang, Yu and Zhang 20
 
 @dataclass(frozen=True)
 class Classes:
-    """The classes of a testbed."""
+    """The classes of images that a testbed uses: classes in the task (seen), and other classes of the data (unseen)."""
 
     labels: tuple[int, ...]  #: labels of the seen classes, then of the unseen classes, both ascending
     n_seen: int  #: number of seen classes
