@@ -122,8 +122,8 @@ def compare_recorded(
     """Compare measures by their recorded calls. No call is made, so the tasks need reference data, but no models.
 
     If a measure is recorded with several settings, one of them counts: of the settings with a sandbox (or of all, if
-    none has a sandbox) the settings that were requested last. Where `compare` states why a measure was not called, this table has
-    missing calls.
+    none has a sandbox) the settings that were requested last. Where `compare` states why a measure was not called,
+    this table has missing calls.
 
     Args:
         measures: as in `compare`; a family, a cost, `all` or `cheap` selects recorded measures with any parameters.
