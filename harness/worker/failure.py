@@ -34,7 +34,7 @@ def advise(error: BaseException, runtime: Runtime, submission: Path) -> str:
     """Return one line about an error of the submission in the directory `submission`, with a remedy if one is known."""
     try:
         missing = NOT_INSTALLED if _is_not_installed(error) else ""
-        advice = refusal(error, submission) or runtime.advice(error, submission) or missing
+        advice = refusal(error, submission) + (runtime.advice(error, submission) or missing)
     except BaseException:  # the error's own methods may raise any error
         advice = ""
     return describe(error)[: max(MESSAGE - len(advice), 0)] + advice

@@ -183,7 +183,7 @@ def test_a_measure_of_2020_writes_beside_itself_and_no_other_call_sees_it(rows):
     assert rows["beside_2"]["value"] == 1 + 2 + 2
     assert "set_intra_op_parallelism_threads has no effect" in rows["beside_2"]["output_tail"]
     assert rows["beside_3"]["outcome"] == "FORBIDDEN"
-    assert "Read-only file system: '/job/submission/cache.txt' (code of 2020? `k" in rows["beside_3"]["message"]
+    assert "cache.txt' (in the sandbox only /tmp can be written to) (code of 2020? `k" in rows["beside_3"]["message"]
 
 
 def test_a_record_says_whether_it_was_given_them(rows):
