@@ -46,6 +46,7 @@ def test_doctor_tries_every_runtime(pgdl: Pgdl, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("harness.api.doctor_sandbox._installed", lambda: ["torch"])
     monkeypatch.setattr("harness.sandbox.facts.driver_library", lambda: None)
     found = {line["item"]: line for line in json.loads(pgdl("doctor", "--format", "json").out)}
+    assert "torch and the GPU" in found, found
     assert found["torch and the GPU"]["found"] == "runs on the processor"
     assert "download.pytorch.org" in found["torch and the GPU"]["consequence"]
     assert found["GPU device nodes"]["found"] == "missing: /dev/nvidia-uvm, /dev/nvidia0, /dev/nvidiactl"
