@@ -32,6 +32,7 @@ PRINTED_BY = {
     "api/submissions.py": ("run",),
     "api/tally.py": ("run", "compare"),
     "board/advice.py": ("check",),
+    "board/disclosure.py": ("board", "score", "report", "compare", "ci"),
     "board/formats/table.py": ("board",),
     "board/leaderboard.py": RUNS,
     "codabench/platform.py": ("codabench collect", "codabench submissions", "codabench publish"),
