@@ -33,7 +33,7 @@ class SafeConsole(Console):
         with self.capture() as captured:
             super().print(*safe, **options)
         # rich fills the last cell of a row with blanks, too
-        self.file.write("\n".join(line.rstrip(" ") for line in captured.get().split("\n")))
+        _write(self, "\n".join(line.rstrip(" ") for line in captured.get().split("\n")))
 
     def on_broken_pipe(self) -> None:
         """Raise the error of a pipe that nobody reads any more, which rich would turn into exit code 1."""
@@ -65,6 +65,11 @@ def wide_console(*, quiet: bool = False, stderr: bool = False) -> SafeConsole:
     if not console.is_terminal:
         console.width = ENDLESS
     return console
+
+
+def _write(console: Console, text: str) -> None:
+    """Print a text of safe lines as it is, unless the console is quiet."""
+    Console.print(console, Text(text), end="", soft_wrap=True)
 
 
 def print_lines(console: Console, lines: Iterable[str], style: str = "dim") -> None:
@@ -107,8 +112,7 @@ def print_columns(
     titles = [safe_line(heading) for heading in headings]
     widths = _widths(titles, cells, wrap)
     if not console.is_terminal:  # rich takes a second for a thousand rows
-        for row in [] if console.quiet else [titles, *cells]:
-            console.file.write(_aligned(row, widths, left) + "\n")
+        _write(console, "".join(f"{_aligned(row, widths, left)}\n" for row in (titles, *cells)))
         return
     if console.width < min(sum(widths), ENDLESS):
         pairs = zip(titles, wrap, strict=True)
