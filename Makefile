@@ -52,7 +52,7 @@ pictures: setup demo-full ## Redraw the pictures of README and docs/, and docs/r
 docs: $(SPHINX) ## Build the documentation as a site, pages that changed alone: build/docs/index.html
 	$(BIN)/python -m sphinx -W --keep-going -q -c docs . build/docs || { rm -rf build/docs/.doctrees; exit 1; }
 
-test: style sandbox ## Set everything up and run all checks that a person waits for (6 minutes)
+test: style sandbox ## Set everything up and run all checks that a person waits for (5 minutes)
 	$(PYTEST) -m "not full and not rest"
 
 test-rest: setup sandbox postgresql ## Run the tests that `make test` leaves out: more kinds, attacks, interruptions, PostgreSQL (15 minutes)
