@@ -32,8 +32,9 @@ class SafeConsole(Console):
             return
         with self.capture() as captured:
             super().print(*safe, **options)
+        *lines, unfinished = captured.get().split("\n")
         # rich fills the last cell of a row with blanks, too
-        _write(self, "\n".join(line.rstrip(" ") for line in captured.get().split("\n")))
+        _write(self, "".join(f"{line.rstrip(' ')}\n" for line in lines) + unfinished)
 
     def on_broken_pipe(self) -> None:
         """Raise the error of a pipe that nobody reads any more, which rich would turn into exit code 1."""

@@ -188,3 +188,12 @@ def test_errors_are_lines_whoever_prints_them() -> None:
     several = UserErrors("one\ntwo", UserError("three", found="\x1b"))
     assert several.lines == ("one two", "three: found ?")
     assert str(several) == "one two\nthree: found ?"
+
+
+def test_a_pipe_gets_no_blanks_at_the_ends_of_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    console = wide_console()
+    console.print("a  ")
+    console.print("b  ", end="")
+    console.print("c")
+    print_table(console, ("one", "two"), [("left", "x"), ("l", "")], left=("one", "two"))
+    assert capsys.readouterr().out == "a\nb  c\none   two\nleft  x\nl\n"
