@@ -41,6 +41,13 @@ class UserError(Exception):
         return tuple(map(str, self.args))
 
 
+def require_directory(path: Path, *, expected: object = None, remedy: str | None = None) -> None:
+    """Raise `UserError` unless there is a directory at `path`."""
+    if not path.is_dir():
+        problem = "not a directory" if path.exists() else "no such directory"
+        raise UserError(problem, file=path, expected=expected, remedy=remedy)
+
+
 class UserErrors(UserError):
     """Several errors that the user can fix, with a line for each."""
 

@@ -41,7 +41,7 @@ class Measure:
     meaning: str  #: what the measure is, in a line
     formula: str  #: in the symbols of docs/measures.md
     range: str  #: possible values; empty for all numbers
-    source: str  #: paper or code that defines it
+    source: str  #: paper or code with the definition
     cost: Cost
     work: str  #: passes over examples, in the notation of `baselines.core.work`
     weights: Form | None  #: weights as trained, or with normalization folded; None if the measure reads no weights

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.board.collect import value_of
-from harness.errors import UserError
+from harness.errors import UserError, require_directory
 from harness.format.files import read_json
 from harness.format.layout import model_name
 from harness.format.reference import Reference
@@ -27,9 +27,7 @@ def read_predictions(directory: Path, references: Mapping[str, Reference]) -> di
     A task without a file has no values. Raise `UserError` if no file exists, a file is malformed, or a model has no
     reference data.
     """
-    if not directory.is_dir():
-        problem = "not a directory" if directory.exists() else "no such directory"
-        raise UserError(problem, file=directory, expected="a directory with TASK.predict files")
+    require_directory(directory, expected="a directory with TASK.predict files")
     files = {name: directory / f"{name}.predict" for name in references}
     if not any(file.exists() for file in files.values()):
         found = ", ".join(sorted(file.name for file in directory.glob("*.predict"))) or "no .predict file"

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.errors import UserError
+from harness.errors import UserError, require_directory
 from harness.format.files import visible_directories
 from harness.format.layout import INPUTS, REFERENCE, REFERENCES, TEST, TRAIN
 from harness.format.mark import find_marks, is_hidden
@@ -72,10 +72,8 @@ class TaskDirectory:
 
     def __init__(self, root: Path, remedy: str = _REMEDY) -> None:
         """Find the tasks in `root`; raises `UserError` if it is no directory. Messages about that end with `remedy`."""
-        if not root.is_dir():
-            problem = "not a directory" if root.exists() else "no such directory"
-            demo = ", or create a task to try with `pgdl demo`" if str(root) == DEFAULT_DIRECTORY else ""
-            raise UserError(problem, file=root, remedy=remedy + demo)
+        demo = ", or create a task to try with `pgdl demo`" if str(root) == DEFAULT_DIRECTORY else ""
+        require_directory(root, remedy=remedy + demo)
         self.root = root
         self._remedy = remedy
         here = root.absolute()

@@ -31,3 +31,9 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The cache of this test alone."""
     monkeypatch.setenv("PGDL_CACHE", str(tmp_path / "cache"))
     return tmp_path / "cache"
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait for no database that fails."""
+    monkeypatch.setattr("harness.records.connection.RECOVERY_S", 0.0)

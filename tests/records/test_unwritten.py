@@ -16,12 +16,9 @@ from tests.records.evaluation_rows import NOW, evaluation
 from tests.records.statements import execute
 from tests.records.test_writer import hide_table, rows, show_table, values
 
+pytestmark = pytest.mark.usefixtures("impatient")
+
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture(autouse=True)
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.records.connection.RECOVERY_S", 0.0)
 
 
 def add_kept(location: str) -> list[str]:

@@ -34,11 +34,6 @@ def values(location: str) -> list[float]:
 
 
 @pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.records.connection.RECOVERY_S", 0.0)
-
-
-@pytest.fixture
 def groups(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The number of records of each group that was written."""
     from harness.records import writer

@@ -5,6 +5,7 @@ import sysconfig
 from pathlib import Path
 
 import pytest
+from sandbox.usable_kinds import usable
 
 from harness.gpus import Gpu, find_gpus
 from harness.outcome import Outcome
@@ -100,9 +101,7 @@ WALK = "[os.path.join(top, name) for top, _, names in os.walk(root) for name in 
 def test_a_call_with_a_gpu_sees_these_files_and_nothing_else(
     pretended: Gpu, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kind = Fresh()
-    if kind.problem() is not None:
-        pytest.skip(str(kind.problem()))
+    kind = usable(Fresh())
     monkeypatch.setenv("PGDL_CACHE", str(tmp_path))
     statements = f"""import os
     for root in ("/sys", "/proc/sys", "/proc/driver"):
@@ -129,9 +128,7 @@ def test_under_landlock_a_call_with_a_gpu_may_name_its_threads(
     pretended: Gpu, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """CUDA does, and gives up where it may not."""
-    kind = Landlock()
-    if kind.problem() is not None:
-        pytest.skip(str(kind.problem()))
+    kind = usable(Landlock())
     monkeypatch.setenv("PGDL_CACHE", str(tmp_path))
     statements = """import threading
     def name():

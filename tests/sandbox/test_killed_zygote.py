@@ -13,6 +13,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from sandbox.usable_kinds import usable
 
 from harness.outcome import CallResult, Outcome
 from harness.processes.runtimes import QUICKEST, installed_runtime
@@ -82,10 +83,7 @@ def stage(name: str) -> Iterator[Stage]:
         cache = held.enter_context(tempfile.TemporaryDirectory())
         Path(cache).chmod(0o711)  # root's workers are other users
         held.enter_context(pytest.MonkeyPatch.context()).setenv("PGDL_CACHE", cache)
-        kind = KINDS[name]()
-        if (problem := kind.problem()) is not None:
-            pytest.skip(str(problem))
-        yield Stage(held.enter_context(kind), held.enter_context(Staging()))
+        yield Stage(held.enter_context(usable(KINDS[name]())), held.enter_context(Staging()))
 
 
 def test_a_fast_start_says_so_forks_again_and_then_starts_fresh() -> None:
