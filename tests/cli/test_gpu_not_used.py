@@ -7,7 +7,8 @@ import pytest
 from in_process import Pgdl
 
 from harness.extras import install_for_gpu
-from harness.gpus import Gpu
+from harness.gpus import find_gpus
+from tests.gpu_files import machine
 from tests.throwaway import make_task
 
 WARNING = (
@@ -18,11 +19,10 @@ WARNING = (
 
 
 @pytest.fixture
-def gpu(monkeypatch: pytest.MonkeyPatch, folder: Path, sandbox: None) -> None:
+def gpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, folder: Path, sandbox: None) -> None:
     """A machine whose GPU no framework here can use, a task and a submission."""
-    pretended = Gpu(0, "GPU-00000000-0000", "NVIDIA H200", "0000:3b:00.0")
-    for room in ("execution.machine", "gpus", "sandbox.facts"):
-        monkeypatch.setattr(f"harness.{room}.find_gpus", lambda: [pretended])
+    root = machine(tmp_path / "machine", ("3b", 0, "aaaa"))
+    monkeypatch.setattr(find_gpus, "__defaults__", (root,))  # modules bind the function, whenever they are imported
     make_task(folder, n_models=2)
     (folder / "mine").mkdir()
     (folder / "mine" / "complexity.py").write_text("def complexity(model, dataset):\n    return model.count_params()\n")

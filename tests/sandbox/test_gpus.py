@@ -15,34 +15,9 @@ from harness.sandbox.job import Job, Limits
 from harness.sandbox.kinds.fresh import Fresh
 from harness.sandbox.kinds.landlock import Landlock, granted_paths
 from harness.sandbox.selftest import CONTROL, Trap, run_trial, trial_job
-
-INFORMATION = """\
-Model: \t\t NVIDIA H200
-IRQ:   \t\t 163
-GPU UUID: \t GPU-{uuid}
-Video BIOS: \t 96.00.bc.00.02
-Bus Type: \t PCIe
-DMA Size: \t 52 bits
-DMA Mask: \t 0xfffffffffffff
-Bus Location: \t 0000:{bus}:00.0
-Device Minor: \t {minor}
-GPU Firmware: \t 570.124.06
-GPU Excluded:\t No
-"""
+from tests.gpu_files import machine
 
 GPU = Gpu(1, "GPU-22222222-0000", "NVIDIA H200", "0000:3b:00.0")
-
-
-def machine(root: Path, *gpus: tuple[str, int, str]) -> Path:
-    """Files of a machine with GPUs; each is its bus, its minor number and its UUID."""
-    (root / "dev").mkdir()
-    for bus, minor, uuid in gpus:
-        described = root / f"proc/driver/nvidia/gpus/0000:{bus}:00.0"
-        described.mkdir(parents=True)
-        (described / "information").write_text(INFORMATION.format(bus=bus, minor=minor, uuid=uuid))
-        (described / "power").write_text("Video Memory: Active\n")
-        (root / f"dev/nvidia{minor}").touch()
-    return root
 
 
 def test_gpus_are_listed_by_their_device_nodes_not_by_their_buses(tmp_path: Path) -> None:
