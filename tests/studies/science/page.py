@@ -34,9 +34,9 @@ reproduced for these networks only.
 - *undecided*: the interval or test allows both.
 - *not tried*: the evidence is missing, or is older than the test of the claim.
 
-*would decide* extrapolates how many networks in all would decide an undecided claim, or how many in corpora with the
-same p-values: read it as an order of magnitude. For claims of one kind, such as 6 to 9, 0.05 divided by their number
-decides. A measure is *competitive* if its score is at most 5 points lower.
+*would decide* is the number of networks that would decide an undecided claim if its estimate were the truth: read it as
+an order of magnitude. For several claims of one kind, such as 6 to 9, the level of a test is 0.05 divided by their
+number. A measure is *competitive* if its score is at most 5 points lower.
 """
 
 CORPORA = """\
