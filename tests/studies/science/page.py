@@ -26,8 +26,7 @@ make science        # trains the corpora, tries the claims, and writes this page
 ```
 
 The corpora are small networks on scikit-learn's 8 x 8 digits and on Fashion-MNIST; *no images* is a synthetic
-experiment. A claim that fails here may well hold for the networks of its paper, and a claim that is reproduced here is
-reproduced for these networks only.
+experiment. Verdicts are on these networks only: a claim that fails here may well hold for the networks of its paper.
 
 - *reproduced*: the interval, or the named test, excludes the opposite.
 - *not reproduced*: the interval or test speaks against the claim, or shows no sign of it.
