@@ -36,7 +36,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @contextmanager
 def stopped(server: Server) -> Iterator[None]:
-    """Stop the server in the context, so that it hangs."""
+    """In the context, the server hangs."""
     server.signal(signal.SIGSTOP)
     try:
         yield

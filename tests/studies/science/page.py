@@ -94,13 +94,13 @@ def _notes(findings: Findings) -> Iterator[str]:
 
 
 def _of(claim: Claim, findings: Findings) -> dict[str, Finding]:
-    """The findings on a claim, by the titles of the settings."""
+    """Title of each setting in which a claim was tried -> finding."""
     tried = [setting for setting in SETTINGS.values() if setting.name in claim.power]
     return {setting.title: findings[setting.name][claim.text] for setting in tried}
 
 
 def _each(name: str, texts: Mapping[str, str]) -> str:
-    """The texts of the settings, a text that they share once; empty without any."""
+    """Return the texts of the settings as a sentence, a shared text once; empty without texts."""
     if not texts:
         return ""
     shared = len(set(texts.values())) == 1
