@@ -133,8 +133,8 @@ GRADIENTS = {
 @pytest.mark.rest
 @pytest.mark.parametrize("kind", ["pass", "spectrum"])
 def test_no_work_is_done_twice(kind, work):
-    """Two exceptions: logits are also computed by the function for moved weights, for equal last bits; and WeightWatcher
-    sees kernels as they are written, which may equal folded kernels.
+    """Two exceptions: logits are also computed by the function for moved weights, for equal last bits; and
+    WeightWatcher sees kernels as they are written, which may equal folded kernels.
     """
     repeated = {key[:2]: count for key, count in work.items() if key[0] == kind and count > 1}
     assert repeated == ({("pass", "outputs"): 2} if kind == "pass" else {("spectrum", "eigvalsh"): 2})

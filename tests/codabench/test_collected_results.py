@@ -68,7 +68,7 @@ def test_the_board_and_a_verified_site_are_built(export, collect, bundled, pgdl,
 
 @pytest.mark.rest
 def test_calls_are_really_made_again(export, collect, bundled, folder):
-    """One result has values that its measure never returns, the other has its measure's values."""
+    """Eve's measure does not return the values of her result; Ann's measure does."""
     export("eve", RIGHT)
     ended = collect()
     line, last = ended.err.splitlines()
