@@ -169,7 +169,7 @@ def remove_abandoned(parent: Path) -> None:
 
 
 def remove_group(path: Path) -> None:
-    """Kill all processes in a group and its children, and remove the groups. Raise `OSError` after `LEAVING_S` s."""
+    """Kill all processes in a group and its children, and remove the groups. Raise `OSError` if that takes too long."""
     if (path / "cgroup.kill").exists():
         (path / "cgroup.kill").write_text("1")
     deadline = time.monotonic() + LEAVING_S
@@ -191,7 +191,7 @@ class NoCgroupError(Exception):
 def find_parents(proc: Path = Path("/proc/self")) -> list[Path]:
     """Return the groups below which this process may create groups with limits, the best first.
 
-    The last may be this process' own group, which its processes must leave first. `proc` is this process' directory in
+    This process' own group comes last if other processes would have to leave it. `proc` is this process' directory in
     /proc. Raise `NoCgroupError` if no group is suitable.
     """
     mount, own = _own_group(proc)
@@ -235,7 +235,7 @@ def members(group: Path) -> list[int]:
 
 
 def allow_limits(group: Path) -> None:
-    """Enable the controllers for the children of `group`, whose processes may have to move to a leaf before."""
+    """Enable the controllers for the children of `group`. If necessary, first move its processes into `LEAF`."""
     if _names(group, SUBTREE) >= CONTROLLERS:
         return
     try:

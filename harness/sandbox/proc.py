@@ -32,7 +32,7 @@ COPIES = "proc"
 def hide(worker: Path | None, files: Iterable[str] = (), *, gpu: bool = False) -> list[str]:
     """Return bubblewrap's options that hide the changing entries of /proc, except `files`.
 
-    `worker` is the directory that `write_copies` has filled; with None, no entry is replaced by a copy.
+    With a directory `worker`, the copies that `write_copies` wrote there replace some entries.
     """
     options: list[str] = []
     copied = COPIED_WITH_GPU if gpu else COPIED
@@ -94,6 +94,6 @@ def _read_modules() -> str:
 
 
 def _drivers(modules: str) -> str:
-    """Return the lines of NVIDIA's modules in the text `modules`, with constant use counts and addresses."""
+    """Return NVIDIA's lines of the text `modules` (of /proc/modules), with constant use counts and addresses."""
     names = (line.split()[0] for line in modules.splitlines() if line.startswith("nvidia"))
     return "".join(f"{name} 0 0 - Live 0x0000000000000000\n" for name in names)

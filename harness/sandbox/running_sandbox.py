@@ -15,7 +15,7 @@ class StartError(Exception):
 
 
 class LostError(Exception):
-    """The worker has ended because a process of the harness has ended; the message names the process of the harness."""
+    """The worker has ended because a process of the harness, which the message names, has ended."""
 
 
 @dataclass(frozen=True)

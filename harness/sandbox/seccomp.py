@@ -1,7 +1,7 @@
 """The system-call filter of the sandbox: a list of denied calls, because not all needs of TensorFlow are known.
 
-Denied calls fail with EPERM. Calls in `NOT_THERE` fail as on a kernel that lacks them, for which libraries have a
-fallback. A call through a foreign ABI (32-bit, x32) kills the process.
+Denied calls fail with EPERM. Calls in `NOT_THERE` fail with ENOSYS, as on an old kernel, and libraries then use other
+calls. A call through a foreign ABI (32-bit, x32) kills the process.
 """
 
 import errno

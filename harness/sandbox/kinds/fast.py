@@ -31,7 +31,7 @@ class Fast(Fresh):
     summary = "a fork of a process that has imported the framework, in a new sandbox"
 
     def __init__(self, instead: Warn | None = None) -> None:
-        """If forks do not work, call `instead` with the reason and start new interpreters; None makes it an error."""
+        """If forks do not work, call `instead` with the reason and start new interpreters; for None, raise errors."""
         super().__init__()
         self._instead = instead
         self._zygotes = Zygotes()

@@ -118,7 +118,7 @@ class Fresh(Kind):
 
 
 class Enclosure(RunningSandbox):
-    """bubblewrap around a command in a PID namespace: when PID 1 is killed, the kernel kills everything inside."""
+    """A sandbox of bubblewrap in which a command runs. When its PID 1 is killed, the kernel kills all its processes."""
 
     processes: Namespace
 
