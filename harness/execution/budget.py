@@ -31,11 +31,11 @@ class Budget:
 
     @property
     def allowance(self) -> Allowance:
-        """The limit as an `Order` states it to an executor."""
+        """The limit and the used seconds, for an `Order`."""
         return Allowance(self._number, self._total_s, self._spent_s, self._meaning)
 
     def spend(self, seconds: float) -> None:
-        """Count the seconds of a call that another run has made; negative seconds are given back."""
+        """Add the seconds that a call in another run has used; subtract them if they are negative."""
         if self._number is not None:
             self._spent_s += seconds
 
@@ -48,7 +48,7 @@ class Clocks:
         self._spent_s: dict[int, float] = {}  #: by budget: seconds outside this executor, by its newest order
 
     def update(self, orders: Iterable[Order]) -> None:
-        """Subtract the seconds of calls that were made outside this executor, as these orders state."""
+        """Subtract from the clock of each time budget the seconds used outside this executor, as stated in the orders."""
         for allowance in (order.allowance for order in orders):
             number = allowance.budget
             if number is None:

@@ -61,7 +61,7 @@ class Cores:
 
 
 def memory_for(memory_bytes: int | None, warn: Warn = lambda _: None) -> int:
-    """Return `memory_bytes`, or if None this machine's default. Raise `UserError` if the machine has less memory."""
+    """Return `memory_bytes`; for None, this machine's default. Raise `UserError` if the machine has less memory."""
     if memory_bytes is None:
         return Limits.default_memory_bytes(len(find_gpus()), warn)
     memory = usable_memory()
@@ -75,7 +75,7 @@ def memory_for(memory_bytes: int | None, warn: Warn = lambda _: None) -> int:
 def plan_lanes(workers: int | None, memory_bytes: int) -> Lanes:
     """Return the cores and GPUs of `workers` concurrent calls. Raise `UserError` for too many workers.
 
-    For None, `workers` is the number of GPUs; without GPUs, it is the number of cores for which the memory suffices.
+    By default, `workers` is the number of GPUs; without GPUs, it is the number of cores for which the memory suffices.
     """
     cores, gpus = available_cores(), tuple(find_gpus())
     if workers is not None and not gpus and workers > PER_CORE * cores:

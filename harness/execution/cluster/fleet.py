@@ -43,7 +43,7 @@ class Fleet:
         self, engine: Engine, sandbox: SandboxChoice, memory_bytes: int | None, workers: int | None,
         machine_class: str, warn: Warn, lose: Callable[[ClusterMember, str], None],
     ) -> None:  # fmt: skip
-        """`lose` is called with a machine whose process has lost its calls, and with the reason."""
+        """When a machine's process has lost its calls, `lose` is called with the machine and the reason."""
         self._engine, self._sandbox, self._workers, self._machine_class = engine, sandbox, workers, machine_class
         self._warn, self._lose = warn, lose
         self.memory_bytes = memory_bytes or 0  #: memory limit of a call; 0 until the limits of all machines are known
@@ -64,7 +64,7 @@ class Fleet:
 
     @property
     def ready(self) -> list[ReadyMachine]:
-        """The machines that have chosen a sandbox, as they describe themselves."""
+        """The properties that were sent by the machines that have chosen a sandbox."""
         return [member.ready for member in self.members if member.ready is not None]
 
     @property
@@ -103,7 +103,7 @@ class Fleet:
         self._gather(PREPARE, PREPARE_S)
 
     def look_after(self) -> None:
-        """Find new machines, and replace processes that do not answer. Raise `UserError` if no machine is left."""
+        """Find new machines, and replace processes that do not answer. Raise `UserError` if no machine makes calls."""
         now = time.monotonic()
         if now - self._looked_at > LOOK_S:
             self._look()
@@ -120,7 +120,7 @@ class Fleet:
             raise UserError("no machine of the cluster makes calls any more", remedy=remedy)
 
     def ask(self, member: ClusterMember, *arguments: object) -> None:
-        """Start the next step of a machine (a method of `Machine`), unless an answer is due or it must wait."""
+        """Begin the machine's `step`, unless its last answer is missing or `again_at` lies in the future."""
         if member.future is None and time.monotonic() >= member.again_at:
             member.asked_at = time.monotonic()
             member.future = self._engine.ask(member.handle, member.step, *arguments)

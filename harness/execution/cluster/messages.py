@@ -11,7 +11,7 @@ NOT_INSTALLED = "not installed: "
 
 
 def is_installed(versions: str) -> bool:
-    """Return whether `versions` lists versions, and not why a runtime is missing."""
+    """Return whether `versions` lists a runtime's versions; for a missing runtime, the text says why it is missing."""
     return not versions.startswith(NOT_INSTALLED)
 
 
@@ -112,4 +112,4 @@ class Engine(Protocol):
         """Kill a `Machine` and all processes that it has started."""
 
     def close(self) -> None:
-        """Disconnect from the cluster, which ends all processes that this engine has started."""
+        """Disconnect from the cluster. This ends all processes that this engine has started."""
