@@ -31,7 +31,7 @@ Alike = dict[tuple[str, str], tuple[Any, ...]]
 class Runtime(ABC):
     """A framework, with a version of Keras, in which workers run submissions.
 
-    Processes that are no workers use only the attributes, `environment` and `missing`, which import no framework.
+    A process without a framework can use the attributes of the class, `environment` and `missing`.
     """
 
     name: ClassVar[str]  #: `--runtime NAME`
@@ -86,7 +86,7 @@ class Runtime(ABC):
         self.versions = {"python": sys.version.split()[0]} | found
 
     def _draw_no_bars(self) -> None:
-        """Make models draw progress bars only if a call asks for them: bars would hide other output in a record."""
+        """Make models draw progress bars only if `verbose` is set: bars would hide other output in a record."""
         for name in ("fit", "evaluate", "predict"):
             method: Any = inspect.unwrap(getattr(self.keras.Model, name))
             method.__defaults__ = tuple(0 if default == "auto" else default for default in method.__defaults__)
@@ -104,8 +104,8 @@ class Runtime(ABC):
         """Return the model of `architecture.json` with the weights in `weights.npz`.
 
         `model.initial_weights` is the list of arrays before training in the order of `get_weights()`; None if they are
-        not known. `model.logits(inputs)` calls the model without a final softmax. Raise `ArchitectureError` if a
-        setting has a value that is not in `alike`.
+        not known. `model.logits(inputs)` calls the model without a final softmax. Raise `ArchitectureError` for a
+        setting with which Keras would compute something else than on TensorFlow.
         """
         from harness.worker.architecture import undrawn
         from harness.worker.logits import add_logits
