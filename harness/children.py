@@ -123,7 +123,7 @@ if sys.platform != "win32":
             control: file descriptor of the socket that becomes standard input.
             output: file descriptor to which the process prints.
             environment: as for `popen`.
-            answers: whether standard output goes to the socket, and only standard error to `output`.
+            answers: whether standard output goes to the socket. Standard error always goes to `output`.
         """
         stdout = control if answers else output
         return popen(command, environment, stdin=control, stdout=stdout, stderr=output, **OWN_GROUP)
@@ -198,7 +198,7 @@ def connect(end: socket.socket, sink: IO[bytes], source: IO[bytes]) -> None:
 
 
 def _copy(read: Callable[[int], bytes], write: Callable[[bytes], object], *close: Callable[[], object]) -> None:
-    """Start a thread that copies until the source ends or the target is closed, and then calls each of `close`."""
+    """Start a thread that copies until the source ends or the target is closed, and then calls all of `close`."""
 
     def run() -> None:
         with suppress(OSError):

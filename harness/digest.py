@@ -22,7 +22,7 @@ _IGNORED = {"ctx", "kind", "type_comment", "type_ignores"}
 
 
 def digest_of(files: Iterable[tuple[str, bytes]]) -> str:
-    """Return the SHA-256 (hex) over paths and contents of files, in this order."""
+    """Return the SHA-256 (hex) over paths and contents of files. The order of `files` matters."""
     digest = hashlib.sha256()
     for path, content in files:
         digest.update(f"{len(path.encode())} {path} {len(content)} ".encode() + content)

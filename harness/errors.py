@@ -60,7 +60,7 @@ class UserErrors(UserError):
 
 @contextmanager
 def writing(path: Path | str, *, problem: str = "cannot be written", remedy: str | None = None) -> Iterator[None]:
-    """Replace an `OSError` in the context by a `UserError` about the file that it names, or else about `path`."""
+    """Replace an `OSError` in the context by a `UserError` about the same file; if that is unknown, about `path`."""
     try:
         yield
     except OSError as error:
@@ -69,5 +69,5 @@ def writing(path: Path | str, *, problem: str = "cannot be written", remedy: str
 
 
 def remedy_of(error: OSError, usual: str | None) -> str | None:
-    """Return the remedy for a file that cannot be written: `usual`, unless a limit on sizes of files is hit."""
+    """Return the remedy for a file that cannot be written: `usual`, or to raise the size limit that the file exceeds."""
     return "raise the limit on the size of files (ulimit -f)" if error.errno == errno.EFBIG else usual

@@ -61,7 +61,7 @@ class Cores:
 
 
 def memory_for(memory_bytes: int | None, warn: Warn = lambda _: None) -> int:
-    """Return `memory_bytes`; for None, this machine's default. Raise `UserError` if the machine has less memory."""
+    """Return `memory_bytes`, by default this machine's limit. Raise `UserError` if a call cannot have this limit."""
     if memory_bytes is None:
         return Limits.default_memory_bytes(len(find_gpus()), warn)
     memory = usable_memory()

@@ -92,8 +92,8 @@ def call_on_parts(
 ) -> tuple[dict[Place, CallsOnParts], FinishedCall[PlannedCall]]:  # fmt: skip
     """Call a submission on growing parts of the data. Return the calls, and a repetition of the first that succeeded.
 
-    They replace `calls`, which use all data. Some of these were stopped, after the seconds in `stopped`. If the first
-    call on a part does not end in time, no further call is made.
+    The calls on parts replace `calls` on all data, some of which were stopped after the seconds in `stopped`. If the
+    first call on a part does not end in time, no further call is made.
     """
     tasks = {call.task.name: call.task for call in calls}
     found: dict[Place, list[CallOnPart]] = {place_of(call): [] for call in calls}

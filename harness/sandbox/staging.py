@@ -69,7 +69,7 @@ class Staging:
             shutil.rmtree(self._root, ignore_errors=True)
 
     def stage(self, key: str, write: Callable[[Path], None]) -> Path:
-        """Return the directory for `key`, which stays during the run. If it is new, `write` fills it.
+        """Return the directory for `key`, which stays during the run; `write` fills a new directory.
 
         Every user may read the directory, because the worker may be another user. All its time stamps are 0.
         """

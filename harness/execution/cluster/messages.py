@@ -112,4 +112,4 @@ class Engine(Protocol):
         """Kill a `Machine` and all processes that it has started."""
 
     def close(self) -> None:
-        """Disconnect from the cluster. This ends all processes that this engine has started."""
+        """Disconnect from the cluster, and end all processes that this engine has started."""

@@ -96,7 +96,7 @@ class Kind(ABC):
         return library_versions(runtime)
 
     def shown(self) -> frozenset[Path]:
-        """Return the directories that every worker can read, except those of its job. Links in paths are resolved."""
+        """Return the directories that every worker can read besides its job's directories, with links resolved."""
         return frozenset()
 
     def __enter__(self) -> Self:

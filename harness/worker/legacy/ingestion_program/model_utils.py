@@ -33,7 +33,7 @@ def _whole(value: Any) -> Any:
 def get_jacobian(model: Any, inputs: Any) -> dict[int, Any]:
     """Return position of a layer -> Jacobian of the model's outputs with respect to the layer's inputs.
 
-    A Jacobian has the shape (n, n_outputs, *shape of an input). For a layer that was not called, it is None.
+    A Jacobian has the shape (n, n_outputs, *shape of an input). The value of a layer that was not called is None.
     """
     with tf.GradientTape(persistent=True) as tape:
         outputs = model(inputs, tape=tape)
