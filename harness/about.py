@@ -1,4 +1,4 @@
-"""What participants write about a submission for the readers of a board: team, description and paper."""
+"""A participant's texts about a submission, for the readers of a board: team, description and paper."""
 
 import re
 from dataclasses import dataclass

@@ -1,11 +1,11 @@
 """Starts all processes of the harness.
 
-A process starts in the root directory, with an isolated interpreter. What it imports depends neither on the user's
-current directory, which may hold files of a submission, nor on Python's environment variables.
+A process starts in the root directory, with an isolated interpreter. Its imports depend neither on the user's current
+directory, which may hold files of a submission, nor on Python's environment variables.
 
 Some processes exchange messages with the harness over a socket, and are killed together with their descendants. On
 POSIX, the socket is their standard input. On Windows, processes cannot inherit sockets, and selectors cannot wait for
-pipes. So there, threads copy between the socket and pipes at standard input and output.
+pipes. There, threads copy between the socket and pipes at standard input and output.
 """
 
 import os

@@ -69,5 +69,5 @@ def writing(path: Path | str, *, problem: str = "cannot be written", remedy: str
 
 
 def remedy_of(error: OSError, usual: str | None) -> str | None:
-    """Return the remedy for a file that cannot be written: `usual`, or to raise the size limit that the file exceeds."""
+    """Return the remedy for a file that cannot be written: `usual`, or a higher size limit if the file exceeds it."""
     return "raise the limit on the size of files (ulimit -f)" if error.errno == errno.EFBIG else usual

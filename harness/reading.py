@@ -70,7 +70,7 @@ def read_text(path: Path, most: int, *, links: bool = True) -> str:
 
 
 def read_below(root: Path, name: str, most: int) -> bytes:
-    """Return the content of the file `name` in a directory, opened by `open_below`, of at most `most` bytes."""
+    """Open the file `name` in a directory by `open_below`, and return its content, at most `most` bytes."""
     with open_below(root, name) as stream:
         return _read_bounded(stream, root / name, most)
 

@@ -1,4 +1,4 @@
-"""Formats text for readers: makes untrusted text safe, and words numbers, times, sizes and p-values."""
+"""Formats text for readers: makes untrusted text safe, and writes numbers, times, sizes and p-values as text."""
 
 import re
 import textwrap

@@ -58,7 +58,7 @@ class Clocks:
             self._spent_s[number] = allowance.spent_s
 
     def of(self, order: Order) -> Clock:
-        """Return the clock of a call: the clock of its time budget, or a new clock if it has none."""
+        """Return the clock of a call's time budget; for a call without a time budget, return a new clock."""
         allowance = order.allowance
         if allowance.budget is None:
             return Clock(allowance.total_s, allowance.meaning)

@@ -33,7 +33,7 @@ Seen = Callable[[FinishedCall[PlannedCall]], None]
 
 @dataclass(frozen=True)
 class Trial:
-    """The calls that `pgdl check` has made, and their results."""
+    """The calls of a full run, and the finished calls that `pgdl check` has made."""
 
     calls: tuple[PlannedCall, ...]  #: the calls of the full run
     #: the trial's calls, task by task, from the smallest to the largest model; if the first call does not end even on a
@@ -53,7 +53,7 @@ class Trial:
 
     @property
     def first(self) -> FinishedCall[PlannedCall]:
-        """The call that `again` repeats."""
+        """The call that was made twice; `again` is its repetition."""
         partial = self.partial.get(place_of(self.again.call))
         done = self.done if partial is None else [part.done for part in partial.parts]
         return next(one for one in done if one.call.key == self.again.call.key)

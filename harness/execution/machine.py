@@ -90,7 +90,7 @@ def plan_lanes(workers: int | None, memory_bytes: int) -> Lanes:
 
 
 def machine_class() -> str:
-    """Return number of cores, processor and GPUs as text: calls may give other values on a different machine class."""
+    """Return number of cores, processor and GPUs as text. If the text differs, the same call may give another value."""
     gpus = "".join(f", {gpu.model}" for gpu in find_gpus())
     return f"{available_cores()} x {_processor()}{gpus}"
 

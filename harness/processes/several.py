@@ -19,7 +19,7 @@ Questions = Sequence[AbstractContextManager[Question]]
 
 
 class Reply(NamedTuple):
-    """What a process sent for the question at `position`: an event, the answer, or why there is no answer."""
+    """A message of a process about the question at `position`: an event, the answer, or why there is no answer."""
 
     position: int
     event: dict[str, Any] | None = None

@@ -83,7 +83,7 @@ def _base_options(limits: Limits, gpu: Gpu | None, worker: Path | None) -> list[
 
 
 def _namespaces() -> list[str]:
-    """Return options for all namespaces. Unlike root, an ordinary user needs a user namespace to create the others."""
+    """Return options for all namespaces. Unlike root, an ordinary user can create them only in a user namespace."""
     shared = ["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
     ends = ["--hostname", "sandbox", "--die-with-parent", "--new-session"]
     if os.geteuid() == 0:

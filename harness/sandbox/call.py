@@ -242,7 +242,7 @@ class Call:
             self._relieve_machine()
 
     def _relieve_machine(self) -> None:
-        """If the machine still lacks memory, kill this call and raise `Ended`: `MEMORY` if it had used too much."""
+        """If the machine still lacks memory, kill this call and raise `Ended`: `MEMORY` if the call used too much."""
         freed = end_and_measure(self._worker.end)
         if freed is None:
             return
@@ -254,7 +254,7 @@ class Call:
         raise Ended(Outcome.INFRA_ERROR, f"the machine has less than 5 % of its memory left, not by this call {used}")
 
     def _killed_by_kernel(self) -> Ended:
-        """Return how a call ended that the kernel killed: `MEMORY` near its memory limit, otherwise `INFRA_ERROR`."""
+        """Return the outcome of a call that the kernel killed: `MEMORY` if near its limit, otherwise `INFRA_ERROR`."""
         limit, memory = self._limits.memory_bytes, usable_memory()
         used = f"(limit {limit // MIB} MiB, used {self._peak // MIB} MiB when last measured)"
         end = f"the kernel ended the worker when {memory.whose} {memory.total // MIB} MiB were used up"

@@ -235,7 +235,7 @@ def members(group: Path) -> list[int]:
 
 
 def allow_limits(group: Path) -> None:
-    """Enable the controllers for the children of `group`. If necessary, first move its processes into `LEAF`."""
+    """Enable the controllers for children of `group`. If necessary, first move its processes to the child `LEAF`."""
     if _names(group, SUBTREE) >= CONTROLLERS:
         return
     try:
@@ -249,7 +249,7 @@ def allow_limits(group: Path) -> None:
 
 
 def restore(group: Path) -> None:
-    """Move the processes of the leaf back into `group`, unless other child groups still need the controllers."""
+    """Move the processes of `LEAF` back into `group`, unless other child groups still need the controllers."""
     if (group / LEAF).exists():
         try:
             _set_controllers(group, "-")

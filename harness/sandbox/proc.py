@@ -1,8 +1,8 @@
 """Hides the entries of /proc that change, except the sandbox's own processes.
 
-The kernel counts the activity of the whole machine there. Through such a counter, a call could leave a message for
-later calls, or notice concurrent calls. Files that libraries read are replaced by copies with constant content. Files
-that only describe the machine stay visible.
+In these entries, the kernel counts the activity of the whole machine. Through a counter, a call could leave a message
+for later calls, or notice concurrent calls. Files that libraries read are replaced by copies with constant content.
+Files that only describe the machine stay visible.
 """
 
 import os

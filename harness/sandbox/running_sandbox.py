@@ -33,7 +33,7 @@ class RunningSandbox(ABC):
     processes: Processes  #: all processes of the call
 
     def storage(self) -> Storage | None:
-        """Return the storage in use; zeros if the sandbox itself limits it; None while it cannot be inspected yet."""
+        """Return the used storage; zeros if the sandbox itself limits storage; None while the use is still unknown."""
         return Storage()
 
     @abstractmethod

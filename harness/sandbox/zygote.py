@@ -38,7 +38,7 @@ T = TypeVar("T")
 
 
 class WorkerReport:
-    """Reads what the parent process of a forked worker reports: JSON objects, one per line, from a pipe or a socket."""
+    """Reads reports of a forked worker's parent process: JSON objects, one per line, from a pipe or a socket."""
 
     def __init__(self, descriptor: int, zygote: "Zygote") -> None:
         """Wait up to `FORK_S` seconds for the worker's process ID. Raise `StartError` if it does not arrive."""
@@ -152,7 +152,7 @@ class Zygotes:
         self._are_given_up = False
 
     def begin(self, trials: Sequence[Job]) -> None:
-        """Start a process that forks workers for each runtime of these jobs. Do not wait for its imports."""
+        """Start a process that forks workers for each runtime of these jobs. Do not wait for the imports."""
         for job in trials:
             if job.runtime not in self._by_runtime:
                 self._by_runtime[job.runtime] = Zygote(job)

@@ -69,7 +69,7 @@ def _leads_in(trace: TracebackType, caller: str) -> bool:
 
 
 def _keep_own_lines(report: traceback.TracebackException, submission: Path) -> None:
-    """Remove source lines of files outside the submission from the tracebacks of an error, its causes and its parts."""
+    """Remove source lines of files outside the submission from a traceback and the tracebacks that it contains."""
     reports = [report]
     while reports:
         one = reports.pop()

@@ -21,9 +21,9 @@ KEPT_BYTES = 32 * GIB
 
 
 class Cache:
-    """Directories with models or training data, named by digest. If space is short, the oldest by use are removed.
+    """Directories with models or training data, named by digest. Several processes may use the cache concurrently.
 
-    Several processes may use the cache concurrently. An entry is complete, or does not exist.
+    An entry is complete, or does not exist. If space is short, the least recently used entry is removed.
     """
 
     def __init__(self, kept_bytes: int = KEPT_BYTES) -> None:

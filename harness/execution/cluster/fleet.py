@@ -64,7 +64,7 @@ class Fleet:
 
     @property
     def ready(self) -> list[ReadyMachine]:
-        """The properties that were sent by the machines that have chosen a sandbox."""
+        """The properties of the machines that have chosen a sandbox."""
         return [member.ready for member in self.members if member.ready is not None]
 
     @property
@@ -120,7 +120,7 @@ class Fleet:
             raise UserError("no machine of the cluster makes calls any more", remedy=remedy)
 
     def ask(self, member: ClusterMember, *arguments: object) -> None:
-        """Begin the machine's `step`, unless its last answer is missing or `again_at` lies in the future."""
+        """Begin the next step of a machine, unless its last answer is missing or `again_at` lies in the future."""
         if member.future is None and time.monotonic() >= member.again_at:
             member.asked_at = time.monotonic()
             member.future = self._engine.ask(member.handle, member.step, *arguments)

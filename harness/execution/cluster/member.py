@@ -1,4 +1,4 @@
-"""A machine of a cluster as the planning process sees it: its step, the last question to it, its unfinished calls."""
+"""A machine of a cluster as the planning process sees it: its next step, the answer that it owes, unfinished calls."""
 
 import time
 from dataclasses import dataclass, field, replace

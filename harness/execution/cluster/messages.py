@@ -70,7 +70,7 @@ class ReadyMachine:
 
 @dataclass(frozen=True)
 class MachineReport:
-    """What happened on a machine since its previous report."""
+    """The events on a machine since its previous report."""
 
     incarnation: str  #: as in `ReadyMachine`: tells which process of the machine reports
     returned: tuple[FinishedCall[int], ...] = ()  #: the calls that have ended

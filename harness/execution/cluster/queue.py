@@ -73,7 +73,7 @@ class Queue:
         return mine
 
     def current(self, order: Order) -> Order:
-        """Return the order with an update of the seconds that its time budget has spent elsewhere."""
+        """Return the order with an update of the seconds that its time budget has spent on other machines."""
         budget = order.allowance.budget
         if budget is None:
             return order

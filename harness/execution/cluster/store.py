@@ -119,7 +119,7 @@ class Supply:
         self._bundles: OrderedDict[OrderNeed, tuple[Bundle, int]] = OrderedDict()  #: the least recently used first
 
     def add(self, orders: Sequence[Order], inputs: Inputs) -> None:
-        """Note that the files for these orders come from `inputs`."""
+        """Store `inputs` as the source of the files for these orders."""
         self._sources |= {need: inputs for order in orders for need in needs_of(order)}
 
     def answer(self, needs: Sequence[OrderNeed]) -> Supplies:

@@ -1,7 +1,7 @@
 """The kind of sandbox for machines without user namespaces: Landlock, a system-call filter, a supervisor per call.
 
 Every worker is forked from a process that has imported the framework. The worker's parent is a supervisor, the ancestor
-of all processes of the call. The supervisor kills them on request, or when the harness ends
+of all processes of the call. The supervisor kills these processes on request, or when the harness ends
 (`harness.worker.supervisor`).
 """
 

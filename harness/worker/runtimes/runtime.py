@@ -31,7 +31,7 @@ Alike = dict[tuple[str, str], tuple[Any, ...]]
 class Runtime(ABC):
     """A framework, with a version of Keras, in which workers run submissions.
 
-    A process without a framework can use the attributes of the class, `environment` and `missing`.
+    `environment`, `missing` and the attributes of the class need no framework.
     """
 
     name: ClassVar[str]  #: `--runtime NAME`
@@ -131,7 +131,7 @@ class Runtime(ABC):
                     raise ArchitectureError(f"layer {position} ({class_name}): {problem}")
 
     def seed(self, seed: int) -> None:
-        """Seed Python, NumPy and the framework, each with another number: equal seeds would give equal draws."""
+        """Seed Python, NumPy and the framework, each with a different number: equal seeds would give equal draws."""
         import numpy as np
 
         first, second, third = (int(one) for one in np.random.SeedSequence(seed).generate_state(3))

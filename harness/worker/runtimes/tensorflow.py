@@ -76,7 +76,7 @@ class TensorFlow(Runtime):
         keep_seeds_of_operations()
 
     def admit(self, module: str) -> None:
-        """Make Keras raise an error for calls that it would silently interpret otherwise than the Keras of 2020."""
+        """Make Keras raise an error for calls that it would silently interpret differently from the Keras of 2020."""
         if module == SUBMISSION:
             from harness.worker import legacy
 
