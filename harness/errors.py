@@ -7,7 +7,7 @@ from pathlib import Path
 
 from harness.text import safe_line
 
-#: A function that is called with warnings, a line each, such as one about a missing feature.
+#: A function that receives warnings, such as a line about a missing feature.
 Warn = Callable[[str], None]
 
 

@@ -13,8 +13,8 @@ _numbers = itertools.count()
 class TimeBudget(StrEnum):
     """How `--time-limit` limits the calls of a submission."""
 
-    EACH = "each"  #: each call, by the limit
-    AVERAGE = "average"  #: all calls on a task together, by the limit times the number of models, as in the competition
+    EACH = "each"  #: each call has the limit
+    AVERAGE = "average"  #: all calls on a task share the limit times the number of models, as in the competition
 
 
 class Budget:

@@ -183,7 +183,7 @@ class MemoryWatch:
         threading.Thread(target=self._run, daemon=True).start()
 
     def sample(self) -> Usage | None:
-        """Start a measurement unless one is running. Return its result; None if it takes over `patience_s` seconds."""
+        """Return the result of a new or the running measurement; None if there is none within `patience_s` seconds."""
         now = time.monotonic()
         if self._result is None:
             if now < self._rests_until:

@@ -18,11 +18,11 @@ FIXED = frozenset(
     }
 )  # fmt: skip
 
-#: Files that are replaced by copies: Python and TensorFlow read the number and type of processors there, other
-#: libraries the size of the memory.
+#: Files that are replaced by copies: Python and TensorFlow read the number and type of processors there, and other
+#: libraries read the size of the memory.
 COPIED = ("cpuinfo", "meminfo", "stat")
 
-#: With a GPU, `modules` is replaced, too: older versions of its driver's library search for the driver there.
+#: With a GPU, `modules` is replaced, too: older versions of NVIDIA's library search this file for the driver.
 COPIED_WITH_GPU = (*COPIED, "modules")
 
 #: Name of the directory with the copies, next to the worker's code.

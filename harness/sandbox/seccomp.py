@@ -32,8 +32,8 @@ DENIED = (
     "splice", "tee", "vmsplice",
 )  # fmt: skip
 
-#: Denied unless the call has a GPU, because only CUDA needs them. They allocate memory that no process has to map, or
-#: tell the load and free memory of the machine.
+#: System calls that only CUDA needs, denied without a GPU. They allocate memory that no process has to map, or tell the
+#: load and free memory of the machine.
 DENIED_ON_CPU = ("memfd_create", "sysinfo")
 
 #: System calls that fail as if the kernel did not know them. A filter cannot read the flags of `clone3`, which are in

@@ -30,7 +30,7 @@ LOOK_S, AGAIN_S = 5.0, 1.0
 #: Seconds after which the run ends if no machine makes calls.
 ALONE_S = 600.0
 
-#: Seconds that machines have to end their calls before their processes are killed.
+#: Seconds within which machines must end their calls; then their processes are killed.
 END_S = 3.0
 
 _SEE = "see the lines above; pgdl doctor tells more"
@@ -109,7 +109,7 @@ class Fleet:
             self._look()
         for member in self.members:
             if member.future is not None and member.step == EXCHANGE and now - member.asked_at > SILENCE_S:
-                self._start_again(member, f"has not answered for {SILENCE_S:g} s")
+                self._forget(member, f"has not answered for {SILENCE_S:g} s")
             elif member.step in (DESCRIBE, BEGIN) or (member.step == PREPARE and self.runtimes):
                 self._ask_on(member)
         all_are_out = bool(self._members) and not self.members
@@ -200,7 +200,7 @@ class Fleet:
             if member.description is None:
                 self.dismiss(member, f"its process does not start: {error}")
             else:
-                self._start_again(member, "has lost its process")
+                self._forget(member, "has lost its process")
             return None
         if isinstance(answer, MachineDescription):
             self._take_description(member, answer)
@@ -233,7 +233,7 @@ class Fleet:
         self._lose(member, "has started again")
         return False
 
-    def _start_again(self, member: ClusterMember, why: str) -> None:
+    def _forget(self, member: ClusterMember, why: str) -> None:
         """Forget a machine whose process ended or does not answer; the next search finds it if it still exists."""
         self._lose(member, why)
         self._engine.kill(member.handle)

@@ -34,9 +34,8 @@ class ClusterMember:
     held: set[str] = field(default_factory=set)  #: digests of models and data that the machine has
     batches: list[list[Order]] = field(default_factory=list)  #: orders that the machine has not finished
     begun_at: dict[int, float] = field(default_factory=dict)  #: number of an order -> time at which its call began
-    spent_s: dict[int, float] = field(
-        default_factory=dict
-    )  #: number of a budget -> seconds of calls that have ended on the machine
+    #: number of a budget -> seconds of calls that have ended on the machine
+    spent_s: dict[int, float] = field(default_factory=dict)
 
     @property
     def makes_calls(self) -> bool:
