@@ -46,8 +46,8 @@ def digest_of_code(*packages: Path) -> str:
 def code_of(source: bytes) -> bytes:
     """Return a digest of Python code without comments, docstrings and layout. Return any other content unchanged.
 
-    The digest is the same in every version of Python: empty fields of the syntax tree are left out, and fields that a
-    newer version of Python adds are empty for older code.
+    The digest is the same in every version of Python, because empty fields of the syntax tree are left out. Fields that
+    a newer version of Python adds are empty for older code.
     """
     try:
         with _PARSING:

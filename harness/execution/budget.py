@@ -11,7 +11,7 @@ _numbers = itertools.count()
 
 
 class TimeBudget(StrEnum):
-    """How `--time-limit` limits the calls of a submission."""
+    """The scope of `--time-limit`: a single call, or all calls of a submission on a task together."""
 
     EACH = "each"  #: each call has the limit
     AVERAGE = "average"  #: all calls on a task share the limit times the number of models, as in the competition

@@ -25,7 +25,7 @@ PER_CORE = 4
 
 @dataclass(frozen=True)
 class Lanes:
-    """The cores and GPUs of concurrent calls: while the clock of a call runs, it has `threads` cores to itself."""
+    """The cores and GPUs of concurrent calls. While its clock runs, a call has `threads` cores to itself."""
 
     workers: int  #: number of calls whose clocks run at the same time
     threads: int  #: cores per call

@@ -1,12 +1,12 @@
 """Control groups (cgroup v2): the kernel limits the memory and the number of tasks of each call.
 
-Without a group, the harness compares the memory of a call's processes with the limit twenty times a second, so a call
-may exceed the limit for a moment. With a group, the limit is never exceeded. The kernel also counts files in scratch
-space, socket buffers, inodes and other kernel memory, but not pages that a forked worker shares with its parent.
+Without a group, the harness measures the memory of a call's processes twenty times a second, and a call may exceed the
+limit for a moment. With a group, the limit is never exceeded. The kernel also counts files in scratch space, socket
+buffers, inodes and other kernel memory, but not pages that a forked worker shares with its parent.
 
 Groups can be created where cgroup v2 is delegated to this process. A group that contains processes cannot enable
-controllers for its children. The parent of new groups is therefore either an ancestor whose children already have the
-controllers, or this process' own group once all its processes have moved to a leaf.
+controllers for its children. New groups are therefore created below an ancestor whose children already have the
+controllers, or below this process' own group, once all processes of this group have moved to a leaf.
 """
 
 import errno

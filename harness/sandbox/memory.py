@@ -1,11 +1,11 @@
 """Measures the memory, processor time and threads of a call's processes from outside the sandbox.
 
-Resident pages of files on a disk, such as libraries and training data, do not count, because the kernel can drop and
-read them again at any time. A page that a process has changed counts, except in shared mappings of files in scratch
-space: scratch space has a limit of its own. Pages of shared memory and tmpfs count.
+Resident pages of files on a disk, such as libraries and training data, do not count: the kernel can drop the pages and
+read them again. A page that a process has changed counts, except in shared mappings of files in scratch space: scratch
+space has a limit of its own. Pages of shared memory and tmpfs count.
 
-Reading the size of a process waits for the lock on its memory: for seconds if hundreds of processes fork on a busy
-machine, forever if a driver is stuck. The clock and the result of a call must not wait for that.
+Reading the size of a process waits for the lock on its memory. If hundreds of processes fork on a busy machine, that
+takes seconds; if a driver is stuck, it never ends. The clock and the result of a call must not wait for it.
 
 A call can make the kernel allocate memory that belongs to no process, until the machine runs out of memory. The harness
 then ends the call, and measures how much memory becomes free.

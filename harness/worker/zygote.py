@@ -2,7 +2,7 @@
 
 A forked worker joins a sandbox that is ready, or confines itself (`harness.worker.landlock`).
 
-The zygote must never run an operation of the framework: the operation's threads would not exist in a fork, and the fork
+The zygote must never run an operation of the framework. The operation's threads would not exist in a fork, and the fork
 would wait for these threads forever. Workers may see everything in the zygote's memory.
 """
 

@@ -23,7 +23,7 @@ TRIAL_S = 60.0
 
 
 class Kind(ABC):
-    """Starts sandboxes of one kind, such as containers. Helper processes of the kind end when its context is left.
+    """Starts sandboxes of one kind, such as containers. As a context manager, it ends its helper processes on exit.
 
     Subclasses in this package are registered by their `name`. The thread that enters the context must outlive workers.
     """

@@ -1,7 +1,7 @@
 """Redirects imports of Keras in measures of 2020 to the active Keras, and restores optimizers of that time.
 
-Without aliases, `tensorflow.python.keras`, and with Keras 2 also `keras`, would be a second Keras, and no layer of the
-model would be an instance of a class of the second Keras.
+Without aliases, `tensorflow.python.keras`, and with Keras 2 also `keras`, would be a second Keras. Layers of the model
+would not be instances of the classes of the second Keras.
 """
 
 import importlib

@@ -90,8 +90,8 @@ class TensorFlow(Runtime):
         """Return an unbatched `tf.data.Dataset` of (float32 input, int32 label) over memory-mapped arrays.
 
         The dataset reads the arrays block by block. `from_tensor_slices` would hold all examples in memory twice, and
-        every iterator would fill another copy with zeros: to optimize a graph, tf.data copies tensors, but not
-        variables. `dataset.arrays` are inputs and labels as NumPy arrays.
+        every iterator would fill another copy with zeros. The reason is that tf.data copies tensors, but not variables,
+        to optimize a graph. `dataset.arrays` are inputs and labels as NumPy arrays.
         """
         import tensorflow as tf
 
