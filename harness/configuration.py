@@ -80,7 +80,7 @@ def isolation_of(sandbox: str) -> str:
 
 @lru_cache(maxsize=1024)
 def configuration_from(text: str) -> Configuration:
-    """Return the configuration of which `text` is the result of `to_json`. Raise `ValueError` for any other text."""
+    """Return the configuration whose `to_json` returns `text`. Raise `ValueError` if there is none."""
     found = parse_json(text)
     types = get_type_hints(Configuration)
     if not isinstance(found, dict) or found.keys() != types.keys():

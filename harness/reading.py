@@ -70,7 +70,7 @@ def read_text(path: Path, most: int, *, links: bool = True) -> str:
 
 
 def read_below(root: Path, name: str, most: int) -> bytes:
-    """Open the file `name` in a directory by `open_below`, and return its content, at most `most` bytes."""
+    """Return the content of a file that `open_below` opens. Raise `UserError` for more than `most` bytes."""
     with open_below(root, name) as stream:
         return _read_bounded(stream, root / name, most)
 

@@ -61,7 +61,7 @@ def _hidden(word: str) -> str:
 
 
 def safe_line(text: str) -> str:
-    """Return the text as one printable line without passwords, which can be printed or published."""
+    """Return the text as one printable line without passwords, for output and publication."""
     return printable(without_passwords(" ".join(text.expandtabs().splitlines())))
 
 

@@ -61,7 +61,7 @@ class Cores:
 
 
 def memory_for(memory_bytes: int | None, warn: Warn = lambda _: None) -> int:
-    """Return `memory_bytes`, by default this machine's limit. Raise `UserError` if a call cannot have this limit."""
+    """Return `memory_bytes`, or if it is None the default limit. Raise `UserError` if it is too small or too large."""
     if memory_bytes is None:
         return Limits.default_memory_bytes(len(find_gpus()), warn)
     memory = usable_memory()

@@ -101,11 +101,11 @@ def _is_local(pid: int, identity: str) -> bool:
 
 
 class EngineError(Exception):
-    """The client of the container engine failed; the message is what it wrote to standard error."""
+    """The client of the container engine failed; the message is the client's error output."""
 
 
 def ask(*arguments: str) -> str:
-    """Return what the engine's client prints. Raise `EngineError` if it fails or takes over `ANSWER_S` seconds."""
+    """Return the output of the engine's client. Raise `EngineError` if it fails or takes over `ANSWER_S` seconds."""
     try:
         done = children.run([CLIENT, *arguments], os.environ, seconds=ANSWER_S)
     except subprocess.TimeoutExpired as error:

@@ -64,7 +64,7 @@ class WorkerReport:
             self.ended = True
 
     def reap(self) -> None:
-        """Read new reports. If the worker's parent was killed, reap the worker if this process has adopted it."""
+        """Read new reports. Also reap the worker, if its parent was killed and this process has adopted it."""
         self.read()
         if self.ended and "status" not in self.facts:
             with suppress(ChildProcessError):
@@ -152,7 +152,7 @@ class Zygotes:
         self._are_given_up = False
 
     def begin(self, trials: Sequence[Job]) -> None:
-        """Start a process that forks workers for each runtime of these jobs. Do not wait for the imports."""
+        """For each runtime of these jobs, start a process that forks workers. Do not wait for the imports."""
         for job in trials:
             if job.runtime not in self._by_runtime:
                 self._by_runtime[job.runtime] = Zygote(job)

@@ -125,7 +125,7 @@ class Cluster(Executor):
                 self.fleet.ask(member, member.ready.incarnation, orders, supplies, REPORT_S)
 
     def _lose(self, member: ClusterMember, why: str) -> None:
-        """Queue the unfinished calls of a lost machine again; after `ATTEMPTS` lost machines, let the call fail."""
+        """Queue the unfinished calls of a lost machine again. A call fails after `ATTEMPTS` lost machines."""
         batches, begun, spent_s = member.lose()
         if batches:
             n_calls = sum(map(len, batches))

@@ -28,7 +28,7 @@ class Machine:
     """
 
     def __init__(self, fetch: Callable[[Any], Sequence[bytes]]) -> None:
-        """`fetch` returns the bytes that a reference of the cluster's engine refers to."""
+        """`fetch` converts a reference of the cluster's engine to the bytes that it stands for."""
         self._fetch = fetch
         self._incarnation = ""
         self._local: Local | None = None

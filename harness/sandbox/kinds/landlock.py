@@ -101,7 +101,7 @@ class Landlock(Kind):
         self._zygotes.begin(trials)
 
     def prepare(self, trials: Sequence[Job]) -> None:
-        """Start a process that forks workers for each runtime, and make test calls. Raise `UserError` on failure."""
+        """For each runtime, start the process that forks workers, and make a test call. Raise `UserError` on error."""
         try:
             self._zygotes.start(trials, self.start)
         except StartError as error:

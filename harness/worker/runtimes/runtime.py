@@ -92,7 +92,7 @@ class Runtime(ABC):
             method.__defaults__ = tuple(0 if default == "auto" else default for default in method.__defaults__)
 
     def prepare_devices(self) -> None:  # noqa: B027 - optional
-        """Make the framework use only as much GPU memory as it needs. Called before the model is built."""
+        """Before the model is built, make the framework use only as much GPU memory as it needs."""
 
     def build_model(self, architecture: dict[str, Any]) -> Any:
         """Return the model of an architecture, with arbitrary weights (`harness.worker.architecture.build_model`)."""
