@@ -1,4 +1,4 @@
-"""The part of `pgdl doctor` that tries sandboxes with small submissions, which must fail."""
+"""The part of `pgdl doctor` that tests sandboxes: it runs small submissions that the sandbox must stop."""
 
 import os
 import shutil

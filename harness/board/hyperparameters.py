@@ -1,7 +1,6 @@
 """Reference scores beside a board: how well hyperparameters alone predict the gaps, without any network.
 
-Hidden tasks get no such score, and their gaps are used in no fit, since public scores would reveal something about
-them.
+Hidden tasks get no such score, and no fit uses their gaps: published scores could reveal facts about these gaps.
 """
 
 from collections.abc import Collection, Mapping

@@ -34,7 +34,7 @@ class Insight:
 
 
 def find_insights(rows: Sequence[Row], wanted: Collection[int] | None = None) -> dict[int, dict[str, Insight]]:
-    """Return position of a row -> task -> explanation, for public tasks on which the row has an official score."""
+    """Return explanations for public tasks with an official score: position of the row -> task -> explanation."""
     return {
         number: {name: _insight(task) for name, task in row.tasks.items() if task.chance is not None}
         for number, row in enumerate(rows)
@@ -43,7 +43,7 @@ def find_insights(rows: Sequence[Row], wanted: Collection[int] | None = None) ->
 
 
 def time_steps(row: Row) -> list[TimeStep]:
-    """Return the row's score under every shorter time limit; [] if a task is hidden, or the settings are not known."""
+    """Return the row's score under every shorter time limit; [] if a task is hidden, or the settings are unknown."""
     scored = {name: task.scored for name, task in row.tasks.items() if task.scored is not None}
     if len(scored) < len(row.tasks) or row.configuration is None:
         return []

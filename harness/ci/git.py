@@ -155,8 +155,8 @@ class Repository:
 def _environment() -> dict[str, str]:
     """Return the environment of git's commands, without variables that could redirect git.
 
-    The environment forbids all protocols. The option `protocol.allow` does not suffice: settings of the repository
-    override it, and git before 2.39.4 fetches missing objects nevertheless.
+    The environment forbids all protocols, because git before 2.39.4 fetches missing objects despite GIT_NO_LAZY_FETCH.
+    The option `protocol.allow` would not suffice: settings of the repository override it.
     """
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "LD_", "PGDL_"))}
     return kept | {

@@ -82,7 +82,7 @@ def _read_below(folder: Folder, prefix: str, files: Files) -> None:
 
 
 def open_regular(path: str, name: str, folder: Folder | None = None) -> BinaryIO:
-    """Open a regular file in `folder`; raise `SubmissionError` for any other. `name` is its name for messages."""
+    """Open a regular file in `folder`. Raise `SubmissionError` for other files; the message calls the file `name`."""
     mode = _state(path, folder).st_mode
     if stat.S_ISREG(mode):
         stream = os.fdopen(_open(path, folder), "rb")

@@ -33,7 +33,7 @@ _DECIDES = re.compile(
 
 
 class _MalformedError(Exception):
-    """The file contains something else than lines `key: value`."""
+    """The file contains text other than lines `key: value`."""
 
 
 def read_metadata(files: Mapping[str, bytes]) -> tuple[dict[str, str], tuple[str, ...]]:

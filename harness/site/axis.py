@@ -59,7 +59,7 @@ class BoardAxis(Axis):
 def board_axis(board: Board) -> BoardAxis:
     """Return the axis for all scores, intervals and levels of chance of a board.
 
-    It has no noisy oracle if the oracle's score is far higher.
+    The noisy oracle is left out if its score is far higher than all rows' scores.
     """
     highest = max((row.standing.high if row.standing else row.score or 0.0 for row in board.rows), default=0.0)
     levels = [row.chance_level for row in board.rows if row.chance_level is not None]

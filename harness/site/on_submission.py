@@ -27,7 +27,7 @@ VERDICTS = {1: "better", 0: "cannot be told apart", -1: "worse"}
 def submission_pages(
     board: Board, insights: Mapping[int, Mapping[str, Insight]], pages: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the variables of each page's template. `insights`: position of its row -> task -> explanation."""
+    """Yield the variables for each page's template. `insights`: position of the page's row -> task -> explanation."""
     axis = board_axis(board)
     for number, of_row in insights.items():
         yield _page(board, number, of_row, pages) | {"axis": replace(axis, chance=board.rows[number].chance_level)}

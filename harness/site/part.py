@@ -61,7 +61,7 @@ def _coloured_by(insight: Insight | None) -> str:
 
 
 def _pairs(task: OnTask) -> dict[str, Any] | None:
-    """Return a table of the scores given two hyperparameters: a row for one, a column for the other.
+    """Return a table of the scores given two hyperparameters: the first names the line, the second the column.
 
     A cell holds the score, its share of the largest score, and whether it is the smallest score.
     """
