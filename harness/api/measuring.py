@@ -14,7 +14,7 @@ from harness.worker.runtimes import Runtime
 
 
 def answer(runtime: Runtime, question: Question) -> Answer:
-    """Compute measures on a network, as a question requests, or write the network's outputs to a file and return {}."""
+    """Return the rows of the requested measures; without requested measures, write the outputs to a file, return {}."""
     with faults_of_the_model():
         model = runtime.load_model(Path(question["model"]))
         if "measures" not in question:

@@ -17,7 +17,7 @@ from scoring import Grid, ScoreUndefined, additive_fit, fit_from_effects, main_e
 
 @dataclass(frozen=True)
 class Hyperparameters:
-    """Official scores of two additive predictions of the gaps from all hyperparameters."""
+    """Official scores of predictions of the gaps by sums of effects of all hyperparameters, fitted in two ways."""
 
     #: scores of the least-squares fit to the task's own gaps
     in_sample: Yardstick = field(default_factory=lambda: Yardstick.of({}))

@@ -69,7 +69,7 @@ def _insight(task: OnTask) -> Insight:
 
 
 def _missed(task: OnTask, gaps: Vector) -> list[Missed]:
-    """Return the missed hyperparameters. If the measure falls with the gap, its negative is examined."""
+    """Return the missed hyperparameters. If the measure decreases as the gap grows, its negative is examined."""
     assert task.score is not None
     assert task.scored is not None
     grid, variance = task.scored.grid, gaps.var()

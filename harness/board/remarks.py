@@ -85,7 +85,7 @@ def _similar(shown: Sequence[Calls]) -> list[str]:
 
 
 def _versions(shown: Sequence[Calls]) -> list[str]:
-    """Return a remark for each set of library and harness versions that is not the most frequent of its runtime."""
+    """Return a remark for each set of library and harness versions, except for the most frequent set per runtime."""
     known = [(calls.submission, calls.configuration) for calls in shown if calls.configuration is not None]
     by_runtime: dict[str, Counter[str]] = {}
     for _, configuration in known:

@@ -59,7 +59,7 @@ def _failed(calls: Calls, withheld: Collection[str]) -> list[str]:
 def _varying(
     name: str, values: Mapping[Cell, Value], repeats: Mapping[Cell, Sequence[Value]], withheld: Collection[str]
 ) -> list[str]:
-    """Return a remark on the first model with two values, or []. A model of a hidden task is not named."""
+    """Return a remark on the first model with different values, or []. A model of a hidden task is not named."""
     says = f"{name} calls itself deterministic (metadata), but"
     secret = []
     for cell, others in repeats.items():

@@ -113,7 +113,7 @@ def _named(paths: Mapping[str, GitEntry], owners: Mapping[str, str]) -> tuple[di
 
 
 def name_of(entry: GitEntry) -> str:
-    """Return the name of a submission: of its file or folder. The name in its metadata does not count."""
+    """Return a submission's name, which is the name of its file or folder. The name in its metadata is ignored."""
     path = PurePosixPath(entry.path)
     return clean(printable(path.name if entry.mode == FOLDER else path.stem))
 

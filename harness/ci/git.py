@@ -166,7 +166,7 @@ def _environment() -> dict[str, str]:
 
 
 def _parts(output: IO[bytes]) -> Iterator[bytes]:
-    """Yield the parts of an output that end in null bytes. Raise `GitError` for a part longer than `MAX_ENTRY`."""
+    """Yield the parts of an output, each ended by a null byte. Raise `GitError` for a part longer than `MAX_ENTRY`."""
     waiting = b""
     while chunk := output.read1(MAX_ENTRY):  # type: ignore[attr-defined]
         *whole, waiting = (waiting + chunk).split(b"\0")

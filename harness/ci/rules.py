@@ -13,7 +13,7 @@ AT_MOST = 10  #: default of `Rules.at_most`, since a submission may take hours o
 
 @dataclass(frozen=True)
 class Rules:
-    """The rules that a change must keep. In addition, a refused submission always breaks a rule."""
+    """The rules that a change must keep. A refused submission counts as a broken rule, whatever the rules are."""
 
     require_check: bool = False  #: a touched submission must pass `pgdl check`, and every call must return a number
     min_score: float | None = None  #: minimum score of a touched submission; None: no such rule

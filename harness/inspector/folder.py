@@ -1,4 +1,4 @@
-"""Reads a submission in a single file or in a folder: only regular files. It never follows links, and never waits."""
+"""Reads a submission from a single file or a folder. It reads only regular files, and never follows links or waits."""
 
 import errno
 import os

@@ -40,11 +40,11 @@ class Axis:
 
 @dataclass(frozen=True)
 class RankAxis(Axis):
-    """An axis of ranks, whose ends are no ranks."""
+    """An axis of ranks, without ticks at its ends."""
 
     @property
     def ticks(self) -> list[float]:
-        """Whole numbers between the ends."""
+        """Round whole numbers between the ends."""
         return [tick for tick in super().ticks if tick.is_integer() and self.low < tick < self.high]
 
 

@@ -46,7 +46,7 @@ def part(name: str, row: Row, insight: Insight | None) -> dict[str, Any]:
 
 
 def _failures(task: OnTask) -> list[list[CallRecord]]:
-    """Return the failed calls, those with the same outcome and message together."""
+    """Return the failed calls, grouped by outcome and message."""
     groups: dict[tuple[str, str], list[CallRecord]] = {}
     for call in task.calls.values():
         if isinstance(value_of(call), Failure):
