@@ -121,9 +121,9 @@ def compare_recorded(
 ) -> CompareResult:
     """Compare measures by their recorded calls. No call is made, so the tasks need reference data, but no models.
 
-    If a measure is recorded with several settings, the table uses the most recently requested of them, but settings
-    without a sandbox only if there are no others. `compare` states why it did not call a measure on a task; this table
-    only shows that the calls are missing.
+    If a measure is recorded with several settings, the table uses the settings that were requested last. Settings
+    without a sandbox are only used if no others are recorded. `compare` states why it did not call a measure on a task;
+    this table only shows that the calls are missing.
 
     Args:
         measures: as in `compare`; a family, a cost, `all` or `cheap` selects recorded measures with any parameters.

@@ -1,4 +1,4 @@
-"""The part of `pgdl doctor` that tests sandboxes: it runs small submissions that the sandbox must stop."""
+"""The part of `pgdl doctor` that tests sandboxes, with small submissions that try to exceed each limit."""
 
 import os
 import shutil

@@ -14,7 +14,7 @@ from harness.worker.runtimes import Runtime
 
 
 def answer(runtime: Runtime, question: Question) -> Answer:
-    """Return the rows of the requested measures; without requested measures, write the outputs to a file, return {}."""
+    """Compute the requested measures. If the question names no measures, write the network's outputs, and return {}."""
     with faults_of_the_model():
         model = runtime.load_model(Path(question["model"]))
         if "measures" not in question:

@@ -83,7 +83,7 @@ class Collected:
 
     shown: Sequence[Calls]  #: one element for each row, in the order of the row keys
     left_out: Sequence[Calls] = ()  #: calls of replaced versions of submissions, libraries or the harness, without rows
-    #: submission -> tasks with records of a version in `left_out`, on which some row in `shown` has no record
+    #: submission -> tasks on which a version in `left_out` has records, but some row in `shown` has no record
     ran_on: Mapping[str, Collection[str]] = field(default_factory=dict)
 
 

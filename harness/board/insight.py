@@ -11,7 +11,7 @@ from scoring import Explanation, TimeBudget, TimeStep, explain_score, pareto_fro
 
 N_PAIRS = 8  #: number of wrongly ordered pairs of models in an explanation
 
-#: A measure misses a hyperparameter if it explains at least the first share of the variance of the gaps, and the
+#: A measure misses a hyperparameter that explains at least the first share of the variance of the gaps, if the
 #: measure's Kendall's tau among models that differ only in this hyperparameter is below the second number.
 NOTICEABLE, FOLLOWED = 0.1, 1 / 3
 

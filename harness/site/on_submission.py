@@ -17,7 +17,7 @@ from harness.site.axis import Axis, board_axis
 from harness.site.part import part
 from harness.text import exact, p_value_equation, p_value_text
 
-#: A row's page compares the row with so many rows above and below.
+#: Number of rows above, and of rows below, with which a row's page compares the row.
 N_NEAREST = 15
 
 #: Words for `Difference.verdict`.
