@@ -39,7 +39,7 @@ class Board:
     tasks: Sequence[str]  #: names of the tasks, in the order of their columns
     remarks: Sequence[str] = ()  #: notes on the records and tasks, one per line
     withheld: frozenset[str] = frozenset()  #: names of the hidden tasks, whose scores are rounded
-    comparison: Comparison | None = field(default=None, compare=False)  #: calls row 0 submission "0", and so on
+    comparison: Comparison | None = field(default=None, compare=False)  #: names rows by position: "0", "1", ...
     is_scored: bool = True  #: whether any task can have an official score; otherwise no row has a rank
     oracle: Oracle = field(default_factory=lambda: Oracle.of({}))
     hyperparameters: Hyperparameters = field(default_factory=Hyperparameters)

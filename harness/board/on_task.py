@@ -43,12 +43,12 @@ class OnTask:
 
     @property
     def not_run(self) -> bool:
-        """Whether none of the submission's calls on this task was made yet."""
+        """Whether all of the submission's calls on this task are missing."""
         return self.was_called and self.failures[MISSING] == self.n_models
 
     @property
     def interrupted(self) -> bool:
-        """Whether some of the submission's calls on this task were made, none failed, and the others are missing."""
+        """Whether some of the submission's calls on this task are missing, and all calls that were made succeeded."""
         return set(self.failures) == {MISSING} and not self.not_run
 
     @property

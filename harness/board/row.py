@@ -139,7 +139,7 @@ class Row:
 
     @property
     def reason(self) -> str:
-        """All tasks without a score with their reasons, in one line; empty if all tasks have a score."""
+        """One line with each task that has no score, and the reason; empty if all tasks have a score."""
         return "; ".join(f"{', '.join(names)}: {reason}" for reason, names in self.reasons.items())
 
 
