@@ -180,9 +180,9 @@ def notes_on_records(records: Records, shown: Sequence[Calls]) -> list[str]:
 def choose(collected: Collected, submissions: Sequence[str] | str, where: str, *, can_run: bool) -> Collected:
     """Return the calls of the submissions that a user names; all calls if `submissions` is empty.
 
-    A path, or the name of a measure, selects the current version; any other name selects a recorded submission. Without
-    models here (`can_run` is False), a recorded name always selects the recorded submission. `where` is the name of the
-    database. Raise `UserError` for an unknown name, files that are no submission, or a version that has not been run.
+    A path, or the name of a measure, selects the current version; any other name selects a recorded submission. If no
+    models are here (`can_run` is False), a recorded name always selects the recorded submission. `where` is the name of
+    the database. Raise `UserError` for an unknown name, files that are no submission, or a version that was never run.
     """
     if not submissions:
         return collected
