@@ -40,7 +40,7 @@ def demo(directory: str | Path) -> int:
 def demo_commands() -> tuple[str, ...]:
     """Return commands to try in the directory of the demo, with the example for a framework that is installed.
 
-    The measures of the library need TensorFlow. Without any framework, the commands are those for TensorFlow.
+    The measures of the library need TensorFlow. If no framework is installed, the commands are for TensorFlow.
     """
     runtime = _installed_runtime()
     example, measures = "submissions/input_gradient", " layer_margin_q1_l0 random"
