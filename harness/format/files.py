@@ -77,7 +77,7 @@ def make_directory(directory: Path) -> Path:
 
 @contextmanager
 def lasting_if_filled(directory: Path) -> Iterator[None]:
-    """Create a directory and its parents. At the end of the context, remove those that were created and are empty."""
+    """Create a directory and its missing parents. At the end of the context, remove new directories that are empty."""
     missing = [path for path in (directory, *directory.parents) if not path.exists()]
     try:
         directory.mkdir(parents=True, exist_ok=True)
