@@ -1,6 +1,6 @@
 """Builds a task from a recipe: trains a model for each cell of the grid, and makes a task of the trained models.
 
-Until then, all files are in OUT/building/TASK, where no other command takes them for a task.
+During the training, all files are in OUT/building/TASK, which other commands do not treat as a task.
 """
 
 import json
@@ -46,13 +46,13 @@ class Event:
 
     kind: str  #: `data`, `look`, `done` or `failed`
     cell: int  #: number of the cell; -1 for `data`
-    details: dict[str, Any]  #: what the training program has sent
+    details: dict[str, Any]  #: the event or answer of the training program
 
 
 class Build:
     """The directories of a task that is or was built from a recipe.
 
-    The constructor raises `UserError` if they have finished models of another recipe.
+    The constructor raises `UserError` if the directories have finished models of another recipe.
     """
 
     def __init__(self, recipe: Recipe, out: Path) -> None:
@@ -203,7 +203,7 @@ class Build:
 
 
 def _names(number: int | str) -> tuple[str, str]:
-    """Return the names of a cell's directory before and after the task is finished; "*" gives patterns of the names."""
+    """Return the names of the directory of cell `number` in an unfinished and in a finished task; "*" is any cell."""
     return CELLS.format(number), model_name(str(number))
 
 

@@ -48,7 +48,7 @@ def prepare(_runtime: str, recipe: str, directory: str) -> Program:
 
 
 class Trainer:
-    """Answers questions about a recipe, whose data the constructor loads."""
+    """Answers the program's questions about a recipe; the constructor loads the recipe's data."""
 
     def __init__(self, recipe: Recipe, directory: Path) -> None:
         for name, value in KERAS_DEFAULTS.items():  # not the user's own settings, which Keras has read

@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 def select_models(task: Task, wanted: ModelSelection) -> tuple[Model, ...]:
-    """Return the models with these names, or this number of models, evenly spread over the sizes, or all models."""
+    """Return the models named in `wanted`; for a number, so many models, evenly spread by size; for None, all."""
     if wanted is None:
         return task.models
     if not isinstance(wanted, int):
@@ -32,7 +32,7 @@ def select_models(task: Task, wanted: ModelSelection) -> tuple[Model, ...]:
 
 
 def evenly(ordered: Sequence[T], number: int) -> list[T]:
-    """Return `number` evenly spaced elements, at most all; if at least two, with the first and the last."""
+    """Return `number` elements, evenly spaced from the first to the last; all elements if there are fewer."""
     positions = np.linspace(0, len(ordered) - 1, min(number, len(ordered))).round().astype(int)
     return [ordered[position] for position in positions]
 
