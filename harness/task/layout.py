@@ -135,7 +135,7 @@ class TaskDirectory:
         return {name: path for name, path in found.items() if not names or name in names}
 
     def _whole(self, names: Collection[str], unfinished: Sequence[str] = ()) -> list[TaskFiles]:
-        """Return all tasks; raises `UserError` if a requested task is half-fetched, or without any task, even unfinished."""
+        """Return all tasks; raises `UserError` if a wanted task is half-fetched, or no task is here or `unfinished`."""
         wanted = names or ([self.root.absolute().name] if self._is_task else self._half)
         if meant := [name for name in self._half if name in wanted]:
             others = "" if names or self._is_task else ", or name other tasks with --task"

@@ -46,7 +46,7 @@ class Exporter:
         self._module = copy.deepcopy(module).cpu().eval()
 
     def outputs(self, inputs: Array) -> Array:
-        """Return the module's outputs (n, classes) for inputs (n, ...) in its layout; raise `UserError` if it fails."""
+        """Call the module on inputs (n, ...) in its own layout; return outputs (n, classes), or raise `UserError`."""
         import torch
 
         try:
