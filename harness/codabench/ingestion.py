@@ -117,7 +117,7 @@ class _Saving:
 
     @contextmanager
     def regularly(self) -> Iterator[None]:
-        """Save every `SAVE_S` seconds within the context, in a thread."""
+        """Call `save` every `SAVE_S` seconds within the context, in a thread."""
         over = threading.Event()
 
         def work() -> None:

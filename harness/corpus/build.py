@@ -82,7 +82,7 @@ class Build:
         shutil.rmtree(self.reference, ignore_errors=True)
 
     def begin(self) -> None:
-        """Create the directory of the build, or keep that of an earlier build from the same recipe.
+        """Create the directory of the build, or keep the directory of an earlier build from the same recipe.
 
         Raise `UserError` if TensorFlow is missing, or if the directory has finished models of another recipe.
         """
@@ -229,7 +229,7 @@ def find_builds(out: Path) -> list[Build]:
 
 
 def reference_of(build: Build) -> Reference | None:
-    """Return the reference data of the finished models; None if there are none."""
+    """Return the reference data of the finished models; None if no model is finished."""
     records = {model_name(str(number)): record for number, record in sorted(build.records().items())}
     if not records:
         return None

@@ -75,7 +75,7 @@ class Trainer:
             return {"diverged": str(error)}
 
     def write_data(self) -> None:
-        """Write training and test data. Training labels get the recipe's noise, unless it is an axis of the grid."""
+        """Write training and test data. Training labels get the recipe's noise, unless noise is an axis of the grid."""
         noise = 0.0 if "label_noise" in self.recipe.grid else self.recipe.cells[0].training.label_noise
         unfinished = _emptied(self.directory / f"{DATA}{UNFINISHED}")
         write_shards(unfinished / TRAIN.name, self.data.train_inputs, self._labels(noise), N_SHARDS)

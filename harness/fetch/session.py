@@ -85,7 +85,7 @@ def response_error(url: Address, response: requests.Response, expected: str, mov
 
 
 def _cause(error: BaseException) -> str:
-    """Return the innermost cause of an error of the library requests, as one line."""
+    """Return the innermost cause of an error of the library `requests`, as one line."""
     cause: object = error
     while isinstance(cause, BaseException):
         inner = getattr(cause, "reason", None) or next((a for a in cause.args if isinstance(a, Exception)), None)
@@ -195,7 +195,7 @@ PASSING = (LostConnectionError, requests.ConnectionError, requests.exceptions.Ch
 
 
 def persistently(attempt: Callable[[], T], url: Address, *passing: type[Exception]) -> T:
-    """Return the result of `attempt`. After an error in `passing`, call it again; after the last, raise `UserError`."""
+    """Return the result of `attempt`. After an error in `passing`, repeat it; after too many, raise `UserError`."""
     proxies_of(url)  # raises if a password in a proxy could be taken for a host
     problem: Exception = LostConnectionError()
     for pause_s in (0, *PAUSES_S):

@@ -25,7 +25,7 @@ END_S = 1.0
 
 
 class DamagedError(UserError):
-    """A member is not as the archive's list of files says."""
+    """A member differs from the archive's list of files."""
 
 
 _Outcome = tuple[ListedFile, FetchedFile] | Exception

@@ -8,7 +8,7 @@ There are two canonical forms:
 * `{"format": "graph", "input_shape": [...], "layers": [{"class_name", "config", "inputs"}, ...]}` is a functional
   model without nested models. `inputs` are positions in `layers`, with -1 for the model's input. An entry may also have
   `keywords`, the layer's keyword arguments: name -> position, true or false. The last layer computes the model's
-  output. If a layer is used again, the second entry is `{"layer": position of its first entry, "inputs"}`.
+  output. Each further use of a layer is an entry `{"layer", "inputs"}` with the position of the layer's first entry.
 
 If the model ends in a softmax or log-softmax, both forms have the key `"softmax"`: the position of its layer.
 """

@@ -30,7 +30,7 @@ _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 @contextmanager
 def open_archive(path: Path, most: int = MAX_MEMBERS) -> Iterator[zipfile.ZipFile]:
-    """Open a zip archive for a context; raises `UserError` for more than `most` members, or damage found in it."""
+    """Open a zip archive; raises `UserError` for more than `most` members, and for damage that the context finds."""
     try:
         with open_regular(path, links=True) as stream, located(path), _opened(stream, most) as archive:
             if len(archive.infolist()) > most:
@@ -66,7 +66,7 @@ class Pieces(BufferedReader):
 
 
 def open_zip(stream: IO[bytes], most: int) -> zipfile.ZipFile:
-    """Open an archive; raises one of `DAMAGE` if it is damaged, or its list of members exceeds `most` bytes."""
+    """Open an archive. If it is damaged, or its list exceeds `most` bytes, raise one of the exceptions in `DAMAGE`."""
     try:
         archive = zipfile.ZipFile(Pieces(stream, most))
         require_proportion(stream.seek(0, io.SEEK_END), sum(info.file_size for info in archive.infolist()))
@@ -96,7 +96,7 @@ def file_infos(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
 
 @contextmanager
 def open_member(archive: zipfile.ZipFile, name: str) -> Iterator[tuple[IO[bytes], int]]:
-    """Open member `name`, yield (stream, size in bytes); raises `UserError` if it is missing, repeated or not plain."""
+    """Open a member; yield (stream, size in bytes). Raises `UserError` if it is missing, repeated or suspicious."""
     found = [info for info in archive.infolist() if info.filename == name]
     if len(found) != 1:
         raise UserError(f"member {name}", expected="one of this name", found=len(found) or "none")

@@ -163,7 +163,7 @@ def other_kind(what: str, start: bytes, *, file: Path | None, expected: str, rem
 
 
 def refuse_torch(names: list[str]) -> None:
-    """Raise `UserError` if the members `names` of a zip archive show a pickle of PyTorch."""
+    """Raise `UserError` if a zip archive with the members `names` is a pickle of PyTorch."""
     if any(name.rpartition("/")[2] == TORCH for name in names):
         found, remedy = _TORCH
         raise UserError(

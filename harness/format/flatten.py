@@ -170,7 +170,7 @@ class _Flattener:
         return [len(self.calls) - 1]
 
     def _call_between(self, to_last: int, layer: int, to_first: int | None, inputs: Sequence[int]) -> list[int]:
-        """Call permutation, layer, permutation. If the first only undoes the permutation before it, call neither."""
+        """Call permutation, layer, permutation. If the first permutation undoes the one before it, skip these two."""
         n_axes = len(self.layers[to_last].definition["config"]["dims"])
         undone = self._undone.get((inputs[0], n_axes))
         last = [undone] if undone is not None else self._call(LayerCall(to_last, tuple(inputs)))
@@ -182,9 +182,9 @@ class _Flattener:
         return first
 
     def _call_idle(self, layer: int, source: int) -> list[int]:
-        """Call a layer that has no effect after training. If its input comes from a permutation, swap the two.
+        """Call a layer without effect after training. If a permutation computes its input, call the permutation last.
 
-        The permutation is then last, so that the next permutation can undo it (`_call_between`).
+        The next permutation can then undo the last (`_call_between`).
         """
         found = [(before, n_axes) for (permuted, n_axes), before in self._undone.items() if permuted == source]
         if not found:
@@ -259,9 +259,9 @@ def _numbered_calls(
 ) -> dict[tuple[str, int], Inbound]:
     """Return (layer, number of the call) -> arguments of the call, with the numbers that references in the JSON use.
 
-    A layer's first call has the smallest number in any reference to the layer; in some nested models, the number is not
-    0. Raises `UserError` if a layer has several calls, and no reference has the number of one of them: Keras 3.2 wrote
-    0 for each call.
+    The numbers of a layer's calls begin at the smallest number in a reference to the layer, which is not 0 in some
+    nested models. Raises `UserError` if a layer has several calls, some of which no reference names: Keras 3.2 wrote 0
+    for each call.
     """
     references = [*outputs, *(one for nodes in calls.values() for node in nodes for one in node.outputs)]
     first: dict[str, int] = {}

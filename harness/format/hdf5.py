@@ -39,7 +39,7 @@ _BLOCK, MAX_OBJECTS = 1024**2, 1_000_000
 
 @contextmanager
 def open_hdf5(content: IO[bytes], path: Path) -> Iterator[Any]:
-    """Open an HDF5 file. Raises `UserError`, which names `path`, for damage that opening or the context finds."""
+    """Open an HDF5 file. Raises `UserError`, which names `path`, for damage found before the context ends."""
     try:
         require_readable(content)
         with h5py.File(content, "r") as file:

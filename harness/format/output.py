@@ -182,7 +182,7 @@ _CHANGING: dict[str, Callable[[Settings, Shape], Shape]] = {
 
 
 def _spatial(match: re.Match[str], config: Settings, shape: Shape) -> Shape:
-    """Return the output shape of a layer with spatial axes; `match` has parts of its name, as Conv, 2, Transpose."""
+    """Return the output shape of a spatial layer; `match` splits its class name into parts such as Conv and 2."""
     kind, places, channels = match[1], shape[:-1], shape[-1]
     if kind.startswith("Global"):
         return (*(1 for _ in places), channels) if config.get("keepdims") else (channels,)

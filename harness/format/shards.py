@@ -101,7 +101,7 @@ def count_samples(shard: Path) -> int:
 
 
 def expected_samples(shard: Path) -> int:
-    """Return size of the shard / size of its first record; if this is no integer, count the records."""
+    """Return the shard's size divided by the size of its first record; if this is no integer, count the records."""
     with mapped(shard) as data:
         _, length = next(payloads(data, shard))
         number, rest = divmod(len(data), length + FRAMING)
@@ -109,7 +109,7 @@ def expected_samples(shard: Path) -> int:
 
 
 def read_samples(shard: Path) -> Iterator[Sample]:
-    """Yield (input, label) of each record; raises `UserError` if a record is no intact example of finite numbers."""
+    """Yield (input, label) of each record; raises `UserError` if a record is damaged, or has infinity or NaN."""
     with mapped(shard) as data:
         first: tuple[int, ...] | None = None
         for number, (start, length) in enumerate(payloads(data, shard)):

@@ -163,7 +163,7 @@ def _arrange(
     """Return a file's weights in the order of `model.get_weights()`.
 
     Layers are matched by name if the architecture and the file have the same names, otherwise by order. A file may
-    store a nested model like a single layer. Raises `UserError` if numbers of layers or weights, or shapes, differ.
+    store a nested model like a single layer. Raises `UserError` if layers, weights or shapes do not match.
     """
     positions = [i for i in architecture.file_order if shapes.layers[i].weights]
     alone = [(architecture.names[i], [i]) for i in positions]

@@ -39,7 +39,7 @@ UNKNOWN = Writer()
 
 
 def writer_of(content: Mapping[str, Any]) -> Writer:
-    """Return the version of Keras that wrote a config.json. If it states none, the key of the input shape tells."""
+    """Return the version of Keras that wrote a config.json: the stated version, or 2 or 3 by the input shape's key."""
     text = content.get(VERSION)
     if isinstance(text, str) and (match := re.match(r"(\d+)\.(\d+)", text)):
         return Writer(3 if int(match[1]) >= 3 else 2, int(match[2]), text)

@@ -121,7 +121,7 @@ def _classes(examples: Examples) -> NDArray[Any]:
 def read_examples(source: str, part: str, input_shape: tuple[int, ...]) -> Examples:
     """Read examples from `source`: a path, or the name of a dataset of Keras.
 
-    If the source has training and test data, `part` (`train` or `test`) selects them. `input_shape` is the shape of one
+    If the source has training and test data, only `part` (`train` or `test`) is read. `input_shape` is the shape of one
     input of the models: images get its number of channels. Raises `UserError` if the data are missing, damaged or of an
     unknown kind.
     """

@@ -62,7 +62,7 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class ImportOrder:
-    """What to import, and where the new task will be."""
+    """The table and data to import, and the place and name of the new task."""
 
     table: Path
     data: str | Examples  #: training data (`read_examples`)

@@ -109,8 +109,8 @@ class TaskDirectory:
     def all(self, names: Sequence[str] = (), unfinished: Sequence[str] = ()) -> list[TaskFiles]:
         """Return the tasks in `names`, by default all, with or without models.
 
-        Raises `UserError` if no task exists, a name is unknown, or a requested task is half-fetched. `names` may have
-        names in `unfinished`, of tasks whose models are in training. Such tasks are not returned.
+        Raises `UserError` if no task exists, a name is unknown, or a requested task is half-fetched. `unfinished` has
+        names of tasks whose models are in training: they are valid in `names`, but these tasks are not returned.
         """
         names = as_names(names)
         tasks = self._whole(names, unfinished)
@@ -118,7 +118,7 @@ class TaskDirectory:
         return [task for task in tasks if not names or task.name in names]
 
     def present(self, names: Collection[str]) -> list[TaskFiles]:
-        """Return the tasks in `names` that exist; raises `UserError` if one is half-fetched, or `root` has no task."""
+        """Return the tasks in `names` that exist; raises `UserError` if a name is half-fetched, or no task exists."""
         return [task for task in self._whole(names) if task.name in names]
 
     def references(self, names: Sequence[str] = ()) -> dict[str, Path]:
@@ -135,7 +135,7 @@ class TaskDirectory:
         return {name: path for name, path in found.items() if not names or name in names}
 
     def _whole(self, names: Collection[str], unfinished: Sequence[str] = ()) -> list[TaskFiles]:
-        """Return all tasks; raises `UserError` if a wanted task is half-fetched, or no task is here or `unfinished`."""
+        """Return all tasks; raise `UserError` if a wanted task is half-fetched, or no task exists or is in training."""
         wanted = names or ([self.root.absolute().name] if self._is_task else self._half)
         if meant := [name for name in self._half if name in wanted]:
             others = "" if names or self._is_task else ", or name other tasks with --task"

@@ -27,7 +27,7 @@ DEVIATIONS = 3
 
 
 def notes_of(task: Task) -> list[str]:
-    """Return the notes on a valid task, without its name and without `notes_of_initial_weights`."""
+    """Return the notes on a valid task, except `notes_of_initial_weights`. The notes do not name the task."""
     lines = [] if task.reference is None else notes_of_reference(task.reference)
     return [*lines, *_of_outputs(task), *_of_chance(task)]
 
@@ -148,6 +148,6 @@ def _of_initial_weights(lacking: Collection[str], number: int) -> list[str]:
 
 
 def abbreviated(names: Sequence[str]) -> str:
-    """Return names as text: all of up to three, otherwise the first three and the number of the others."""
+    """Return names as text; of more than three names, the first three and the number of the others."""
     more = len(names) - NAMED
     return ", ".join(names) if more <= 0 else f"{', '.join(names[:NAMED])} and {more} more"

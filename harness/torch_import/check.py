@@ -95,7 +95,7 @@ class OutputComparison(AbstractContextManager["OutputComparison"]):
 
 
 def _asked(process: Process, inputs: Array, question: Question) -> list[Array]:
-    """Send a process a question about `inputs`, and return the arrays of its answer; both go through files."""
+    """Send a process a question about `inputs`, and return the arrays of its answer; all arrays go through files."""
     with tempfile.TemporaryDirectory() as directory:
         given, made = Path(directory, "inputs.npy"), Path(directory, "outputs.npz")
         np.save(given, inputs)

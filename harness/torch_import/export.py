@@ -92,7 +92,7 @@ class Exporter:
 
 @contextmanager
 def _silence() -> Iterator[None]:
-    """Keep PyTorch from printing and logging within the context; its log ignores redirected streams."""
+    """Keep PyTorch from printing and logging within the context; PyTorch's log ignores redirected streams."""
     before = logging.root.manager.disable
     logging.disable()
     try:

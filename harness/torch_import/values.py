@@ -229,6 +229,6 @@ def renamed(value: Value, names: dict[ValueAxis, ValueAxis]) -> Value:
 
 
 def arranged(array: Array, have: Group, wanted: Group) -> Array:
-    """Return `array`, whose axes have the sizes of `have`, with the axes `wanted`: reshaped and transposed."""
+    """Reshape `array` to the axes `have`, transpose it to the axes `wanted`, and return it."""
     places = [have.index(axis) for axis in wanted]
     return np.asarray(array).reshape([axis.size for axis in have]).transpose(places)

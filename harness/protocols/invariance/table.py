@@ -148,6 +148,6 @@ def measure_sensitivity(
 
 
 def seconds_of_a_score(study: Study, chosen: ChosenMagnitudes) -> float:
-    """Return the seconds for the statistics of a curve, measured on the first model."""
+    """Return the seconds to compute the statistics of a curve, measured on the first model."""
     curve = next(iter(study.responses.values())).curve(chosen)
     return timeit(lambda: replace(curve).scores, number=CALLS) / CALLS  # a new object has no cached scores

@@ -15,8 +15,8 @@ MOST = 1000  #: largest radius that a user may request, in pixels
 class Generator(StrEnum):
     """The choice among the misclassified shifts of an image: the chosen shift is its adversarial example."""
 
-    STRONGEST = "strongest"  #: the one with the largest margin
-    NEAREST = "nearest"  #: the smallest
+    STRONGEST = "strongest"  #: the shift with the largest margin
+    NEAREST = "nearest"  #: the smallest shift
 
 
 class Edges(StrEnum):
