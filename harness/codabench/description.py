@@ -18,7 +18,7 @@ STARTING_KIT, SOLUTION = "starting_kit.zip", "solution.zip"
 
 
 def archive_of(number: int, part: str) -> str:
-    """Return the file name in the bundle of the archive `part` (one of `PARTS`) of the phase at position `number`."""
+    """Return the file name of the archive with `part` (one of `PARTS`) of the phase at position `number`."""
     return f"phase_{number}_{part}.zip"
 
 

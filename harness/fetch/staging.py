@@ -62,7 +62,7 @@ class StagedTask:
         return [path for path in self.finished if path != REFERENCE and self.staged_path(path).is_file()]
 
     def begin(self, request: FetchRequest) -> None:
-        """Create the temporary directory, and write the request into it, which marks the task as half-fetched."""
+        """Create the temporary directory with the request; the request marks the task as half-fetched."""
         (self._directory / FILES).mkdir(parents=True, exist_ok=True)
         request.write(self._directory)
 

@@ -162,7 +162,7 @@ def _from_keras(file: Path, content: Mapping[str, Any]) -> Architecture:
 
 
 def _entries(flat: Flat, calls: Sequence[int]) -> list[dict[str, Any]]:
-    """Return an entry of the canonical form for each of `calls`, the numbers of calls of layers in `flat`."""
+    """Return an entry of the canonical form for each call of a layer in `flat` whose number is in `calls`."""
     position = {INPUT: INPUT, **{number: i for i, number in enumerate(calls)}}
     first: dict[int, int] = {}  # layer -> position of its first call
     entries = []

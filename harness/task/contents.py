@@ -43,7 +43,7 @@ def write_known(reference: Path, contents: Contents) -> None:
 
 
 def read_known(reference: Path) -> Contents | None:
-    """Return the digests that `write_known` has written; None if there are none; raises `UserError` if malformed."""
+    """Return the digests that `write_known` has written; None without its file; raises `UserError` if malformed."""
     file = reference / CONTENTS
     if not file.exists():
         return None

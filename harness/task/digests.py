@@ -94,7 +94,7 @@ class Digests:
         return known[1] if known is not None and known[0] == _stamp(file) else None
 
     def _remember(self, file: Path, stamp: Stamp, digest: str) -> None:
-        """Store a digest, unless the file is so young that it could still change without a change of its times."""
+        """Store a digest, unless the file changed so recently that another change might not alter its times."""
         if _stamp(file) == stamp and max(stamp[1:3]) < time.time_ns() - SETTLED_S * 1e9:
             self._known[os.path.relpath(file, self._root)] = stamp, digest
             self._changed = True

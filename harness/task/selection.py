@@ -38,7 +38,7 @@ def evenly(ordered: Sequence[T], number: int) -> list[T]:
 
 
 def require_known(tasks: Sequence[Task], wanted: ModelSelection) -> None:
-    """Raise `UserError` if `wanted` has a name that is no model of any of the tasks."""
+    """Raise `UserError` if `wanted` has a name that no model of the tasks has."""
     known = [model.id for task in tasks for model in task.models]
     for unknown in (name for name in wanted if name not in known) if isinstance(wanted, tuple) else ():
         where = ", ".join(task.name for task in tasks)

@@ -152,7 +152,7 @@ def describe_networks(files: TaskFiles) -> str:
 
 
 def spread(gaps: Sequence[float]) -> GapSpread:
-    """Return the distribution of at least one gap."""
+    """Return the distribution of `gaps`, which must not be empty."""
     return GapSpread(min(gaps), statistics.mean(gaps), statistics.median(gaps), max(gaps))
 
 
