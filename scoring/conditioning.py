@@ -50,13 +50,13 @@ class Conditioning:
 
     @cached_property
     def of_one_size(self) -> list[tuple[Indices, Indices]]:
-        """For each number n of cells: the sets that have n cells, shape (k,), and the cells of each of them, (k, n)."""
+        """Sets with equally many cells together: positions (k,) of k sets with n cells each, and these cells (k, n)."""
         n_cells = np.diff(self.bounds)
         numbers = [np.flatnonzero(n_cells == size) for size in np.unique(n_cells)]
         return [(sets, self.bounds[sets][:, None] + np.arange(n_cells[sets[0]])) for sets in numbers]
 
     def cells(self, number: int) -> slice:
-        """Return the cells of set `number`."""
+        """Return the cells of the set at position `number`."""
         return slice(int(self.bounds[number]), int(self.bounds[number + 1]))
 
     @cached_property
