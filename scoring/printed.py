@@ -37,8 +37,8 @@ def printed_score(
     sum of the entropies of the gap's sign (eq. 12 lacks the minus sign); it is 0 if this sum is 0. The score is the
     minimum over sets.
 
-    If `ties` is "drop", a measure and its negative have the same score. If groups have two models each, and none of
-    them tie, the value is 1. If groups have a single model each, the set is skipped.
+    If `ties` is "drop", a measure and its negative have the same score. If every group has two models, and there are no
+    ties, the value of the set is 1. If every group has a single model, the set is skipped.
 
     Args:
         measure: value of the complexity measure for each model, shape (n_models,), finite.

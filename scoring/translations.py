@@ -154,7 +154,6 @@ def needed_shifts(margins: Margins, generators: Sequence[AdversarialGenerator]) 
 
 
 def _dilated(mask: Mask, radius: int) -> Mask:
-    """Return the mask of all points that are at most `radius` rows and columns away from a point of `mask`."""
     for axis in (1, 2):
         source = np.moveaxis(mask, axis, 0)
         wide = source.copy()

@@ -1,7 +1,7 @@
 """The description of a measure, and the decorator that registers a function as a measure.
 
 The description is parsed from the function's docstring: the first line is the meaning, the next paragraph has the
-fields (see `FIELDS`), and all further text is for the measure's page. A module's fields are those of all its measures.
+fields (see `FIELDS`), and `pgdl measures NAME` prints all text. Fields of a module apply to all measures in it.
 """
 
 import functools
@@ -79,7 +79,7 @@ def measure(
     The registered measure takes `(model, dataset, **parameters)`. Its family is the package of the function's module.
 
     Args:
-        needs: inputs in addition to the trained weights; a need other than initial weights includes training data.
+        needs: inputs in addition to the trained weights; each of them except initial weights implies training data.
         name: by default the name of the function.
         log: whether to register the logarithm of the measure, too, as `log_NAME`.
         words: replacements for each `$word` in the docstring.

@@ -1,15 +1,15 @@
-"""Parameters of measures: how to write them on the command line, and what those mean that many measures have.
+"""Parameters of measures: their syntax on the command line, and the meanings of parameters that many measures have.
 
 If the docstring of a measure, or of its file, explains a parameter, that explanation replaces the following entry:
 
 accuracy_drop: tolerated loss of training accuracy, in (0, 1] (0.1: from 0.95 to 0.85).
 delta: probability with which the bound may fail, in (0, 1].
-fft_size: "layer": feature maps of the layer's own size; a layer whose stride does not divide that size has its own
-    borders. "dataset": of the inputs' size, without stride.
+fft_size: size of the feature maps. "layer": the layer's own; if the stride does not divide it, borders are the layer's
+    own, too, and not periodic. "dataset": that of the network's inputs, and the stride is left out.
 folded: fold normalization into the weights; parameters are then kernels and biases.
-fraction: fraction of the ratios r, smallest first, to which the line through the origin is fitted.
+fraction: the line through the origin is fitted to this fraction of the ratios r, the smallest.
 high: highest magnitude.
-low: lowest magnitude: degrees, share of width or height, or amount.
+low: lowest magnitude: an angle in degrees, a share of width or height, or an amount.
 margin_floor: lower bound of gamma; smaller and negative values are replaced by it.
 method: "trapezoid", or "exact" for a piecewise linear curve.
 min_eigenvalues: layers with fewer eigenvalues, zeros included, are left out.
@@ -37,7 +37,7 @@ MAY_BE_0 = frozenset({"image_side", "min_eigenvalues", "n_burn_in", "n_component
 
 
 def canonical(specification: str) -> str:
-    """Return a specification in which true and false, in upper or lower case, are written `True` and `False`."""
+    """Return a specification whose values true and false, in any case, are rewritten as `True` and `False`."""
     return re.sub("=(true|false)(?=,|$)", lambda found: f"={found[1].capitalize()}", specification, flags=re.IGNORECASE)
 
 

@@ -60,7 +60,7 @@ def in_one_unit(first: float, second: float) -> tuple[float, float, float]:
 
 
 def added(total: Array, before: float, part: Array, now: float) -> Array:
-    """Return before * total + now * part, float64, in `total`'s memory. A `total` of another shape counts as 0."""
+    """Return before * total + now * part, float64; `total` is overwritten, or counts as 0 if the shapes differ."""
     if total.shape != part.shape:
         return np.multiply(part, now, dtype=np.float64)
     if before != 1:

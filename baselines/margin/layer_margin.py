@@ -1,8 +1,8 @@
 """Distances of training examples from the decision boundary, measured in the input and in hidden layers.
 
-For an example of class i, the best other class j, and the features x^l of layer l, the first-order distance is (f_i -
-f_j) / |d (f_i - f_j) / d x^l|. It is divided by the square root of the total variation, which is the sum of the
-features' variances over examples.
+For an example of class i, the best other class j, logits f, and the features x^l of layer l, the first-order distance
+is (f_i - f_j) / |d (f_i - f_j) / d x^l|. It is divided by the square root of the total variation, which is the sum of
+the features' variances over examples.
 
 Source: Jiang et al. 2018, arXiv 1810.00113.
 """
@@ -151,7 +151,8 @@ def _layer_margin(statistic: str, layer: int) -> None:
         """Minus the $what of the normalized distances of examples from the boundary, measured $where.
 
         Formula: -$statistic of (f_i - f_j) / |d (f_i - f_j) / d x^$layer| / sqrt(v) over correctly classified examples,
-        i the true class, j the best other class, x^$layer the features, v the sum of their variances. Range: (-inf, 0].
+        f the logits, i the true class, j the best other class, x^$layer the features, v the sum of their variances.
+        Range: (-inf, 0].
 
         The three hidden layers are evenly spaced.
         """

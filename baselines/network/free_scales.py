@@ -29,7 +29,7 @@ from baselines.network.nodes import ACTIVATIONS, ATTENTION, CONSTANT, INPUT, OF_
 
 @dataclass(frozen=True)
 class _Stream:
-    """The nodes whose values have a common scale that has no effect ("free"), by position."""
+    """Positions of the nodes around values that have a common "free" scale: a scale without effect on the logits."""
 
     normalizations: tuple[int, ...]  #: nodes that remove the scale
     makers: tuple[int, ...]  #: weight layers, and scales of normalizations, that set the scale
@@ -95,7 +95,7 @@ def _connected(nodes: tuple[Node, ...], start: int) -> set[int]:
 
 
 def _passing(nodes: tuple[Node, ...], place: int) -> tuple[int, ...]:
-    """Return the inputs of the node at `place` that, multiplied by one factor, multiply its output by this factor."""
+    """Return the linear inputs of the node at `place`: a common factor of these inputs becomes one of its output."""
     if place == INPUT:
         return ()
     node = nodes[place]
@@ -113,7 +113,7 @@ def _is_fixed(node: Node) -> bool:
 
 
 def _gives_fixed(node: Node) -> bool:
-    """Whether the scale of a node's outputs is fixed; a normalization without a scale of its own makes it 1."""
+    """Whether the scale of a node's outputs is fixed, such as at 1 by a normalization without a trained scale."""
     return _is_fixed(node) or (node.kind in OF_EXAMPLES and own_affine(node)[0] is None)
 
 
@@ -123,7 +123,7 @@ def _groups(norm: Node, channels: int) -> int:
 
 
 def _squares(network: Network, stream: _Stream, inputs: Array) -> Array:
-    """Return the mean variance, or mean square, (groups,) of the values that a stream's normalizations get."""
+    """Return the mean variance, or mean square, (groups,) of the inputs of a stream's normalizations."""
     norms = [network.nodes[place] for place in stream.normalizations]
 
     def run(images: Any) -> list[Any]:

@@ -93,7 +93,7 @@ def _compiled(name: str, shape: tuple[int, ...]) -> Any:
 
 @shared
 def _black_and_white(subject: Subject) -> tuple[Array, Array]:
-    """Return black and white (channels,): 0 and 1; for pixels beyond [0, 1], each channel's extremes."""
+    """Return black and white (channels,): 0 and 1, or each channel's extremes if pixels are not in [0, 1]."""
     images = subject.examples.inputs
     axes = tuple(range(images.ndim - 1))
     black, white = images.min(axis=axes), images.max(axis=axes)

@@ -27,8 +27,8 @@ def is_right(
 ) -> Array:  # fmt: skip
     """Return whether each example is classified correctly at each of its magnitudes (n, k), as an array (n, k).
 
-    `change` is a function of magnitudes (N,) and of the values (N, ...) that each of the `inputs` (n, ...) has at
-    `position`; it returns the perturbed values (N, ...). `labels` (n,) are true classes.
+    The network runs on each of the `inputs` (n, ...) up to `position`. There, `change` combines magnitudes (N,) and the
+    values (N, ...) of all inputs to perturbed values (N, ...), which run on. `labels` (n,) are true classes.
     """
     number = magnitudes.shape[1]
     size = max(network.batch_size // number, 1)

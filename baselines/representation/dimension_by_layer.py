@@ -21,7 +21,7 @@ _LACKING = "needs layers in which the two nearest of three examples are not equa
 
 @shared
 def dimensions(subject: Subject, n_samples: int, fraction: float, seed: int) -> Array:
-    """Return the intrinsic dimensions of all hidden layers, then of the penultimate representation; NaN if unknown."""
+    """Return intrinsic dimensions of all hidden layers, then of the penultimate representation; NaN if undefined."""
     network, sample = subject.network, subject.sample(n_samples, seed)
     found = []
     for place in dict.fromkeys(hidden_positions(network)):

@@ -59,7 +59,8 @@ def normalized_sharpness(subject: Subject, *, n_probes: int = 10, n_samples: int
     """Smallest sum of loss rise and divergence for noise whose variances are products of row and column factors.
 
     Formula: sum over kernels w of min_{a, b > 0} sum_ij (h_ij a_i b_j + w_ij^2 / (a_i b_j)) / 2, h the diagonal of the
-    Hessian of the mean cross-entropy. Range: [0, inf). Source: after Tsuzuku, Sato and Sugiyama 2020, arXiv 1901.04653.
+    Hessian of the mean cross-entropy with kappa classes. Range: [0, inf). Source: after Tsuzuku, Sato and Sugiyama
+    2020, arXiv 1901.04653.
     Work: min(kappa, 10) backward passes. Weights: as trained. Draws: depend on the order of examples if kappa >
     n_probes. Refused: gradients of a layer cannot be separated by example.
 
