@@ -77,7 +77,7 @@ class MeanRanks:
 
 
 def compare_mean_ranks(scores: ArrayLike) -> MeanRanks | None:
-    """Return and test mean ranks of submissions over tasks; None for fewer than three submissions or six tasks.
+    """Return the submissions' mean ranks over tasks, with tests; None for fewer than three submissions or six tasks.
 
     Args:
         scores: score of each submission on each task, 0 to 100, shape (n_tasks, n_submissions).

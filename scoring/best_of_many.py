@@ -63,8 +63,8 @@ def _mean_scores(measures: Sequence[Mapping[str, Chance]]) -> Vector:
 def _under_chance(measures: Sequence[Mapping[str, Chance]]) -> list[NDArray[np.float64]]:
     """Return for each pair of hyperparameters the mean scores of permuted measures, (n_measures, n_permutations).
 
-    Means are over tasks. If there are several, then on each task every pair's scores are first replaced by the scores
-    of the worst pair (`_worst_pair`), in the order of the pair's own scores.
+    Means are over tasks. With several tasks, the scores of each pair on a task are first replaced, rank by rank, by the
+    scores of the task's worst pair (`_worst_pair`).
     """
     names = sorted({name for tasks in measures for name in tasks})
     n_pairs = max((len(chance.dealt) for tasks in measures for chance in tasks.values()), default=0)
@@ -97,7 +97,7 @@ def _permuted(chance: Chance, pair: int, worst: Vector | None) -> Vector:
 
 
 def _worst_pair(chance: Chance) -> Vector:
-    """Return the sorted scores under the worst pair: the mean of its highest tenth of scores is the largest."""
+    """Return the sorted scores under the worst pair: the pair with the largest mean of the highest tenth."""
     rising = np.sort([*chance.dealt.values()])
     worst: Vector = rising[rising[:, -max(1, rising.shape[1] // 10) :].mean(axis=1).argmax()]
     return worst

@@ -37,13 +37,13 @@ class Chance:
 
     @property
     def p_values(self) -> dict[tuple[str, str], float]:
-        """For each pair of hyperparameters, the score's p-value under the hypothesis that only the pair is known."""
+        """For each pair of hyperparameters, the p-value under the hypothesis that the measure knows only the pair."""
         found = {pair: share_reaching(self.score, scores) for pair, scores in self.dealt.items()}
         return {pair: max(self.smallest, p_value) for pair, p_value in found.items()}
 
     @property
     def p_value(self) -> float:
-        """The largest of `p_values`: the hypothesis is that any two hyperparameters are known, but nothing else."""
+        """The largest of `p_values`: the hypothesis is that the measure knows any two hyperparameters, nothing else."""
         return max(self.p_values.values())
 
 

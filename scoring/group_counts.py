@@ -27,7 +27,7 @@ def smaller_counts(values: Vector, groups: Indices, n_groups: int) -> Counts:
 
 
 def ordered_counts(values: Vector, groups: Indices, n_groups: int) -> tuple[Counts, Counts]:
-    """For each model, count the models with smaller and with larger values by group: both (n_models, n_groups)."""
+    """Count for each model and each group the models with smaller and with larger values: two (n_models, n_groups)."""
     return smaller_counts(values, groups, n_groups), smaller_counts(-values, groups, n_groups)
 
 

@@ -34,9 +34,9 @@ def davies_bouldin_index(
     same centroid, so it says nothing about networks of chance accuracy.
 
     Args:
-        layer: number of the layer whose output is clustered, from 0, without layers that act in training only; or
-            "initial": the first convolution, as in the authors' code, or pooling behind a weight layer if that comes
-            earlier. In a network with neither, "initial" is the first hidden layer that is not linear in the input.
+        layer: number of the layer whose output is clustered; 0 is the first, and layers that act in training only do
+            not count. "initial" is the first convolution, as in the authors' code, or pooling after a weight layer if
+            that comes earlier; in a network with neither, the first hidden layer that is not linear in the input.
         pool: side of the max-pooling windows; outputs smaller than a window are not pooled.
         n_batches: batches, each drawn without replacement.
         batch: examples in a batch.

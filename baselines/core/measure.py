@@ -1,7 +1,7 @@
 """The description of a measure, and the decorator that registers a function as a measure.
 
 The description is parsed from the function's docstring: the first line is the meaning, the next paragraph has the
-fields (see `FIELDS`), and `pgdl measures NAME` prints all text. Fields of a module apply to all measures in it.
+fields (see `FIELDS`), and further text explains the measure. A module's fields hold for all measures in the module.
 """
 
 import functools

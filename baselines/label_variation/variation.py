@@ -75,8 +75,9 @@ def vr(subject: Subject, *, graph_size: int = 500, n_graphs: int = 11, n_neighbo
     """Change of the label variation between neighbours from layer to layer, over the last layers.
 
     Formula: median over graphs of mean over l of |v_l+1 - v_l|, v_l = tr(Y' (D - A) Y) / (200 n), A_ij = max(cos(z_i,
-    z_j), 0) if the representations z_i, z_j are neighbours, D row sums of A, rows of Y the labels of n of m examples.
-    Range: [0, inf). Work: 1 forward pass over min(m, 5500) examples. Draws: depend on the order of examples.
+    z_j), 0) if the representations z_i, z_j are neighbours, D row sums of A, rows of Y the labels of n of the m
+    training examples. Range: [0, inf). Work: 1 forward pass over min(m, 5500) examples. Draws: depend on the order of
+    examples.
 
     Variation rate (VR) over three representations: the inputs of the last two layers, and the logits. The value is
     below 0.2 if no neighbours tie. The sign is that of Lassance et al., who give no reason for it.

@@ -120,7 +120,7 @@ def normalized(subject: Subject, n_samples: int, seed: int) -> Array:
 
 
 def signature(values: Array) -> Array:
-    """Return the fences and quartiles (5,) of a box plot; fences are within 1.5 interquartile ranges."""
+    """Return fences and quartiles (5,): fences are extremes, at most 1.5 interquartile ranges away from quartiles."""
     low, middle, high = np.percentile(values, [25, 50, 75])
     reach = 1.5 * (high - low)
     return np.array([max(values.min(), low - reach), low, middle, high, min(values.max(), high + reach)])

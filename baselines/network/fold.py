@@ -110,7 +110,7 @@ def _affine(scale: Node) -> tuple[Array, Array] | None:
 
 
 def _takes(node: Node, scale: Node) -> bool:
-    """Whether `scale` can move into `node`: a weight layer, or a batch normalization if `scale` is constant."""
+    """Whether `scale` can move into `node`: a weight layer or, for a layer of constants, a batch normalization."""
     is_norm = node.kind == "BatchNormalization" and node.config["axis"] == -1
     return node.has_kernel or (is_norm and scale.kind in CONSTANT)
 

@@ -62,7 +62,7 @@ def with_set_scales(network: Network, inputs: Array) -> Nodes:
 
 
 def _stream(network: Network, start: int, norm: Node) -> _Stream | None:
-    """Return the stream that contains the output at `start`; None if its scale is not free."""
+    """Return the `_Stream` of values that contains the output at `start`; None if the output's scale is not free."""
     nodes = network.nodes
     places = _connected(nodes, start)
     makers = {place for place in places if not _passing(nodes, place)}
@@ -95,7 +95,7 @@ def _connected(nodes: tuple[Node, ...], start: int) -> set[int]:
 
 
 def _passing(nodes: tuple[Node, ...], place: int) -> tuple[int, ...]:
-    """Return the linear inputs of the node at `place`: a common factor of these inputs becomes one of its output."""
+    """Return the inputs of the node at `place` whose common factor is also a factor of the node's output."""
     if place == INPUT:
         return ()
     node = nodes[place]
@@ -113,7 +113,7 @@ def _is_fixed(node: Node) -> bool:
 
 
 def _gives_fixed(node: Node) -> bool:
-    """Whether the scale of a node's outputs is fixed, such as at 1 by a normalization without a trained scale."""
+    """Whether the scale of a node's outputs is fixed, for example by a normalization without a trained scale."""
     return _is_fixed(node) or (node.kind in OF_EXAMPLES and own_affine(node)[0] is None)
 
 

@@ -96,7 +96,7 @@ def sum_over_logits(network: Network, key: Any, forward: Callable[[Any], Derivat
 
 
 def _sum(derivative: Derivative, first: Any, network: Network) -> Any:
-    """Return the sum (n,) over `AT_ONCE` logits from number `first` on; beyond the last logit, terms are 0."""
+    """Return the sum (n,) of a derivative over `AT_ONCE` logits from number `first` on, as far as they exist."""
     # Traced once, in a graph: in a loop, TensorFlow's gradient of max pooling would be several times slower.
     once = derivative if tf.executing_eagerly() else tf.function(derivative, autograph=False)
     numbers = range(min(AT_ONCE, network.n_classes))

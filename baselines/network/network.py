@@ -191,7 +191,7 @@ class Network:
         return self.run({INPUT: inputs}, [self.output])[0]
 
     def compiled(self, key: Any, function: Callable[..., Any], *specs: Any, n_calls: int | None = None) -> Any:
-        """Return `function` compiled for arguments with the `tf.TensorSpec`s `specs`; once for each `key`.
+        """Return `function`, compiled for arguments with the `tf.TensorSpec`s `specs`, once for each `key`.
 
         If at most `FEW` calls are expected (`n_calls`), the function is not compiled.
         """

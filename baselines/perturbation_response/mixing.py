@@ -27,8 +27,9 @@ def is_right(
 ) -> Array:  # fmt: skip
     """Return whether each example is classified correctly at each of its magnitudes (n, k), as an array (n, k).
 
-    The network runs on each of the `inputs` (n, ...) up to `position`. There, `change` combines magnitudes (N,) and the
-    values (N, ...) of all inputs to perturbed values (N, ...), which run on. `labels` (n,) are true classes.
+    The network runs on each of the `inputs` (n, ...) up to `position`. There, `change` makes perturbed values (N, ...)
+    from magnitudes (N,) and the values (N, ...) of all inputs; the network continues with the perturbed values.
+    `labels` (n,) are true classes.
     """
     number = magnitudes.shape[1]
     size = max(network.batch_size // number, 1)

@@ -27,8 +27,8 @@ def hessian_trace(
 
     Formula: Tr(H), H the Hessian of the mean cross-entropy with kappa classes. Source: Yao et al. 2020, arXiv
     1912.07145, and Hutchinson 1990 for networks that are not piecewise linear. Work: min(kappa, 20) backward passes;
-    not piecewise linear: 20 x 3 backward passes. Draws: depend on the order of examples if kappa > n_probes, of input
-    dimensions if the network is not piecewise linear.
+    not piecewise linear: 20 x 3 backward passes. Draws: depend on the order of examples if kappa > n_probes, and on the
+    order of input dimensions if the network is not piecewise linear.
 
     As in PyHessian, parameters are kernels, biases, and scales and shifts of normalization, whose moving averages are
     fixed. The logits of a piecewise linear network (ReLUs, pooling, sums) are linear in each single weight, except at
