@@ -96,7 +96,7 @@ class Comparison:
 def compare_submissions(
     submissions: Mapping[str, Mapping[str, TaskCalls]], held_out: Mapping[str, HeldOut] | None = None
 ) -> Comparison:
-    """Determine how certain the scores and the order of a leaderboard are.
+    """Return how certain the scores and the order of a leaderboard are.
 
     Training the same models anew would change every score. `retrained_scores` simulates such trainings. An interval
     contains the mean score over trainings with probability `INTERVAL_LEVEL`; pgdl help certainty shows how often this

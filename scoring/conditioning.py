@@ -61,7 +61,7 @@ class Conditioning:
 
     @cached_property
     def groupings(self) -> list[tuple[Indices, int]]:
-        """For each set, the group of each model, numbered from 0 within the set, and the number of groups."""
+        """For each set of two hyperparameters, the group of each model, from 0, and the number of groups."""
         starts, n_cells = self.first[self.bounds[:-1]], np.diff(self.bounds)
         return [(groups - start, isqrt(size)) for groups, start, size in zip(self.groups, starts, n_cells, strict=True)]
 

@@ -72,7 +72,7 @@ def divergences_from(points: list[NDArray[np.float64]], origin: int) -> Vector:
 
 
 def inconsistency(measure: ArrayLike, marginals: ArrayLike) -> float:
-    """Return the share of pairs of models that a measure orders otherwise than their errors, 0 to 1.
+    """Return the share of pairs of models that a measure and the models' errors order differently, 0 to 1.
 
     `measure` and `marginals`, the errors, have the shape (n_models,). A pair with equal values is half wrong: the share
     is (1 - Kendall's tau) / 2.

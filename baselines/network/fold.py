@@ -40,7 +40,7 @@ _Network = tuple[Node, ...]
 
 
 def fold_scales(network: Nodes) -> Nodes:
-    """Return the network with batch normalization and constants folded into kernels; `network` if there are none.
+    """Return the network with batch normalization and constants folded into kernels; without both, `network` itself.
 
     Logits stay the same up to rounding. Raises `MeasureUnavailable` if a normalization cannot be folded.
     """

@@ -1,9 +1,10 @@
 """Sets the scales that layer, group, RMS and unit normalization remove, so that measures do not depend on these scales.
 
 The scale of such a layer's input has no effect on the network's function. So all weights whose results are summed
-before a normalization get a common factor, with which the variance of the sum is 1 on average over training examples
-(without centring, the mean square). Groups of channels that are normalized separately have separate factors. If a sum
-includes a normalization's own scale and is not normalized again, the mean square of such scales is set to 1.
+before a normalization get a common factor. With this factor, the variance of the sum (its mean square, if the
+normalization does not centre) is 1 on average over training examples. Groups of channels that are normalized separately
+have separate factors. If a sum includes a normalization's own scale and is not normalized again, the mean square of
+such scales is set to 1.
 """
 
 import math

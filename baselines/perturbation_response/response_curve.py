@@ -23,7 +23,7 @@ FINEST = 10**6
 
 
 def grid(low: float, high: float, number: int, *, endpoint: bool = True) -> Array:
-    """Return equidistant magnitudes (number,) from `low` to `high`; without `high` unless `endpoint`."""
+    """Return equidistant magnitudes (number,) from `low` to `high`; the last is `high` only if `endpoint`."""
     if number < 2:
         raise ValueError(f"n_alphas: expected 2 or more, found {number}")
     if low >= high:

@@ -1,4 +1,4 @@
-"""Normalized sharpness: curvature relative to the weights, which stays the same if units are rescaled."""
+"""Normalized sharpness: a curvature, relative to the weights, that stays the same if units are rescaled."""
 
 import math
 from collections.abc import Iterator

@@ -88,7 +88,7 @@ def complexity(logarithms: Array, distance: float, m: int) -> float:
 
 
 def _variance(variances: float, distance: float, n: int) -> float:
-    """Return the variance of the prior with which the divergence is smallest, but at most the largest lambda."""
+    """Return the prior's variance lambda, up to its largest value, with which the divergence is smallest."""
     return min((variances + distance) / n, LARGEST * math.exp(-1 / PRECISION))
 
 

@@ -29,14 +29,15 @@ from baselines.sharpness.scales import EPSILON, noise_scale
 
 
 def isotropic_bound(vector: Array, scale: float, m: int, factor: float = 1.0) -> float:
-    """Return the bound `factor` |vector|^2 / (4 scale^2) + ln(m / scale) + 10."""
+    """Return the bound `factor` |vector|^2 / (4 scale^2) + ln(m / scale) + 10 for m training examples."""
     return factor * float(vector @ vector) / (4 * scale**2) + _confidence(scale, m)
 
 
 def magnitude_bound(prior: float, vector: Array, scale: float, m: int, epsilon: float = EPSILON) -> float:
     """Return the bound 1/4 sum_i ln((epsilon^2 + prior) / (epsilon^2 + scale^2 vector_i^2)) + ln(m / scale) + 10.
 
-    The numerator is the variance of the prior, the denominator the variance of the noise on weight i.
+    The numerator is the prior's variance, the denominator the variance of the noise on weight i, m is the number of
+    training examples.
     """
     ratios = (epsilon**2 + prior) / (epsilon**2 + (scale * vector) ** 2)
     return float(np.sum(np.log(ratios))) / 4 + _confidence(scale, m)
