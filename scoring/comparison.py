@@ -99,8 +99,8 @@ def compare_submissions(
     """Return how certain the scores and the order of a leaderboard are.
 
     Training the same models anew would change every score. `retrained_scores` simulates such trainings. An interval
-    contains the mean score over trainings with probability `INTERVAL_LEVEL`; pgdl help certainty shows how often this
-    held in simulations.
+    contains the mean score over trainings with probability `INTERVAL_LEVEL`; `pgdl help certainty` shows in how many
+    simulations it did.
 
     Args:
         submissions: submission -> task -> its calls; all on the same tasks, with the same grid and gaps.

@@ -29,7 +29,7 @@ class GivenScore:
 
 
 def given_score(measure: ArrayLike, gap: ArrayLike, grid: Grid, names: Sequence[str]) -> GivenScore:
-    """Return the minimum of the conditional mutual information given every two of the hyperparameters `names`.
+    """Return the conditional mutual information given every two of the hyperparameters `names`, with its minimum.
 
     The formula is that of `official_score`. Cells of the grid may be empty, as in the corpus of Schiff et al. (2021).
     Values of the measure and gaps (train minus test accuracy) are finite, shape (n_models,), in the order of the grid.

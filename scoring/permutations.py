@@ -142,7 +142,7 @@ def dealt_values(
 
 
 class _Counted:
-    """A low-rank approximation of counts: for each model, the models with smaller and with larger values, by group.
+    """A low-rank approximation of counts: for each model, how many models have smaller or larger values, by group.
 
     The counts are centred: over the models of each group, their mean is 0.
 

@@ -47,7 +47,7 @@ class SubmissionScore:
 
 
 def score_submission(tasks: Mapping[str, TaskCalls]) -> SubmissionScore:
-    """Apply `RULE` to the calls of a submission (task -> calls).
+    """Return the result of a submission's calls (task -> calls) under `RULE`.
 
     Tasks are scored in alphabetical order. If a call is over its time budget, its task and all later tasks get no
     score, and the final score is 0. A value that is not finite is a failed call. Tasks without an official score are

@@ -213,7 +213,7 @@ def _ratios(numerators: Array, denominators: Array) -> Array:
 
 
 def _smallest(ratios: Array, names: list[str], robust: bool) -> Array:
-    """Return the minima (5th percentiles if `robust`) over examples of ratios (n, k), but at least `FLOOR`: (k,)."""
+    """Return minima, or if `robust` 5th percentiles, of ratios (n, k) over n examples: (k,), at least `FLOOR`."""
     dead = np.isnan(ratios).all(axis=0)
     if dead.any():
         raise MeasureUnavailable(f"needs a signal that is not zero, which layer {names[int(dead.argmax())]} lacks")

@@ -59,7 +59,7 @@ def mean_index(
 
 
 def index_of_batches(network: Network, batches: Sequence[Sample], layer: str, pool: int) -> float:
-    """Return the mean over batches of the index of a layer's outputs. Batches of a single class are left out."""
+    """Return the mean Davies-Bouldin index of a layer's outputs over batches, without batches of a single class."""
     position = _position(network, layer)
     features = _features(network, np.concatenate([part.inputs for part in batches]), position, pool)
     ends = np.cumsum([len(part) for part in batches])

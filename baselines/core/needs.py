@@ -19,7 +19,7 @@ class Need(StrEnum):
 
 
 class Cost(StrEnum):
-    """How many passes over training examples a measure makes; the cheapest first."""
+    """How many passes over training examples a measure makes, from the cheapest to the most expensive."""
 
     WEIGHTS = "weights"  #: none: only reads weights and architecture
     FORWARD = "forward"  #: up to three forward passes

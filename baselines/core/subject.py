@@ -126,7 +126,7 @@ class Subject:
 
 
 def shared(compute: Callable[Concatenate[Subject, P], R]) -> Callable[Concatenate[Subject, P], R]:
-    """Make a function of a subject and hashable arguments cache its results inside the subject."""
+    """Decorate a function of a subject and hashable arguments, so that the subject caches the function's results."""
     signature = inspect.signature(compute)
 
     @functools.wraps(compute)

@@ -33,7 +33,7 @@ def weight_gradients(
 def relative_gradients(
     subject: Subject, n_samples: int, seed: int, label: str = "true", *, folded: bool = False
 ) -> tuple[Array, Array, float, float]:
-    """Return the results of `weight_gradients` for gradients divided by e^s, and s. Otherwise squares could underflow.
+    """Return the results of `weight_gradients` for gradients divided by e^s, so that no square underflows, and s.
 
     Labels are the true labels (`label` "true") or drawn from the predicted probabilities ("model"). If `folded`,
     weights are kernels and biases, with normalization folded.

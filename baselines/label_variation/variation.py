@@ -132,7 +132,7 @@ def _one_hot(labels: Array, subject: Subject) -> Array:
 
 
 def nearest_variation(representations: Array, labels: Array, *, is_symmetric: bool) -> float:
-    """Return tr(Y' L Y) / (4 n), Y the labels, L the Laplacian of the graph that joins nearest neighbours and ties."""
+    """Return tr(Y' L Y) / (4 n), Y the labels, L the Laplacian of the graph of nearest neighbours, including ties."""
     adjacency = neighbours(-squared_distances(representations), 1)
     if is_symmetric:
         adjacency |= adjacency.T

@@ -32,7 +32,7 @@ HIDDEN = 3
 
 
 def chosen_positions(network: Network) -> tuple[int, ...]:
-    """Return the positions of the input and of three evenly spaced hidden layers; if there are fewer, some twice."""
+    """Return the positions of the input and of three evenly spaced hidden layers, some twice if there are fewer."""
     hidden = hidden_positions(network)
     if not hidden:
         raise MeasureUnavailable("needs a hidden layer, which this network lacks")
@@ -41,7 +41,7 @@ def chosen_positions(network: Network) -> tuple[int, ...]:
 
 @shared
 def distances(subject: Subject, positions: tuple[int, ...], n_samples: int, seed: int) -> tuple[Array, Array]:
-    """Return first-order distances (layers, n), NaN without a gradient, and total variations (layers,)."""
+    """Return first-order distances (layers, n), which are NaN if the gradient is 0, and total variations (layers,)."""
     network, sample = subject.network, subject.sample(n_samples, seed)
     different = sorted(set(positions))  # networks with few layers have some twice
     run, arrays = functools.partial(_margins, network, different), [sample.inputs, sample.labels]

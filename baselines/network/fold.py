@@ -67,7 +67,7 @@ def fold_scales(network: Nodes) -> Nodes:
 
 
 def _normalizes_channels(norm: Node) -> bool:
-    """Whether a layer normalizes over channels or groups of channels, which Keras' "RMS scaling" does not."""
+    """Whether a layer normalizes over channels or groups of channels, unlike Keras' "RMS scaling"."""
     axes = norm.config["axis"]
     return not norm.config.get("rms_scaling") and (axes == -1 or (isinstance(axes, list) and -1 in axes))
 

@@ -34,7 +34,7 @@ class Kernel:
 
     @functools.cached_property
     def matrix(self) -> Array:
-        """The kernel as a matrix (window times inputs, outputs), float64; zeros separate channels that do not mix."""
+        """The kernel as a matrix (window times inputs, outputs), float64, with zeros for channels that do not mix."""
         array = self.array.astype(np.float64)
         if not self.is_depthwise:
             return array.reshape(-1, array.shape[-1])
@@ -48,7 +48,7 @@ class Kernel:
 class Network:
     """A network that runs from any position to any later position, in inference mode.
 
-    A position is the output of the node with that number, or `INPUT`. `layers` are explained in `Nodes`.
+    Position i is the output of node i, position `INPUT` the network's input. `layers` are explained in `Nodes`.
     """
 
     def __init__(self, network: Nodes, dtype: str = "float32") -> None:

@@ -112,8 +112,7 @@ def alpha(subject: Subject, *, min_eigenvalues: int = 8) -> float:
 def weighted_alpha(subject: Subject, *, min_eigenvalues: int = 8) -> float:
     """Weighted alpha: mean over layers of the power-law exponent times the logarithm of the largest eigenvalue.
 
-    Formula: mean over layers of alpha log10 max x, x eigenvalues of X = W'W, alpha their power-law exponent. Range: all
-    numbers.
+    Formula: mean over layers of alpha log10 max x, x eigenvalues of X = W'W, alpha their exponent. Range: all numbers.
 
     WeightWatcher's `alpha_weighted`, close to `log_alpha_norm`. The page of `alpha` defines layers and exponents.
     """
@@ -124,8 +123,8 @@ def weighted_alpha(subject: Subject, *, min_eigenvalues: int = 8) -> float:
 def log_alpha_norm(subject: Subject, *, min_eigenvalues: int = 8) -> float:
     """Log alpha-norm: mean over layers of the logarithm of the Schatten alpha-norm of X, to the power alpha.
 
-    Formula: mean over layers of log10 sum_x x^alpha, x eigenvalues of X = W'W, alpha their power-law exponent. Range:
-    all numbers.
+    Formula: mean over layers of log10 sum_x x^alpha, x eigenvalues of X = W'W, alpha their exponent. Range: all
+    numbers.
 
     WeightWatcher's `log_alpha_norm`. The page of `alpha` defines layers, eigenvalues and exponents.
     """

@@ -48,7 +48,7 @@ PERTURBATIONS = {
 
 @shared
 def invariance_curve(subject: Subject, name: str, magnitudes: tuple[float, ...], n_samples: int, seed: int) -> Array:
-    """Return accuracies (k,), as fractions, on training images perturbed by each of the magnitudes (k,)."""
+    """Return accuracies (k,), as `Fraction`s, on training images perturbed by each of the magnitudes (k,)."""
     right = invariance_responses(subject, name, magnitudes, n_samples, seed)
     return accuracies_of(right.sum(axis=0), len(right))
 

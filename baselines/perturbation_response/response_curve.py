@@ -37,7 +37,7 @@ def accuracies_of(hits: Array, total: int) -> Array:
 
 
 def pcd_curve(magnitudes: Array, accuracies: Array) -> tuple[Array, Array]:
-    """Return t (n,), and the PCD curve C(t) (n,) by the trapezoidal rule."""
+    """Return scaled magnitudes t (n,), and the integral C(t) (n,) of the accuracies by the trapezoidal rule."""
     places = _places(magnitudes, accuracies)
     return places, np.concatenate([accuracies[:1] * 0, np.cumsum(_trapezoids(places, accuracies))])
 

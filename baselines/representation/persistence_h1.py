@@ -21,7 +21,7 @@ from baselines.representation.persistence import unit_distances
 
 
 def loops(distances: Array) -> Array:
-    """Return births and deaths (loops, 2) of loops between points with distances (n, n), except loops of no life."""
+    """Return births and deaths (loops, 2) of loops between points with distances (n, n), if deaths exceed births."""
     n = len(distances)
     first, second = np.triu_indices(n, 1)
     order = np.argsort(distances[first, second], kind="stable")

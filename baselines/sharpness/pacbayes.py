@@ -36,15 +36,14 @@ def isotropic_bound(vector: Array, scale: float, m: int, factor: float = 1.0) ->
 def magnitude_bound(prior: float, vector: Array, scale: float, m: int, epsilon: float = EPSILON) -> float:
     """Return the bound 1/4 sum_i ln((epsilon^2 + prior) / (epsilon^2 + scale^2 vector_i^2)) + ln(m / scale) + 10.
 
-    The numerator is the prior's variance, the denominator the variance of the noise on weight i, m is the number of
-    training examples.
+    The numerator is the prior's variance, the denominator the noise's variance on weight i; m training examples.
     """
     ratios = (epsilon**2 + prior) / (epsilon**2 + (scale * vector) ** 2)
     return float(np.sum(np.log(ratios))) / 4 + _confidence(scale, m)
 
 
 def common_variance(vector: Array, scale: float, slack: float = 1.0) -> float:
-    """Return (scale^2 + `slack`) times the mean square of `vector`, the argument `prior` of `magnitude_bound`."""
+    """Return the `prior` of `magnitude_bound`: (scale^2 + `slack`) times the mean square of `vector`."""
     return (scale**2 + slack) * float(np.mean(vector**2))
 
 
