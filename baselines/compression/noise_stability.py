@@ -41,8 +41,8 @@ def inverse_layer_cushion(subject: Subject, *, robust: bool = True, n_samples: i
     a transposed convolution: input positions). With zero padding, this is more than the norm of the matrix that maps
     inputs to outputs, because weights on padding count, too; so 1 / mu_i^2 is larger.
 
-    The value is 1 if every layer has rank one and all its inputs lie along its singular vector. It is the width if the
-    layers are rotations.
+    The value is 1 if every layer has rank one and its inputs lie along the layer's singular vector. The value is the
+    width if the layers are rotations.
     """
     return float(np.mean(layer_cushions(subject, n_samples, seed, robust=robust) ** -2.0))
 

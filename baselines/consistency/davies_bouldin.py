@@ -28,7 +28,7 @@ def davies_bouldin_index(
     Formula: mean over batches and classes k of max over classes l of (s_k + s_l) / |c_k - c_l|, s_k the mean distance
     to the centroid c_k. Range: [0, inf). Source: Natekar and Sharma 2020, arXiv 2012.02775. Work: 1 forward pass over
     4800 examples up to the layer. Draws: depend on the order of examples. Refused: all examples are of one class, or
-    there is no such layer.
+    the network lacks the layer.
 
     The index is 0, the best value, if every class is a single point. By convention it is also 0 if all classes have the
     same centroid, so it says nothing about networks of chance accuracy.
@@ -40,8 +40,8 @@ def davies_bouldin_index(
         pool: side of the max-pooling windows; outputs smaller than a window are not pooled.
         n_batches: batches, each drawn without replacement.
         batch: examples in a batch.
-        stratified: draw each class in proportion, with at least two examples; otherwise, with many classes, most have a
-            single example, which has no spread.
+        stratified: draw each class in proportion, with at least two examples; otherwise, if there are many classes,
+            most of them have a single example, which has no spread.
     """
     return mean_index(
         subject, layer=layer, pool=pool, n_batches=n_batches, batch=batch, stratified=stratified, seed=seed

@@ -59,7 +59,7 @@ def manifold_mixup_error(
 
     Formula: 1 - mean over classes y of P(class y is predicted from (x_i^1 + x_j^1) / 2), over all pairs of examples of
     class y in a batch, x^1 the layer's output. Range: [0, 1]. Work: 1 forward pass over 12,000 mixtures. Refused: no
-    class has two examples in a batch, or there is no such hidden layer.
+    class has two examples in a batch, or the network lacks the layer.
 
     The layer, with its normalization and activation, is the first that is not linear in the input. All batches count;
     in the authors' code only the last batch does.

@@ -14,7 +14,7 @@ margin_floor: lower bound of gamma; smaller and negative values are replaced by 
 method: "trapezoid", or "exact" for a piecewise linear curve.
 min_eigenvalues: layers with fewer eigenvalues, zeros included, are left out.
 n_alphas: number of equidistant magnitudes.
-n_probes: number of random combinations of the classes; the result is exact if there are no more classes than that.
+n_probes: number of random combinations of the classes; the result is exact if there are at most `n_probes` classes.
 n_samples: number of training examples; a smaller training set is taken whole.
 normalization: "dziugaite": sqrt(value / m) with m training examples; for logarithms (value - ln m) / 2.
 parity_abs: take the absolute value of gamma first, as in the code of Dziugaite et al. 2020.

@@ -70,8 +70,8 @@ def ntk_alignment(subject: Subject, *, n_samples: int = 128, n_probes: int = 10,
     The logits are centred because a constant added to all logits does not change predictions; on two networks trained
     on 1024 digits, centring changes the value by 0.03 %. The authors' code neither centres logits nor averages over
     classes: its kernel has a row for each logit of each example. On these networks, the authors' code gives -0.059 and
-    -0.063, against -0.530 and -0.520 here. For orthogonal gradients of different logits, and kappa classes of equal
-    size, the ratio would be sqrt(kappa (kappa - 1)), about 9.5.
+    -0.063, against -0.530 and -0.520 here. For orthogonal gradients of different logits, and kappa = 10 classes of
+    equal size, the values would differ by the factor sqrt(kappa (kappa - 1)), about 9.5.
     """
     kernel, labels = tangent_kernel(subject, n_samples, n_probes, seed)
     kernel, labels = _centered(_centered(kernel).T), _centered(labels)

@@ -57,7 +57,7 @@ def wcv(subject: Subject, *, per_class: int = 50, seed: int = 0) -> float:
     no final softmax.
 
     Args:
-        per_class: examples of each class; all of a class that has fewer.
+        per_class: examples of each class; a class with fewer examples is taken whole.
     """
     layers = _layers(subject)
     positions = sorted({source for sources, _ in layers[-(len(layers) // 3 + 1) :] for source in sources})

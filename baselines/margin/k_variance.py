@@ -119,7 +119,7 @@ def _register(suffix: str, where: str, position: Callable[[Network, str], int]) 
         k-variance, L_c its largest |d margin / d x^l|, x^l the representation in the layer. Refused: there is no hidden
         layer, or no class has two examples in the sample.
 
-        The value does not depend on the scale of logits and layer. Wrong predictions have negative margins. Classes
+        The value does not depend on the scales of logits and features. Wrong predictions have negative margins. Classes
         with a single example in the sample are left out. The denominator is at least 1e-12.
 
         `kv_margin` takes outputs of hidden weight layers, behind normalization and activation. `kv_margin_authors`

@@ -132,8 +132,8 @@ def layer_margin_log_mean(subject: Subject, *, n_samples: int = 2048, seed: int 
 
     Formula: -mean over layers and their five statistics of ln max(statistic, 1e-9).
 
-    The statistics of a layer are the three quartiles and two fences of a box plot of the normalized distances (see
-    `layer_margin_mean_l1`) of correctly classified examples.
+    The statistics of a layer, its margin signature, are the three quartiles and two fences of a box plot: of the
+    normalized distances (see `layer_margin_mean_l1`) of correctly classified examples.
     """
     signatures = np.array([signature(values) for values in normalized(subject, n_samples, seed)])
     return -float(np.log(np.maximum(signatures, 1e-9)).mean())

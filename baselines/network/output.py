@@ -85,7 +85,7 @@ def _probabilities(node: Node) -> str | None:
 
 
 def _made_of_probabilities(nodes: tuple[Node, ...]) -> Node | None:
-    """Return a node whose probabilities determine all outputs or a concatenated part of them; None without such a node.
+    """Return a node whose probabilities determine all outputs, or a part that is concatenated with others; else None.
 
     Probabilities of a gate only multiply other values, so they do not count. An activation that Keras does not know may
     compute probabilities, so it counts.

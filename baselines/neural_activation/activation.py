@@ -33,8 +33,8 @@ def cna(
     pre-activations. Range: [-1, 1]; 0 if alpha or beta is constant. Source: Gain and Siegelmann 2020, Abstraction
     Mechanisms Predict Generalization in Deep Neural Networks (ICML), eq. 2.
 
-    Bins of pixels are found in float32, so a pixel at the edge of a bin may count in the next. Images of a few hundred
-    pixels leave most bins empty; the value, even its sign, can then depend on `n_bins`.
+    Bins of pixels are found in float32, so a pixel at the edge of a bin may count in the next bin. Images of a few
+    hundred pixels leave most bins empty; the value, even its sign, can then depend on `n_bins`.
     """
     beta = slopes(_training(subject, n_samples, seed)[1], include_output_layer)
     return -correlation(_entropies(subject, n_bins, n_samples, seed), beta)

@@ -32,12 +32,12 @@ def hessian_trace(
 
     As in PyHessian, parameters are kernels, biases, and scales and shifts of normalization, whose moving averages are
     fixed. The logits of a piecewise linear network (ReLUs, pooling, sums) are linear in each single weight, except at
-    kinks, which contribute nothing. So its trace equals that of the Fisher matrix under the predicted probabilities, as
-    for `tic_trace`. For other networks it is the mean of v' H v over random signs v.
+    kinks, which contribute nothing. So Tr(H) equals the trace of the Fisher matrix under the predicted probabilities,
+    as for `tic_trace`. For other networks, the value is the mean of v' H v over random signs v.
 
     Args:
         n_probes: vectors of random signs. For a piecewise linear network they combine the classes, and the trace is
-            exact if there are at most as many classes.
+            exact if there are at most `n_probes` classes.
     """
     if is_piecewise_linear(subject.seen(folded=folded)):
         with contextlib.suppress(MeasureUnavailable):  # gradients of a layer cannot be separated

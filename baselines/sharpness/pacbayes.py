@@ -193,6 +193,6 @@ def pacbayes_mag_flatness(
 
     The noise on a weight w has the variance sigma'^2 w^2 + eps^2. The code of Dziugaite et al. 2020 uses this variance
     as the deviation, so its noise is not proportional to the weights. On a network of 84 weights it finds sigma' =
-    0.444, and 0.468, as here, with the deviation corrected. The page of `pacbayes_flatness` says how much draws matter.
+    0.444; with the deviation corrected, 0.468 as here. The page of `pacbayes_flatness` says how much draws matter.
     """
     return noise_scale(subject, accuracy_drop, n_draws, n_samples, seed, is_relative=True) ** -2

@@ -44,7 +44,7 @@ def sharpness_starter_kit(
     3. It ends at the first a whose drop is within 0.01 of the required drop, so that many networks tie. Here the search
        goes on to the a at which the drop is exceeded.
     4. It changes moving averages of batch normalization. Here only trained parameters change; nothing is folded.
-    5. It leaves the model changed.
+    5. It leaves the model changed. Here the model never changes.
 
     Args:
         accuracy_drop: loss of accuracy that the changes must cause, in (0, 1].
