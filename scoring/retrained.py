@@ -82,7 +82,7 @@ def _on_large_task(task: PairedTask, random: np.random.Generator) -> NDArray[np.
 def _scale(values: Vector, level: Vector, errors: Vector, spread: float) -> Vector:
     """Return factors from 0 to 1, shape (n_sets,), for deviations drawn with the standard errors `errors`.
 
-    Of a value, `level` is due to chance. The same share of the deviations' variance is replaced by `spread`^2.
+    The share `level` / `values` of a variance `errors`^2 is due to chance; a random measure's `spread`^2 replaces it.
     """
     signal = np.clip(1 - level / np.maximum(values, level), 0, 1) * errors**2
     share: Vector = np.sqrt(np.clip((signal + spread**2) / np.where(errors > 0, errors, np.inf) ** 2, 0, 1))

@@ -32,7 +32,7 @@ IMPOSSIBLE = 1e9
 def soft_rank(eigenvalues: Array, sides: tuple[int, int]) -> float:
     """Return the upper edge of the Marchenko-Pastur law fitted to eigenvalues, divided by the largest eigenvalue.
 
-    At least one eigenvalue of (n,) is above 0. `sides` are the shorter and the longer side of the layer's matrices.
+    At least one of the eigenvalues (n,) must be above 0. `sides` are the shorter and the longer side of the matrices.
     """
     from scipy.optimize import brute  # here, so that listing the measures is fast
 
