@@ -8,7 +8,7 @@ from harness.board.collect import Calls, Collected, RowKey
 
 
 def ordered_alike(names: Collection[str]) -> dict[str, str]:
-    """Return redundant measure -> measure of `names` that always orders networks in the same way."""
+    """Return measures in `names` that order all networks like another measure in `names`: measure -> other measure."""
     found: dict[str, str] = {}
     if len(names) < 2:
         return found
@@ -23,10 +23,10 @@ def ordered_alike(names: Collection[str]) -> dict[str, str]:
 
 
 def shown_once(collected: Collected, keep: Collection[RowKey] = ()) -> tuple[Collected, list[str]]:
-    """Return a board's calls without redundant measures, and a list with one line that names them (empty if none).
+    """Return a board's calls without redundant measures, and a note on these measures, as a list of 0 or 1 lines.
 
     A measure is redundant if another measure with the same settings always orders networks in the same way. Rows in
-    `keep` stay.
+    `keep` are never left out.
     """
     of_library = [calls for calls in collected.shown if calls.is_baseline]
     names = defaultdict[object, set[str]](set)
@@ -44,7 +44,7 @@ def shown_once(collected: Collected, keep: Collection[RowKey] = ()) -> tuple[Col
 
 
 def told_alike(same: Mapping[str, str]) -> list[str]:
-    """Return a list with one line that names the redundant measures in `same` (measure -> other measure), or []."""
+    """Return a note on the measures in `same` (redundant measure -> other measure), as a list of 0 or 1 lines."""
     told = ", ".join(f"{name} like {other}" for name, other in same.items())
     return [f"left out, because they order models like another measure: {told}."] if same else []
 

@@ -66,7 +66,7 @@ class CheckReport:
 
     @property
     def counts(self) -> dict[str, Counter[str]]:
-        """Task of `withheld` -> outcome -> number of models. If only the repeated call failed, its outcome counts."""
+        """Task of `withheld` -> outcome -> number of models. Of two calls on a model, a failed call has precedence."""
         outcomes: dict[Place, Outcome] = {}
         for one in (*self.trial.done, self.trial.again) if self.trial else ():
             if outcomes.get(place := place_of(one.call), Outcome.OK) is Outcome.OK:
@@ -77,7 +77,7 @@ class CheckReport:
 
     @property
     def endless(self) -> str | None:
-        """A sentence on a line of code that repeats data for ever; None without such a line, or without a timeout."""
+        """A sentence on a line of code that repeats data for ever; None if no line is found, or no call timed out."""
         late = self.trial and any(one.result.outcome is Outcome.TIMEOUT for one in self.trial.done)
         return endless_repeat(self.submission) if late else None
 
@@ -96,7 +96,7 @@ class CheckReport:
 
 
 def to_json(report: CheckReport) -> str:
-    """Return the report as JSON text. For the tasks in `withheld`, it has only numbers of outcomes."""
+    """Return the report as JSON text. For the tasks in `withheld`, the text only counts the models by outcome."""
     forecast = None
     if (expected := report.forecast) is not None:
         forecast = {
@@ -160,7 +160,7 @@ def to_junit(report: CheckReport) -> str:
 
 
 def to_github(report: CheckReport) -> str:
-    """Return annotations for GitHub, a line each: warnings, different failures, and hidden tasks with failed calls."""
+    """Return GitHub annotations, one per line: warnings, each distinct failure, counts of failures on hidden tasks."""
     file = os.path.relpath(report.submission.source)
     lines = [annotation("warning", warning, file) for warning in report.warnings]
     if report.submission.problem is not None:
@@ -187,9 +187,9 @@ def describe_failure(done: FinishedCall[PlannedCall]) -> str:
 
 
 def annotate_failure(source: str, text: str, output: str) -> str:
-    """Return a GitHub annotation with the error `text` on the file of a submission, whose path is `source`.
+    """Return a GitHub annotation with the error `text` on a file of the submission at the path `source`.
 
-    If the call's `output` has a traceback, the annotation is at the submission's line where the error occurred.
+    If the call's `output` has a traceback, the annotation is at the line of the submission that raised the error.
     """
     file, line = last_frame(output) or ("", None)
     return annotation("error", text, path_in(source, file) if file else source, line)

@@ -61,8 +61,8 @@ class ChangeJob:
     def covers(self, configuration: Configuration, runtime: str | None) -> bool:
         """Return whether a record with this configuration counts on the boards of this job.
 
-        It counts if the call was made in a sandbox, with the job's seed, limits and runtime. If the job sets no
-        runtime, the call must have used `runtime`, the submission's choice, or the default runtime if that is None.
+        A record counts if its call was made in a sandbox, with the job's seed, limits and runtime. A job without a
+        runtime accepts only the submission's `runtime`; if `runtime` is None, only the default runtime.
         """
         asked = self.execution
         wanted = {
@@ -171,7 +171,7 @@ def _call(
 def _make_boards(
     job: ChangeJob, repository: Repository, change: Change, touched: Touched, competition: Competition, records: Records
 ) -> _Boards:
-    """Return the boards before and after the change. Submissions without records are not read from the base's files."""
+    """Return the boards before and after the change. Submissions in the base revision are read only if recorded."""
     seen = {*records.distinct("submission"), *(request.submission for request in records.requests())}
     known = {name: entry for name, entry in change.before.items() if name in seen}
     at_base = read_versions(repository, job.folder, known)

@@ -43,9 +43,9 @@ def records_of(calls: Sequence[PlannedCall], records: Records) -> list[tuple[Pla
 
 
 def find_failures(records: Records, submission: Submission, made: Sequence[tuple[PlannedCall, Record]]) -> Failures:
-    """Return at most `SHOWN` different failures of a submission, from calls with their records.
+    """Return at most `SHOWN` different failures of a submission. `made` holds all calls of a run with their records.
 
-    Calls on hidden tasks are left out: their messages could reveal facts about the models.
+    Calls on hidden tasks are left out: messages of failures could reveal facts about the models.
     """
     failures = {
         (row.outcome, row.message): row
@@ -68,7 +68,7 @@ def _first_traceback(outputs: Sequence[str]) -> str:
 def without_reference(
     made: Sequence[tuple[PlannedCall, Record]], references: Mapping[str, Reference]
 ) -> dict[str, Counter[str]]:
-    """Return submission -> outcome -> number of its calls on models without reference data, which boards leave out."""
+    """Return submission -> outcome -> number of calls on models without reference data. Boards omit such calls."""
     outcomes: dict[str, Counter[str]] = {}
     for _, row in made:
         if row.task not in references or row.model not in references[row.task].gaps:

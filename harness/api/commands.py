@@ -38,7 +38,7 @@ def board_command(tasks: Path, names: Sequence[str], results: Address) -> str:
 
 
 def run_command(calls: Sequence[Calls], tasks: Path, results: Address) -> str:
-    """Return the command line that makes the missing calls of a board's rows; all rows have the same settings.
+    """Return the command line that makes the missing calls of a board's rows, which must have the same settings.
 
     For Python functions, for calls without a sandbox, and for recorded names or settings that a shell could interpret,
     the result is a sentence of advice instead: strangers may have chosen the names.

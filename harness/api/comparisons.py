@@ -121,9 +121,9 @@ def compare_recorded(
 ) -> CompareResult:
     """Compare measures by their recorded calls. No call is made, so the tasks need reference data, but no models.
 
-    If a measure is recorded with several settings, one of them counts: of the settings with a sandbox (or of all, if
-    none has a sandbox) the settings that were requested last. Where `compare` states why a measure was not called,
-    this table has missing calls.
+    If a measure is recorded with several settings, the table uses the settings that were requested last. Settings
+    without a sandbox are only used if no others are recorded. `compare` states why it did not call a measure on a task;
+    this table only shows that the calls are missing.
 
     Args:
         measures: as in `compare`; a family, a cost, `all` or `cheap` selects recorded measures with any parameters.

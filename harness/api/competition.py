@@ -37,7 +37,7 @@ NO_RECORDS, FIRST = "no records of these tasks", "run `pgdl run SUBMISSION` firs
 
 @dataclass(frozen=True)
 class Competition:
-    """The tasks of a board. The keys of mappings are names of tasks."""
+    """The tasks of a board. Names of tasks are the keys of every mapping."""
 
     root: Path  #: directory of the tasks
     references: Mapping[str, Reference]
@@ -77,7 +77,7 @@ class Competition:
         return lines
 
     def command(self, results: Address | Path | str) -> Callable[[Sequence[Calls]], str]:
-        """Return a function: the calls of some rows -> the command line that makes their missing calls."""
+        """Return a function that takes some rows' calls, and returns the command line that makes the missing calls."""
         return partial(run_command, tasks=self.root, results=Address.of(results, "results"))
 
     def resolution(self) -> list[str]:
@@ -127,7 +127,7 @@ def _lacked_initial_weights(shown: Sequence[Calls], task: str, contents: Content
 def collect_records(
     records: Records, competition: Competition, submissions: Sequence[str] | str = (), *, everything: bool = False
 ) -> Collected:
-    """Return the calls of the submissions that a user names (see `choose`), with the records that count."""
+    """Return the recorded calls of the submissions that a user names (see `choose`), without outdated records."""
     found = find_versions(records, competition.references, everything=everything)
     found = choose(found, submissions, records.name, can_run=competition.can_run)
     return read_current(records, competition, found)
@@ -136,8 +136,7 @@ def collect_records(
 def read_current(records: Records, competition: Competition, found: Collected) -> Collected:
     """Return the calls `found` with their records.
 
-    Raise `UserError` if the models of a task are unknown, and the task has records of several versions of its models or
-    data.
+    Raise `UserError` if a task's present models are unknown, and its records belong to several versions of the task.
     """
     for task in competition.references.keys() - competition.contents.keys():
         if has_several_builds(records, task):
@@ -161,7 +160,7 @@ def remarks_on(
 
 
 def failed_outputs(records: Records, shown: Sequence[Calls]) -> dict[str, str]:
-    """Return key of each call that failed -> the end of its output."""
+    """Return the end of each failed call's output: key of the call -> text."""
     rows = [row for calls in shown for row in calls.rows.values()]
     return records.output_tails([row.key for row in rows if row.outcome != Outcome.OK])
 
@@ -179,12 +178,11 @@ def notes_on_records(records: Records, shown: Sequence[Calls]) -> list[str]:
 
 
 def choose(collected: Collected, submissions: Sequence[str] | str, where: str, *, can_run: bool) -> Collected:
-    """Return the calls of `submissions` that a user names (empty: all calls).
+    """Return the calls of the submissions that a user names; all calls if `submissions` is empty.
 
-    A path or the name of a measure means its current version; any other name means a recorded submission. If the models
-    are missing here (not `can_run`), every recorded name means the recorded submission. `where` is the name of the
-    database. Raise `UserError` for an unknown name, for files that are no submission, and for a version that has not
-    been run.
+    A path, or the name of a measure, selects the current version; any other name selects a recorded submission. If no
+    models are here (`can_run` is False), a recorded name always selects the recorded submission. `where` is the name of
+    the database. Raise `UserError` for an unknown name, files that are no submission, or a version that was never run.
     """
     if not submissions:
         return collected

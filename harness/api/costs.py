@@ -66,7 +66,7 @@ class Timed:
         return measure.passes(Sizes(kappa=self.model.n_outputs, d=n_layers, m=n_examples))
 
     def memory(self, measure: Measure) -> int | None:
-        """Return the peak bytes of the timed call with the measure's cost; None for the cost `many` or a failed call"""
+        """Return the peak bytes of the timed call that resembles the measure's calls; None if unknown."""
         by_cost = {"weights": self.reading, "forward": self.forward[1], "gradients": self.backward[1]}
         found = by_cost.get(measure.cost)
         return found.peak_memory_bytes if found is not None and found.outcome is Outcome.OK else None
@@ -165,7 +165,7 @@ def _preparing(calls: tuple[CallResult, CallResult]) -> float:
 
 
 def on_each(models: Sequence[Model], timed: Sequence[Timed], seconds: Sequence[float]) -> NDArray[np.float64]:
-    """Return the seconds on each of `models`: `seconds` on the `timed` models, interpolated by number of parameters."""
+    """Return the seconds on each of `models`, interpolated by number of parameters between the `timed` models."""
     return np.interp([model.n_parameters for model in models], [one.model.n_parameters for one in timed], seconds)
 
 

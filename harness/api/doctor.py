@@ -49,7 +49,7 @@ def _software() -> Iterator[Finding]:
 
 
 def _bytecode(runtime: Runtime) -> Iterator[Finding]:
-    """Yield a warning if the framework has no bytecode files, which workers cannot write; uv installs none."""
+    """Yield a warning if the framework's bytecode files are missing: uv writes none, and workers cannot write any."""
     spec = find_spec(runtime.framework)
     if spec is not None and spec.origin and not Path(cache_from_source(spec.origin)).exists():
         remedy = f"{sys.executable} -m compileall -q -j 0 {Path(spec.origin).parents[1]}"

@@ -1,4 +1,4 @@
-"""The part of `pgdl doctor` that tries sandboxes with small submissions, which must fail."""
+"""The part of `pgdl doctor` that tests sandboxes, with small submissions that try to exceed each limit."""
 
 import os
 import shutil

@@ -14,7 +14,7 @@ from harness.worker.runtimes import Runtime
 
 
 def answer(runtime: Runtime, question: Question) -> Answer:
-    """Compute measures on a network, as a question requests, or write the network's outputs to a file and return {}."""
+    """Compute the requested measures. If the question names no measures, write the network's outputs, and return {}."""
     with faults_of_the_model():
         model = runtime.load_model(Path(question["model"]))
         if "measures" not in question:

@@ -1,8 +1,8 @@
 """Finds out whether models lack an input that a submission needs, such as the weights before training.
 
-A measure of the library states its needs. A participant's file may work without `model.initial_weights`, which is None
-if a model lacks them. Therefore a run notes missing initial weights only after such a file has failed on a None; `pgdl
-check` always notes them.
+A measure of the library states its needs. A participant's code may read `model.initial_weights`, which is None if these
+weights are missing, or may work without them. So a run notes missing initial weights only after a failure that
+suggests this cause; `pgdl check` always notes them.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -35,7 +35,7 @@ def failed_for_initial_weights(outcome: str, message: str) -> bool:
 
 
 def find_left_out(submissions: Sequence[Submission], tasks: Sequence[Task]) -> dict[tuple[str, str], str]:
-    """Return (measure, task) -> reason, for each measure of the library that cannot work on any model of a task."""
+    """Return why measures of the library cannot work on any model of a task: (measure, task) -> reason."""
     reasons = {task.name: _lacking(task) for task in tasks}
     return {
         (submission.name, name): lacking[need]

@@ -29,7 +29,7 @@ class Progress:
         return nullcontext(lambda: None)
 
     def prepared(self, tasks: Sequence[Task], withheld: Collection[str]) -> None:
-        """Receive the tasks of a run. `withheld` names those on which only the outcomes of calls may be shown."""
+        """Receive the tasks of a run. On the tasks `withheld`, only the outcomes of calls may be shown."""
 
     def started(self, plan: Plan, records: str) -> None:
         """Receive the plan of a run before its first call, and the name of the database."""

@@ -34,8 +34,8 @@ def overfit(
     Args:
         radii: largest shifts in pixels (epsilon), ascending; empty: 1 to 5, as far as the images allow.
         split: the examples to test, `test` or `train`.
-        generator: where to shift a correctly classified image: to the error with the largest margin (`strongest`), or
-            to the nearest error (`nearest`).
+        generator: which shift of a correctly classified image to use if the model errs on several: the shift with the
+            largest margin (`strongest`), or the smallest shift (`nearest`).
         edges: filling of the edge that a shift uncovers: `black`, or `wrap` for the pixels pushed out on the other
             side.
 
@@ -68,7 +68,7 @@ def invariance(
     Results of finished models are kept in the cache. A task whose results are withheld is refused.
 
     Args:
-        perturbations: names of perturbations; empty: all but mixtures in the first hidden layer.
+        perturbations: names of perturbations; empty: all that change the inputs, not the first hidden layer.
         ranges: ranges of perturbations of images, as in `rotation=-90..90`; default: those of Schiff et al. (2021).
         n_examples: number of training examples behind each curve of accuracies.
         given: hyperparameters to condition on; empty: all that vary, except the level of augmentation.

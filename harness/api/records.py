@@ -57,7 +57,7 @@ def open_results(
     Args:
         submissions: only these submissions; empty: all.
         outcomes: only calls with these outcomes, in upper or lower case; empty: all.
-        tasks_dir: directory of the tasks with the marks of hidden tasks; the default directory need not exist.
+        tasks_dir: directory of the tasks; its marks say which tasks are hidden. The default directory need not exist.
         withhold: `auto`: a record is left out if its task is marked as hidden, or was when the call was made.
 
     Raises:

@@ -70,7 +70,7 @@ def report(
     results: Address | Path | str = RESULTS,
     withhold: str = Withhold.AUTO.value,
 ) -> ReportResult:
-    """Explain why the scores of submissions are not higher. Ranks and intervals are among all recorded submissions.
+    """Explain why the scores of submissions are not higher. Ranks and intervals refer to all recorded submissions.
 
     Args:
         submissions: paths and measures as for `run`, in their current version, or names of recorded submissions; empty:

@@ -32,7 +32,7 @@ class Scored(NamedTuple):
 
     @property
     def label(self) -> str:
-        """The submission's name, followed in brackets by `settings` and `not sandboxed`, if they apply."""
+        """The name with its marks, such as `name (seed 1, not sandboxed)`."""
         return labelled(self.submission, self.settings, sandboxed=self.sandboxed)
 
 

@@ -40,9 +40,9 @@ def demo(directory: str | Path) -> int:
 def demo_commands() -> tuple[str, ...]:
     """Return commands to try in the directory of the demo, with the example for a framework that is installed.
 
-    The measures of the library need TensorFlow. Without any framework, the commands are those for TensorFlow.
+    The measures of the library need TensorFlow. If no framework is installed, the commands are for TensorFlow.
     """
-    runtime = next((name for name, runtime in RUNTIMES.items() if not runtime.missing()), DEFAULT)
+    runtime = _installed_runtime()
     example, measures = "submissions/input_gradient", " layer_margin_q1_l0 random"
     if runtime != DEFAULT:
         example, measures = f"{example}_{runtime}", ""
@@ -82,7 +82,7 @@ def new(directory: str | Path, runtime: str | None = None) -> list[Path]:
 
     Args:
         directory: a directory that does not exist; its name becomes the name of the submission.
-        runtime: framework of the submission; None: TensorFlow.
+        runtime: framework of the submission; None: TensorFlow, or another framework if only that is installed.
 
     Raises:
         UserError: the directory exists or cannot be created, or its name is not allowed for a submission.
@@ -92,7 +92,7 @@ def new(directory: str | Path, runtime: str | None = None) -> list[Path]:
         raise UserError("not a valid name", file=target.name or "''", expected=ALLOWED, remedy="choose another")
     if owner := taken(target.name):
         raise UserError(f"cannot be called {target.name!r}: {owner}", remedy="choose another name")
-    files = template(target.name, runtime or DEFAULT)
+    files = template(target.name, runtime or _installed_runtime())
     with writing(target, problem="cannot be created"):
         try:
             target.mkdir(parents=True)
@@ -101,6 +101,10 @@ def new(directory: str | Path, runtime: str | None = None) -> list[Path]:
         with _removed_if_failed(target):
             _write(target, files)
     return [target / file for file in files]
+
+
+def _installed_runtime() -> str:
+    return next((name for name, runtime in RUNTIMES.items() if not runtime.missing()), DEFAULT)
 
 
 def _readme(name: str, **values: object) -> str:

@@ -25,10 +25,10 @@ Confirm = Callable[[str], bool]
 
 
 def find(given: Sequence[Argument] | Argument, names: Sequence[str], progress: Progress) -> list[Submission]:
-    """Return the submissions that a user hands in: by paths and names of measures, or as functions.
+    """Return the submissions that a user hands in as paths, as names of measures, or as functions.
 
-    `names`, if not empty, has a name for each submission that is not a measure, in order. Raise `UserError` if a
-    submission does not exist, or if two submissions have the same name.
+    `names` is empty, or names each submission that is not a measure, in order. Raise `UserError` if a submission does
+    not exist, or if two submissions have the same name.
     """
     arguments = _arguments(given)
     functions = [one for one in arguments if callable(one)]
@@ -56,15 +56,15 @@ def _arguments(given: Sequence[Argument] | Argument) -> list[Argument]:
 def settle_names(
     submissions: Sequence[Submission], records: Records, *, given: bool, confirm: Confirm
 ) -> tuple[list[Submission], list[str]]:
-    """Decide whether each submission is a version of a recorded submission, and refuse names of other submissions.
+    """Find out which submissions are versions of recorded submissions, and refuse names of other submissions.
 
-    If the files equal the last requested files of this name, the submission is the recorded submission, and the
-    recorded path replaces a new path. Other files are a new version if their path is recorded under this name, if the
-    user chose the name (`given`), or if the user confirms it. Raise `UserError` for any other name that is recorded, or
-    that could be mistaken for a recorded name.
+    If the submission's name is recorded with equal files as the last version, the submission gets the recorded path.
+    If the name is recorded with other files, the submission is a new version, provided that its path is recorded under
+    this name, that the user chose the name (`given`), or that the user confirms it; otherwise raise `UserError`. Also
+    raise `UserError` for a name that could be mistaken for a recorded name.
 
     Returns:
-        The submissions, and a note on each submission of which the board will show another version.
+        The submissions, and a note on each submission of which the board will show another version than before.
     """
     known: dict[str, list[Request]] = {}
     for request in by_age(records.requests()):

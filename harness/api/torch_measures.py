@@ -23,7 +23,7 @@ from harness.torch_import.translate import translate
 
 
 def is_module(model: Any) -> bool:
-    """Whether a model is a `torch.nn.Module` and not a Keras model. PyTorch is not imported to find out."""
+    """Whether a model is a `torch.nn.Module` and not a Keras model. The check does not import PyTorch."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(model, torch.nn.Module) and not hasattr(model, "get_weights")
 

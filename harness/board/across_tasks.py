@@ -12,7 +12,7 @@ from scoring import MeanRanks, compare_mean_ranks, difference_on_other_tasks, si
 
 @dataclass(frozen=True)
 class Pair:
-    """The mean difference between the scores of two rows, on further tasks like the board's."""
+    """How much the scores of two rows would differ on average on further tasks that resemble the board's tasks."""
 
     low: float  #: lower end of the 90 % interval, -100 to 100
     high: float  #: upper end of the 90 % interval
@@ -22,8 +22,8 @@ class Pair:
 def across_tasks(board: Board) -> tuple[list[int], MeanRanks] | None:
     """Compare the mean ranks of all ranked rows that have a value for every model.
 
-    Return the positions of these rows on the board, best mean rank first, and the results of the tests. Return None for
-    fewer than three such rows or six scored tasks.
+    Return the positions of these rows on the board, best mean rank first, and the results of the tests. Return None if
+    there are fewer than three such rows, or fewer than six scored tasks.
     """
     compared = _compared(board)
     found = compare_mean_ranks(board.task_scores[:, compared])
@@ -31,7 +31,7 @@ def across_tasks(board: Board) -> tuple[list[int], MeanRanks] | None:
 
 
 def across_tasks_object(board: Board) -> dict[str, Any] | None:
-    """Return `across_tasks` for JSON. `row` is a position on the board; `first` and `last` are positions in `rows`."""
+    """Return `across_tasks` for JSON: `row` is a position on the board; `first` and `last` are positions in `rows`."""
     compared = across_tasks(board)
     if compared is None:
         return None
@@ -51,7 +51,8 @@ def across_tasks_object(board: Board) -> dict[str, Any] | None:
 def pairs_across_tasks(board: Board, number: int) -> dict[int, Pair]:
     """Compare the row at position `number` with every ranked row that has a value for every model, also with itself.
 
-    Return position of the other row -> difference; {} for fewer than four tasks, or if row `number` lacks a value.
+    Return position of the other row -> difference. Return {} if there are fewer than four tasks, or if the row at
+    `number` has no rank or lacks a value.
     """
     others = _compared(board)
     if number not in others:

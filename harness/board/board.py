@@ -39,7 +39,7 @@ class Board:
     tasks: Sequence[str]  #: names of the tasks, in the order of their columns
     remarks: Sequence[str] = ()  #: notes on the records and tasks, one per line
     withheld: frozenset[str] = frozenset()  #: names of the hidden tasks, whose scores are rounded
-    comparison: Comparison | None = field(default=None, compare=False)  #: calls `rows[0]` submission "0", and so on
+    comparison: Comparison | None = field(default=None, compare=False)  #: names rows by position: "0", "1", ...
     is_scored: bool = True  #: whether any task can have an official score; otherwise no row has a rank
     oracle: Oracle = field(default_factory=lambda: Oracle.of({}))
     hyperparameters: Hyperparameters = field(default_factory=Hyperparameters)
@@ -89,7 +89,7 @@ class Board:
         return [column.shown(row) for column in self.columns]
 
     def difference(self, number: int, other: int) -> Difference | None:
-        """Return how much better the row at position `number` is than the row at `other`; None without intervals."""
+        """Return how much better row `number` is than row `other` (positions); None if one of them has no interval."""
         if self.comparison is None or not {str(number), str(other)} <= self.comparison.standings.keys():
             return None
         return self.comparison.difference(str(number), str(other))
@@ -106,7 +106,7 @@ class Board:
         return self.layout.is_faint(row) and not all(map(self.layout.is_faint, self.rows))
 
     def lines_of(self, row: Row) -> list[dict[str, Any]]:
-        """Return for each task a dictionary: key of a column in `lines` -> the row's value on the task."""
+        """Return a dictionary for each task: key of each column in `lines` -> the row's value on the task."""
         lines = self.lines
         return [
             {one.key: one.value(row.tasks[task]) if isinstance(one, TaskColumn) else one.value(row) for one in lines}
@@ -114,7 +114,7 @@ class Board:
         ]
 
     def to_records(self) -> list[dict[str, Any]]:
-        """Return a list for `pandas.DataFrame`: for each row a dictionary, key of a column in `figures` -> value."""
+        """Return a list for `pandas.DataFrame`, with a dictionary per row: key of each column in `figures` -> value."""
         figures = self.figures
         return [{column.key: column.value(row) for column in figures} for row in self.rows]
 

@@ -28,7 +28,7 @@ MANY = 250  #: number of rows above which a board uses half of the permutations
 
 
 def with_chance(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows with scores of random permutations (`OnTask.chance`) on public tasks with an official score."""
+    """Return the rows after computing `OnTask.chance` on each public task with an official score."""
     tasks = [task for row in rows for task in row.tasks.values()]
     is_large = len(rows) > MANY or any(task.n_models > MOST_RESAMPLED for task in tasks)
     n_permutations = N_PERMUTATIONS // 2 if is_large else N_PERMUTATIONS
@@ -58,7 +58,7 @@ def with_p_values(rows: Sequence[Row]) -> list[Row]:
 
 
 def _adjusted(rows: Sequence[Row], chances: Callable[[Row], dict[str, Chance]]) -> dict[int, float]:
-    """Return position -> p-value adjusted for the number of rows, for the ranked rows with a score on every task."""
+    """Return p-values, adjusted for the number of rows, of ranked rows with all scores: position -> p-value."""
     found = {
         n: known for n, row in enumerate(rows) if row.rank is not None and row.complete and (known := chances(row))
     }
@@ -66,7 +66,7 @@ def _adjusted(rows: Sequence[Row], chances: Callable[[Row], dict[str, Chance]]) 
 
 
 def _chances(row: Row, task: str = "") -> dict[str, Chance]:
-    """Return task -> scores of random permutations: of `task` alone, or of all tasks unless one of them is hidden."""
+    """Return the chance scores of each task, or only of `task`. Without `task`, return {} if some task is hidden."""
     if not task and row.rounded:
         return {}
     return {name: on.chance for name, on in row.tasks.items() if on.chance is not None and task in ("", name)}

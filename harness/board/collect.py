@@ -71,7 +71,7 @@ class Calls:
         return self.configuration is None or self.configuration.is_sandboxed
 
     def on(self, task: str, reference: Reference) -> TaskCalls:
-        """Return the results on one task, for scoring. For models in `stale`, the result is the failure `STALE`."""
+        """Return the results on one task, for scoring. A model in `stale` has the failure `STALE` as its result."""
         stale = {model: Failure(STALE) for name, model in self.stale if name == task and model in reference.gaps}
         values = {model: value_of(row) for (name, model), row in self.rows.items() if name == task}
         return TaskCalls(reference.grid, reference.gaps, stale | values)
@@ -83,7 +83,7 @@ class Collected:
 
     shown: Sequence[Calls]  #: one element for each row, in the order of the row keys
     left_out: Sequence[Calls] = ()  #: calls of replaced versions of submissions, libraries or the harness, without rows
-    #: submission -> tasks with records of a version in `left_out`, on which some row in `shown` has no record
+    #: submission -> tasks on which a version in `left_out` has records, but some row in `shown` has no record
     ran_on: Mapping[str, Collection[str]] = field(default_factory=dict)
 
 
@@ -95,9 +95,9 @@ def value_of(row: CallRecord) -> float | Failure:
 
 
 def repeats_of(rows: Iterable["Record"]) -> dict[Cell, list[float | Failure]]:
-    """Return task and model -> results of repetitions (`--repeat`), in the order of their numbers.
+    """Return (task, model) -> the results of its repetitions (`--repeat`), sorted by number of the repetition.
 
-    Records of other calls in `rows` are ignored. Of several records of a repetition, the last is taken.
+    Records in `rows` that are no repetitions are ignored. Of several records of a repetition, the last is taken.
     """
     found = {(row.task, row.model, row.repeat): value_of(row) for row in rows if row.repeat}
     repeats: dict[Cell, list[float | Failure]] = {}

@@ -61,7 +61,7 @@ class TaskColumn(Column[OnTask]):
         return f"{self.key}:{task}"
 
     def on(self, task: str) -> Column[Row]:
-        """Return the column of rows that shows each row's result on one task."""
+        """Return the column for one task in a table of rows: it shows the row's result on the task."""
         heading = f"{self.heading} {task}" if self.heading else task
         return Column(
             self.key_on(task), lambda row: self.value(row.tasks[task]), self.type,

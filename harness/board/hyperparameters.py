@@ -1,7 +1,6 @@
 """Reference scores beside a board: how well hyperparameters alone predict the gaps, without any network.
 
-Hidden tasks get no such score, and their gaps are used in no fit, since public scores would reveal something about
-them.
+Hidden tasks get no such score, and no fit uses their gaps: published scores could reveal facts about these gaps.
 """
 
 from collections.abc import Collection, Mapping
@@ -18,11 +17,11 @@ from scoring import Grid, ScoreUndefined, additive_fit, fit_from_effects, main_e
 
 @dataclass(frozen=True)
 class Hyperparameters:
-    """Official scores of two additive predictions of the gaps from all hyperparameters."""
+    """Official scores of two predictions of the gaps, each a sum of effects of the hyperparameters."""
 
     #: scores of the least-squares fit to the task's own gaps
     in_sample: Yardstick = field(default_factory=lambda: Yardstick.of({}))
-    #: scores of the prediction by effects in the other public tasks, averaged over hyperparameters of the same name
+    #: scores of a prediction from other public tasks, by the mean effect of each hyperparameter with the same name
     from_other_tasks: Yardstick = field(default_factory=lambda: Yardstick.of({}))
 
     @property
@@ -44,7 +43,7 @@ class Hyperparameters:
 
 
 def score_hyperparameters(references: Mapping[str, Reference], withheld: Collection[str] = ()) -> Hyperparameters:
-    """Compute the scores from the reference data of all tasks; the hidden tasks `withheld` get no score."""
+    """Compute the scores from the reference data of public tasks; the hidden tasks `withheld` get no score."""
     public = {name: reference for name, reference in references.items() if name not in withheld}
     gaps = {name: np.array([known.gaps[model] for model in known.models]) for name, known in public.items()}
     grids = {name: reference.grid for name, reference in public.items()}

@@ -11,7 +11,7 @@ from scoring import Explanation, TimeBudget, TimeStep, explain_score, pareto_fro
 
 N_PAIRS = 8  #: number of wrongly ordered pairs of models in an explanation
 
-#: A measure misses a hyperparameter if it explains at least the first share of the variance of the gaps, and the
+#: A measure misses a hyperparameter that explains at least the first share of the variance of the gaps, if the
 #: measure's Kendall's tau among models that differ only in this hyperparameter is below the second number.
 NOTICEABLE, FOLLOWED = 0.1, 1 / 3
 
@@ -34,7 +34,7 @@ class Insight:
 
 
 def find_insights(rows: Sequence[Row], wanted: Collection[int] | None = None) -> dict[int, dict[str, Insight]]:
-    """Return position of a row -> task -> explanation, for public tasks on which the row has an official score."""
+    """Return explanations for public tasks with an official score: position of the row -> task -> explanation."""
     return {
         number: {name: _insight(task) for name, task in row.tasks.items() if task.chance is not None}
         for number, row in enumerate(rows)
@@ -43,7 +43,7 @@ def find_insights(rows: Sequence[Row], wanted: Collection[int] | None = None) ->
 
 
 def time_steps(row: Row) -> list[TimeStep]:
-    """Return the row's score under every shorter time limit; [] if a task is hidden, or the settings are not known."""
+    """Return the row's score under every shorter time limit; [] if a task is hidden, or the settings are unknown."""
     scored = {name: task.scored for name, task in row.tasks.items() if task.scored is not None}
     if len(scored) < len(row.tasks) or row.configuration is None:
         return []
@@ -69,7 +69,7 @@ def _insight(task: OnTask) -> Insight:
 
 
 def _missed(task: OnTask, gaps: Vector) -> list[Missed]:
-    """Return the missed hyperparameters. If the measure falls with the gap, its negative is examined."""
+    """Return the missed hyperparameters. If the measure decreases as the gap grows, its negative is examined."""
     assert task.score is not None
     assert task.scored is not None
     grid, variance = task.scored.grid, gaps.var()

@@ -76,10 +76,10 @@ USES: Sequence[tuple[AnyColumn, str, str]] = (
 
 
 def leaderboard(use: str) -> list[AnyColumn]:
-    """Return the columns of the leaderboard for a use, one of the letters in `USES`."""
+    """Return the leaderboard's columns for one use; `use` is a letter that the comment on `USES` explains."""
     return [column for column, uses, _ in USES if use in uses]
 
 
 def comparison(use: str) -> list[AnyColumn]:
-    """Return the columns of a comparison for a use, one of the letters in `USES`."""
+    """Return the columns of a comparison for one use; `use` is a letter that the comment on `USES` explains."""
     return [column for column, _, uses in USES if use in uses]

@@ -43,12 +43,12 @@ class OnTask:
 
     @property
     def not_run(self) -> bool:
-        """Whether none of the submission's calls on this task was made yet."""
+        """Whether all of the submission's calls on this task are missing."""
         return self.was_called and self.failures[MISSING] == self.n_models
 
     @property
     def interrupted(self) -> bool:
-        """Whether some of the submission's calls on this task were made, none failed, and the others are missing."""
+        """Whether some of the submission's calls on this task are missing, and all calls that were made succeeded."""
         return set(self.failures) == {MISSING} and not self.not_run
 
     @property
@@ -89,7 +89,7 @@ class OnTask:
 
     @cached_property
     def sign_errors(self) -> SignErrors | None:
-        """Shares of wrongly ordered pairs of models that differ in a single hyperparameter; None if not known."""
+        """How often models that differ in one hyperparameter are ordered wrongly, from 0 to 1; None if not known."""
         if self.score is None or self.scored is None:
             return None
         try:
@@ -122,7 +122,7 @@ def counted(failures: Counter[str]) -> str:
 
 
 def vectors_of(scored: TaskCalls) -> tuple[Vector, Vector]:
-    """Return values and gaps of a task without failed calls, both (n_models,), in the order of the grid's models."""
+    """Return values and gaps of a task without failed calls: two arrays (n_models,), in the grid's order of models."""
     models = scored.grid.models
     values, gaps = ([found[model] for model in models] for found in (scored.values, scored.gap))
     return np.array(values, np.float64), np.array(gaps, np.float64)

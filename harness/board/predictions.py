@@ -37,7 +37,7 @@ def read_predictions(directory: Path, references: Mapping[str, Reference]) -> di
 
 
 def predictions_of(rows: Iterable["Record"]) -> dict[str, bytes]:
-    """Return name -> content of the `.predict` files with a submission's values; timeouts become `EXCEEDED`."""
+    """Return the `.predict` files of a submission: name of a file -> content. A timeout has the value `EXCEEDED`."""
     tasks: dict[str, dict[str, float | str]] = {}
     for row in rows:
         value, task = value_of(row), tasks.setdefault(row.task, {})

@@ -27,7 +27,7 @@ def read_records(
 
 
 def _with_records(calls: Calls, records: Iterable[Record], contents: Mapping[str, Contents]) -> Calls:
-    """Add `records`, oldest first, to the calls. Models with outdated records only are added to `Calls.stale`."""
+    """Add `records`, oldest first, to the calls. `Calls.stale` gets the models that have only outdated records."""
     rows: dict[Cell, Record] = {}
     repetitions, stale = [], set()
     for row in records:

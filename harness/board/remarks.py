@@ -85,7 +85,7 @@ def _similar(shown: Sequence[Calls]) -> list[str]:
 
 
 def _versions(shown: Sequence[Calls]) -> list[str]:
-    """Return a remark for each set of library and harness versions that is not the most frequent of its runtime."""
+    """Return a remark for each set of library and harness versions, except for the most frequent set per runtime."""
     known = [(calls.submission, calls.configuration) for calls in shown if calls.configuration is not None]
     by_runtime: dict[str, Counter[str]] = {}
     for _, configuration in known:
@@ -103,7 +103,8 @@ def _versions(shown: Sequence[Calls]) -> list[str]:
 def settings_labels(shown: Sequence[Calls]) -> list[str]:
     """Return for each row a text with the settings in which it differs from most rows, such as `seed 1`, or "".
 
-    If rows of a submission have the same settings, the text also names the version, or else the configuration.
+    If rows of a submission have the same settings, the text also names the version; if these are equal, too, the text
+    names the configuration.
     """
     found = [calls.configuration.settings for calls in shown if calls.configuration is not None]
     if not found:
@@ -116,7 +117,7 @@ def settings_labels(shown: Sequence[Calls]) -> list[str]:
 
 
 def _told_apart(shown: Sequence[Calls], labels: Sequence[str], texts: Sequence[str]) -> list[str]:
-    """Append its text to each row's label if another row of the submission has the same label, but another text."""
+    """Return the labels, with a text appended if a submission's rows have equal labels, but different texts."""
     keys = [(calls.submission, calls.sandboxed, label) for calls, label in zip(shown, labels, strict=True)]
     texts_of: dict[tuple[str, bool, str], set[str]] = {}
     for key, text in zip(keys, texts, strict=True):

@@ -30,7 +30,7 @@ def remarks_on(shown: Sequence[Calls], withheld: Collection[str]) -> list[str]:
 def not_deterministic(
     records: Iterable["Record"], deterministic: Collection[str], withheld: Collection[str]
 ) -> list[str]:
-    """Return a remark for each submission in `deterministic` that returned different values for the same model."""
+    """Return a remark on each submission that claims to be deterministic, but returned two values for one model."""
     rows: dict[str, list[Record]] = {name: [] for name in deterministic}
     for row in records:
         if row.submission in rows:
@@ -59,7 +59,7 @@ def _failed(calls: Calls, withheld: Collection[str]) -> list[str]:
 def _varying(
     name: str, values: Mapping[Cell, Value], repeats: Mapping[Cell, Sequence[Value]], withheld: Collection[str]
 ) -> list[str]:
-    """Return a remark on the first model with two values, or []. A model of a hidden task is not named."""
+    """Return a remark on the first model with different values, or []. A model of a hidden task is not named."""
     says = f"{name} calls itself deterministic (metadata), but"
     secret = []
     for cell, others in repeats.items():

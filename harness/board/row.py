@@ -139,14 +139,14 @@ class Row:
 
     @property
     def reason(self) -> str:
-        """All tasks without a score with their reasons, in one line; empty if all tasks have a score."""
+        """One line with each task that has no score, and the reason; empty if all tasks have a score."""
         return "; ".join(f"{', '.join(names)}: {reason}" for reason, names in self.reasons.items())
 
 
 def make_row(
     calls: Calls, result: SubmissionScore, references: Mapping[str, Reference], withheld: Collection[str]
 ) -> Row:
-    """Return the row of a submission's calls, without a rank. Its score, `result`, is rounded if tasks are hidden."""
+    """Return the row of a submission's calls, without a rank. The score `result` is rounded if tasks are hidden."""
     shown = rounded(result, withheld)
     return Row(
         rank=None,

@@ -15,7 +15,7 @@ NAMED = 3  #: maximum number of rows that a sentence names; it counts further ro
 
 @dataclass(frozen=True)
 class Words:
-    """A part of a sentence."""
+    """A part of a sentence, with a link if the part is the name of a row."""
 
     text: str
     page: str = ""  #: target of a link: the path of a row's page, if the text is the row's name

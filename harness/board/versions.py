@@ -23,10 +23,10 @@ def find_versions(
 
     Of each submission, the most recently requested version is shown, with a row for each of its settings. Settings
     without records get a row only if the version has no records at all. If configurations differ only in the versions
-    of libraries and the harness, the most recently requested is shown. A version that was never requested is older than
-    all others.
+    of libraries and the harness, the most recently requested configuration is shown. A version that was never requested
+    is treated as older than all others.
 
-    `everything` shows all versions and configurations. `counts` returns whether calls may be on the board at all.
+    With `everything`, all versions and configurations are shown. Calls for which `counts` returns False are ignored.
     """
     requested = _last_requests(records.requests(), references)
     recorded = recorded_versions(records, references)
@@ -42,9 +42,9 @@ def find_versions(
 def by_age(requests: Iterable[Request]) -> list[Request]:
     """Sort requests from oldest to newest; `requests` has the order of the database.
 
-    Requests that were merged from other databases come first. They are sorted by time, at the latest the time of the
-    merge, since clocks differ. The database's own requests follow in their order, so that merged requests never replace
-    them.
+    Requests that were merged from other databases come first, sorted by time. Since clocks differ, a request that
+    claims a time after its merge has the time of the merge. The database's own requests follow in their order, so that
+    no merged request replaces them.
     """
     given = list(requests)
     merged = [request for request in given if request.merged_at is not None]
@@ -53,7 +53,7 @@ def by_age(requests: Iterable[Request]) -> list[Request]:
 
 
 def _last_requests(requests: Sequence[Request], tasks: Mapping[str, object]) -> dict[RowKey, Request]:
-    """Return row key -> the last request for the row on one of these tasks, sorted from oldest to newest."""
+    """Return row key -> the last request for this row on one of `tasks`. The oldest request is first."""
     last: dict[RowKey, Request] = {}
     for request in by_age(requests):
         if request.task in tasks:
@@ -64,7 +64,7 @@ def _last_requests(requests: Sequence[Request], tasks: Mapping[str, object]) -> 
 
 
 def _choose_shown(all_calls: Sequence[Calls], recorded: Collection[RowKey], *, everything: bool) -> Collected:
-    """Divide calls, newest first, by the rule of `find_versions`. `recorded` holds the row keys that have records."""
+    """Divide calls, newest first, into shown and left-out calls (`find_versions`). `recorded`: rows with records."""
     version: dict[str, str] = {}
     current = [calls for calls in all_calls if version.setdefault(calls.submission, calls.version) == calls.version]
     begun = {calls.submission for calls in current if calls.row_key in recorded}

@@ -35,7 +35,7 @@ class Yardstick:
 
     @classmethod
     def of(cls, tasks: Mapping[str, ScoreSpread | None], withheld: Collection[str] = ()) -> Self:
-        """Return the reference scores `tasks` and their mean. With hidden tasks (`withheld`), there is no mean."""
+        """Return the reference scores on public tasks, and their mean unless a task is hidden (`withheld`)."""
         shown = {name: None if name in withheld else found for name, found in tasks.items()}
         return cls(shown, None if withheld else _mean([found for found in shown.values() if found is not None]))
 
@@ -64,7 +64,7 @@ class Oracle(Yardstick):
 
     @property
     def content(self) -> dict[str, Any]:
-        """Noise, largest number of draws on a task, final score and scores by task, for JSON."""
+        """The noise, the largest number of draws on a task, the final score, and the scores by task, for JSON."""
         tasks = {name: None if spread is None else asdict(spread) for name, spread in self.tasks.items()}
         score = None if self.score is None else asdict(self.score)
         return {"noise": ORACLE_NOISE, "draws": ORACLE_DRAWS, "score": score, "tasks": tasks}

@@ -50,7 +50,7 @@ def last_traceback(output: str) -> str:
 
 
 def without_libraries(lines: Iterable[str]) -> list[str]:
-    """Return the lines of an output with a line for each sequence of traceback frames in libraries: their number."""
+    """Return the lines of an output. A single line with a number replaces consecutive traceback frames in libraries."""
     shown = []
     for is_library, group in groupby(lines, lambda line: _IN_LIBRARY.match(line) is not None):
         adjacent = list(group)
@@ -59,7 +59,7 @@ def without_libraries(lines: Iterable[str]) -> list[str]:
 
 
 def path_in(source: str, name: str) -> str:
-    """Return the path of the file `name` of the submission `source`; a .py file or zip is named itself."""
+    """Return the path of a submission's file `name`: within the folder `source`, or `source` if this is no folder."""
     return source if source.endswith((".py", ".zip")) else f"{source}/{name}"
 
 
@@ -70,9 +70,9 @@ def under_github() -> bool:
 
 @contextmanager
 def commands_stopped(stop: bool, *, err: bool = False) -> Iterator[None]:
-    """If `stop`, make GitHub ignore commands that are printed within the context; after an exception, also later ones.
+    """If `stop`, make GitHub ignore commands that are printed within the context and, if it raises, after the context.
 
-    For this, a line is printed at both ends of the context, on standard error if `err`.
+    For this, a line is printed at the start and at the regular end of the context, on standard error if `err`.
     """
     if not stop:
         yield

@@ -34,10 +34,10 @@ def collect_versions(
     references: Mapping[str, Reference],
     contents: Mapping[str, Contents],
 ) -> Collected:
-    """Return the recorded calls of `versions` (name -> submission) and of the library's measures that `covers` accepts.
+    """Return the recorded calls of `versions` (name -> submission) and of the library's measures.
 
-    A submission's calls count only if its recorded digest is the digest in `versions`: another change may have files of
-    the same name.
+    Calls count only if `covers` accepts their configuration. A submission's calls count only if its recorded digest is
+    the digest in `versions`: another change may have a submission of the same name.
     """
 
     def counts(calls: Calls) -> bool:

@@ -83,7 +83,7 @@ def _paths(repository: Repository, revision: str, folder: str) -> dict[str, GitE
 
 
 def _is_submission(entry: GitEntry) -> bool:
-    """Return whether an entry may be a submission, also for links and submodules, which are refused later."""
+    """Return whether an entry may be a submission. A link or submodule may be, and is refused later."""
     if entry.path.startswith(".") or is_leftover(entry.path):
         return False
     suffix = PurePosixPath(entry.path).suffix
@@ -91,10 +91,10 @@ def _is_submission(entry: GitEntry) -> bool:
 
 
 def _named(paths: Mapping[str, GitEntry], owners: Mapping[str, str]) -> tuple[dict[str, GitEntry], dict[str, str]]:
-    """Return name -> submission, and path -> reason for the submissions whose name is invalid or taken.
+    """Return name -> submission, and for submissions with an invalid or taken name: path -> why the name is refused.
 
-    Similar names count as the same name. A name belongs to its path in `owners`, otherwise to the first path in
-    alphabetical order.
+    Similar names count as the same name. If several paths have the same name, the path in `owners` gets it, otherwise
+    the first path in alphabetical order.
     """
     names: dict[str, GitEntry] = {}
     refused = {}
@@ -113,7 +113,7 @@ def _named(paths: Mapping[str, GitEntry], owners: Mapping[str, str]) -> tuple[di
 
 
 def name_of(entry: GitEntry) -> str:
-    """Return the name of a submission: of its file or folder. The name in its metadata does not count."""
+    """Return a submission's name, which is the name of its file or folder. The name in its metadata is ignored."""
     path = PurePosixPath(entry.path)
     return clean(printable(path.name if entry.mode == FOLDER else path.stem))
 

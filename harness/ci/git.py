@@ -155,8 +155,8 @@ class Repository:
 def _environment() -> dict[str, str]:
     """Return the environment of git's commands, without variables that could redirect git.
 
-    The environment forbids all protocols. The option `protocol.allow` does not suffice: settings of the repository
-    override it, and git before 2.39.4 fetches missing objects nevertheless.
+    The environment forbids all protocols, because git before 2.39.4 fetches missing objects despite GIT_NO_LAZY_FETCH.
+    The option `protocol.allow` would not suffice: settings of the repository override it.
     """
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "LD_", "PGDL_"))}
     return kept | {
@@ -166,7 +166,7 @@ def _environment() -> dict[str, str]:
 
 
 def _parts(output: IO[bytes]) -> Iterator[bytes]:
-    """Yield the parts of an output that end in null bytes. Raise `GitError` for a part longer than `MAX_ENTRY`."""
+    """Yield the parts of an output, each ended by a null byte. Raise `GitError` for a part longer than `MAX_ENTRY`."""
     waiting = b""
     while chunk := output.read1(MAX_ENTRY):  # type: ignore[attr-defined]
         *whole, waiting = (waiting + chunk).split(b"\0")

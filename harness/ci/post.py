@@ -71,7 +71,7 @@ class Github:
             raise PostError("GET pages: not an answer of GitHub's API") from error
 
     def list(self, path: str, key: str | None = None, **query: str) -> Iterator[Any]:
-        """Yield the entries of a list from all its pages. With `key`, a page is an object with its entries there."""
+        """Yield the entries of a list, page by page. If a page is an object, `key` is its field with the entries."""
         for page in range(1, MAX_PAGES + 1):
             parameters = urlencode(query | {"per_page": PER_PAGE, "page": page})
             try:

@@ -24,7 +24,7 @@ class RefusedError(Exception):
 
 
 def read_submission(repository: Repository, folder: str, entry: GitEntry) -> Submission:
-    """Return the submission in an entry of `folder`, with the entry's name, and its path in the repository as `source`.
+    """Return the submission in an entry of `folder`. Its name is the entry's; its `source` is a path in the repository.
 
     Raise `RefusedError` if the submission does not consist of regular files, is too large, or cannot be run.
     """

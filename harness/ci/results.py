@@ -20,7 +20,7 @@ def lines_of(
 ) -> list[Line]:
     """Return a line for each submission that the change touches or removes.
 
-    `unscored` counts calls on models without reference data, which boards leave out: submission -> outcome -> number.
+    `unscored`: submission -> outcome -> number of calls on models without reference data. Boards omit such calls.
     """
     earlier, later = newest_rows(before), newest_rows(after)
     lines = []
@@ -61,7 +61,7 @@ def missing_in(board: Board, names: Collection[str]) -> list[str]:
 
 
 def without_ranks(line: Line) -> Line:
-    """Return a line without its ranks and neighbours."""
+    """Return a line without ranks, and without the submissions above and below."""
     return replace(
         line, rank_before=None, rank=None, best_rank=None, worst_rank=None, above="", above_p_value=None, below="",
         below_p_value=None,

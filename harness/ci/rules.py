@@ -13,7 +13,7 @@ AT_MOST = 10  #: default of `Rules.at_most`, since a submission may take hours o
 
 @dataclass(frozen=True)
 class Rules:
-    """The rules that a change must keep. In addition, a refused submission always breaks a rule."""
+    """The rules that a change must keep. A refused submission counts as a broken rule, whatever the rules are."""
 
     require_check: bool = False  #: a touched submission must pass `pgdl check`, and every call must return a number
     min_score: float | None = None  #: minimum score of a touched submission; None: no such rule
@@ -21,7 +21,7 @@ class Rules:
     only_submissions: bool = False  #: the change must not touch any other file
 
     def stop(self, change: "Change") -> bool:
-        """Return whether a change touches more than `at_most` submissions, so that none is evaluated."""
+        """Return whether no submission is evaluated, because the change touches more than `at_most` submissions."""
         return change.base is not None and len(change.touched) > self.at_most
 
     def broken_by_change(self, change: "Change") -> list[str]:
@@ -35,7 +35,7 @@ class Rules:
         return broken
 
     def broken_by(self, line: Line) -> list[str]:
-        """Return a line for each other rule that a submission breaks, from its `line` in the report."""
+        """Return a line for each rule on single submissions that a submission breaks, from its `line` in the report."""
         if line.change == "refused":
             return [f"{line.name}: {line.problem}"]
         if line.change == "removed" or not line.calls_expected:

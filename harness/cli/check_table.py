@@ -57,9 +57,9 @@ class CallTable:
         self._console.print(row, style=None if result.outcome is Outcome.OK else "red")
 
     def print_outputs(self, *, whole: bool) -> None:
-        """Print the last lines of output of the first call and of each different failure, without frames of libraries.
+        """Print the last lines of output of the first call and of each distinct failure.
 
-        If `whole`, print all lines of all calls.
+        Leave out traceback frames of libraries. If `whole`, print all lines of all calls.
         """
         left_out, told = 0, set[tuple[Outcome, str]]()
         for done in self._seen:
@@ -103,7 +103,7 @@ def _printed(result: CallResult) -> str:
 
 
 class CheckTerminal(Terminal):
-    """Shows a check: whether the models' outputs are logits, the calls, and the current step."""
+    """Shows the progress of a check: whether the models' outputs are logits, each finished call, the current step."""
 
     def __init__(self, console: Console, status: Status) -> None:
         super().__init__(console)

@@ -46,9 +46,9 @@ def collect(
     """Check the results of a public phase and add them to a database; with --html, write the site.
 
     TOML describes the competition, URL is its page: files are downloaded by an organiser's token, and the same command
-    continues after an interruption. DIR has files NAME.zip and results/NAME.zip. A result counts if its records are of
-    the submitted files, and if the calls that are made again here have the same values. Other results are left out and
-    named.
+    continues after an interruption. DIR has files NAME.zip and results/NAME.zip. A result counts if its records
+    belong to the submitted files, and if the calls that are made again here have the same values. Other results are
+    left out, and a line names each.
 
     Example: pgdl codabench collect competition.toml https://www.codabench.org/competitions/ID/ --phase Feedback
     """
@@ -73,11 +73,11 @@ def collect(
 @TOKEN
 @ALLOW_HTTP
 def submissions(output: Path, token_file: Path | None, readable: tuple[str, ...], **asked: Any) -> None:
-    """Download each participant's submission that counts, and list these submissions in PATH/submissions.csv.
+    """Download one submission of each participant, and list these submissions in PATH/submissions.csv.
 
-    TOML describes the competition, URL is its page. The submission on the platform's board counts. If there is none,
-    the last submission counts whose file was written before the end of the phase. TOML states this end: the platform's
-    end does not count, since everybody can change it. The same command continues after an interruption.
+    TOML describes the competition, URL is its page. The chosen submission is the one on the platform's board, otherwise
+    the last whose file was written before the end of the phase. This end is read from TOML, not from the platform,
+    where everybody can change it. The same command continues after an interruption.
 
     Example: pgdl codabench submissions competition.toml https://www.codabench.org/competitions/ID/ --phase Final
     --output final

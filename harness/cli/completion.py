@@ -28,7 +28,7 @@ def scored(context: click.Context, parameter: click.Parameter, incomplete: str) 
 
 
 def recorded(context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete the name of a submission in the SQLite file of --results, read without SQLAlchemy's slow import."""
+    """Complete the name of a submission in the SQLite file of --results. SQLAlchemy is too slow to import here."""
     from harness.sqlite import protect, require_sound
 
     results: Address = context.params.get("results") or Address(RESULTS, "--results")

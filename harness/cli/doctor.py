@@ -11,7 +11,7 @@ from harness.cli import as_json, options
 @options.executors
 @as_json.option
 def command(form: str, **executor: Any) -> int:
-    """Inspect this machine and try its sandbox with small submissions that must fail.
+    """Inspect this machine, and try its sandbox with small submissions that try to break out of it.
 
     With --executor, inspect the machines of that executor instead. Exit code 1 if something that `pgdl run` needs is
     missing.

@@ -42,7 +42,7 @@ def _parse_columns(text: str) -> tuple[str, ...]:
 
 
 def refuse_names(remedy: str) -> Callable[[Any], Any]:
-    """Return a decorator for commands without names: a name raises `UserError`. `{0}` in `remedy` is the name."""
+    """Return a decorator that makes a command raise `UserError` for any name; this name replaces `{0}` in `remedy`."""
 
     def refuse(context: click.Context, _parameter: click.Parameter, names: tuple[str, ...]) -> None:
         if names and not context.resilient_parsing:
@@ -64,7 +64,7 @@ wide = click.option(
 
 
 def require_directory(output: Path | None, file: str) -> None:
-    """Raise `UserError` if `output`, a directory for files named `file`, has the suffix of a format, such as .csv."""
+    """Raise `UserError` if `output`, the directory for files called `file`, ends in a format's suffix, such as .csv."""
     if output is None:
         return
     require("--output writes each format", "pyarrow")
@@ -75,7 +75,7 @@ def require_directory(output: Path | None, file: str) -> None:
 
 
 def require_stem(output: Path | None, more: Collection[str]) -> None:
-    """Raise `UserError` if `output` is a directory, or ends in the suffix of a format or in a suffix of `more`."""
+    """Raise `UserError` if `output` is a directory, or ends in a suffix of `more` or of a format, such as .csv."""
     if output is None:
         return
     require("--output writes each format and plots", "pyarrow", "matplotlib")
@@ -100,7 +100,7 @@ def require_table(form: str, **given: bool) -> None:
 
 
 def show(board: "Board", form: str, wide: bool, explain: bool = True) -> None:
-    """Print the board in the format `form`. `wide` and `explain` are for tables: all columns, and their meaning."""
+    """Print the board in the format `form`. For a table: `wide` shows all columns, `explain` explains the numbers."""
     if form != TABLE:
         put(formats.find(form).render(board))
         return

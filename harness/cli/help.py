@@ -60,7 +60,7 @@ def _section(text: str, name: str) -> str:
 
 
 def _without_code(text: str) -> str:
-    """Return the text with blanks in place of blocks of code, where `#` begins a comment and no heading."""
+    """Return the text with blanks in place of blocks of code, so that no comment in code looks like a heading."""
     return re.sub(r"^```.*?^```$", lambda found: " " * len(found[0]), text, flags=re.MULTILINE | re.DOTALL)
 
 

@@ -142,7 +142,7 @@ def main() -> NoReturn:
 
 
 def _remedy(error: Exception) -> str:
-    """Return a line that explains an error by a limit of the system, a missing module or PYTHONPATH; otherwise ""."""
+    """Return a line that explains an error caused by a system limit, a missing module or PYTHONPATH; otherwise ""."""
     from harness.extras import lacking
 
     if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:

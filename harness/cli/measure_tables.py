@@ -28,7 +28,7 @@ KEYS = ("smallest_s", "largest_s", "all_s", "memory_bytes")  #: keys of a foreca
 
 
 def print_measures(measures: Sequence[Measure], others: Sequence[InstalledMeasure]) -> None:
-    """Print a row for each measure of the library, and for each of the `others`."""
+    """Print a row for each measure of the library, and for each measure of an installed package (`others`)."""
     console = wide_console()
     is_narrow = console.width <= NARROW
     shown = HEADINGS[:3] if is_narrow else HEADINGS
@@ -50,7 +50,7 @@ def print_measures(measures: Sequence[Measure], others: Sequence[InstalledMeasur
 
 
 def cost_of(measure: Measure) -> str:
-    """Return the measure's cost, followed by its work: the passes that it makes, if any."""
+    """Return the measure's cost and, if it makes passes, its work, such as `gradients: 2 backward passes`."""
     return str(measure.cost) if measure.work == "none" else f"{measure.cost}: {measure.work}"
 
 

@@ -174,7 +174,7 @@ def _as_object(measure: "Measure | InstalledMeasure") -> dict[str, Any]:
 
 
 def explanation(measure: "Measure") -> str:
-    """Return a measure's docstring without the first two paragraphs, and with an entry for each parameter."""
+    """Return a measure's docstring without its first two paragraphs; the section Args describes every parameter."""
     from baselines.core import parameters
 
     own, module = inspect.getdoc(measure.function) or "", sys.modules[measure.function.__module__]

@@ -33,9 +33,9 @@ UNITS_S = {"s": 1, "m": 60, "h": 3600}
 
 
 def parsed(parse: Callable[[str], Any], default: Any = None) -> Callable[..., Any]:
-    """Return a callback of click that returns `parse(text)` for an option, or `default` if the option is not used.
+    """Return a callback for a click option: it returns `parse(text)`, or `default` if the option is not used.
 
-    A `ValueError` of `parse`, whose message states what was expected and found, becomes a usage error.
+    A `ValueError` of `parse` must state the expected and the found text; it becomes a usage error.
     """
 
     def callback(context: click.Context, parameter: click.Parameter, text: str | None) -> Any:
@@ -114,7 +114,7 @@ def parse_address(_context: click.Context, parameter: click.Parameter, value: An
 
 
 class SuggestingChoice(click.Choice[str]):
-    """A choice whose error for a misspelt value is a line that proposes the closest valid value."""
+    """A choice of values. For a misspelt value, the error is one line that proposes the closest valid value."""
 
     def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> str:
         """Return a valid value. Raise `UserError` for a value that resembles a valid value, otherwise click's error."""
@@ -232,14 +232,14 @@ repeat = click.option(
 
 
 def output(written: str, *, required: bool = False) -> Decorator:
-    """Return the option `--output`; its help is `Write`, followed by the text `written`."""
+    """Return the option `--output` with the help text `Write WRITTEN`."""
     return click.option(
         "--output", type=click.Path(path_type=Path), required=required, metavar="PATH", help=f"Write {written}"
     )
 
 
 def html(written: str) -> Decorator:
-    """Return the option `--html`; its help is `Also write`, followed by the text `written`."""
+    """Return the option `--html` with the help text `Also write WRITTEN`."""
     return click.option("--html", type=click.Path(path_type=Path), metavar="PATH", help=f"Also write {written}")
 
 
@@ -300,7 +300,7 @@ def _parameters(option: str, choices: Mapping[str, Any]) -> Iterator[Decorator]:
 
 
 def take_parameters(asked: dict[str, Any], chosen: str, choices: Mapping[str, Any]) -> dict[str, str | None]:
-    """Return the parameters of the executor or kind of sandbox `chosen`; remove those of all `choices` from `asked`."""
+    """Remove the parameters of all `choices` (executors or sandboxes) from `asked`, and return those of `chosen`."""
     values = {
         name: {one.name: asked.pop(f"{name}_{one.name}".replace("-", "_")) for one in choice.parameters}
         for name, choice in choices.items()
@@ -309,7 +309,7 @@ def take_parameters(asked: dict[str, Any], chosen: str, choices: Mapping[str, An
 
 
 def with_execution(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a command's options, with an `Execution` in place of the options that `execution` adds."""
+    """Return a command's options, after an `Execution` has replaced the options that `execution` adds."""
     from harness.execution.executors import EXECUTORS
     from harness.sandbox import KINDS
     from pgdl import Execution

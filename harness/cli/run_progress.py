@@ -27,9 +27,9 @@ SHOWN_FAILURES = 5
 class RunProgress(Bars):
     """Prints failures as they happen. On a terminal, a bar shows the remaining time of each submission.
 
-    Equal failures of a submission are printed once, and counted after its last call. Failures for lack of initial
-    weights are only counted, and so are failures on the tasks `withheld`, whose messages could reveal facts about
-    models.
+    Equal failures of a submission are printed once; after the submission's last call, their number is printed. Two
+    kinds of failures are only counted: for lack of initial weights, and on the tasks `withheld`, because messages could
+    reveal facts about models.
     """
 
     def __init__(self, calls: Sequence[PlannedCall], console: Console, withheld: Collection[str] = ()) -> None:
@@ -65,7 +65,7 @@ class RunProgress(Bars):
         self._bars.update(self._all, description=line)
 
     def seen(self, row: CallSummary) -> None:
-        """Count a finished call, and print its failure."""
+        """Count a finished call, and print the call if it failed."""
         name = row.call.submission.name
         self._left[name] -= 1
         if row.machine:

@@ -15,7 +15,7 @@ WITHHELD_NOTE = "Withheld on {}: outputs, messages, values, times and memory (pg
 
 
 def print_summary(done: RunResult, console: Console) -> None:
-    """Print a row for each submission and task, and another row if calls were repeated."""
+    """Print a row for each submission and task, and another row for repeated calls, if any."""
     rows = []
     for of in _calls(done):
         seconds = "-" if of["median_seconds"] is None else f"{of['median_seconds']:.2f}"

@@ -69,7 +69,7 @@ class Terminal(Progress):
         self._run.__enter__()
 
     def advanced(self, call: CallSummary) -> None:
-        """Update the bars, and print a failure."""
+        """Update the bars, and print the call if it failed."""
         self._step.end()
         assert self._run is not None
         self._run.seen(call)

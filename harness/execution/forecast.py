@@ -43,7 +43,7 @@ def forecast(trial: Trial, settings: RunSettings, workers: int) -> Forecast:
 
 
 def _call_times(trial: Trial, end: int) -> list[float]:
-    """Return expected seconds of the calls on all models: lower bounds if `end` is 0, extrapolations if it is 1."""
+    """Return the expected seconds of the call on each model: a lower bound for `end` 0, an extrapolation for 1."""
     found: list[float] = []
     for task in {call.task.name: call.task for call in trial.calls}.values():
         of_task = [done for done in trial.done if done.call.task.name == task.name]

@@ -24,7 +24,7 @@ _OTHERS = {9: "deflate64", zipfile.ZIP_BZIP2: "bzip2", zipfile.ZIP_LZMA: "lzma",
 
 
 def read_zip(path: str, files: Files) -> None:
-    """Read the files in a zip into `files`, without writing them to disk. Raise `SubmissionError` if it is damaged."""
+    """Read a zip's content into `files`, without writing to disk. Raise `SubmissionError` if the zip is damaged."""
     name = os.path.basename(path)  # noqa: PTH119
     with reading(""):
         stream = open_regular(path, name)

@@ -21,7 +21,7 @@ class SubmissionError(Exception):
 
 
 class UnreadableError(Exception):
-    """The system refuses to read `file` (a name in the submission, or "" for the submission itself)."""
+    """The system refuses to read a file. `file` is its name in the submission, or "" for the submission itself."""
 
     def __init__(self, file: str, reason: str) -> None:
         super().__init__(f"{file}: {reason}")
@@ -29,7 +29,7 @@ class UnreadableError(Exception):
 
 
 def is_leftover(name: str) -> bool:
-    """Return whether a file or folder has the name of one that systems or tools create; it is not read."""
+    """Return whether systems or tools create files or folders of this name, such as .DS_Store; they are not read."""
     return name.lower() in _LEFTOVERS or name.startswith(_RESOURCE_FORK)
 
 
@@ -41,7 +41,7 @@ class Files:
         self._bytes, self._entries = 0, 0
 
     def count_entry(self) -> None:
-        """Count a file or folder, even if it is not read."""
+        """Count a file or folder towards the limit, even if it is not read."""
         self._entries += 1
         if self._entries > MAX_ENTRIES:
             raise SubmissionError(f"expected at most {MAX_ENTRIES} files and folders, found more")

@@ -31,7 +31,7 @@ def main() -> None:
 
 
 def flaw_of(source: bytes) -> str:
-    """Return a flaw with which every call would fail; "" if none is found."""
+    """Return a flaw that would make every call fail; "" if no flaw is found."""
     try:
         module = ast.parse(source)
     except SyntaxError as error:
@@ -50,7 +50,7 @@ def flaw_of(source: bytes) -> str:
 
 
 def _flaw_of_parameters(parameters: ast.arguments) -> str:
-    """Return how parameters differ from `EXPECTED`; empty if calls may still work, as with default values."""
+    """Return how parameters differ from `EXPECTED`; "" if calls may work, for example thanks to default values."""
     names = [parameter.arg for parameter in parameters.posonlyargs + parameters.args]
     if parameters.vararg or parameters.kwonlyargs or parameters.defaults:
         return ""
@@ -65,7 +65,7 @@ def _listed(names: list[str]) -> str:
 
 
 def _bindings(module: ast.Module) -> list[str]:
-    """Return all names that a module defines, with repetitions. A definition of unknown name counts as `FUNCTION`."""
+    """Return all names that a module defines, with repetitions. A name that cannot be known is taken for `FUNCTION`."""
     names: list[str] = []
     for node in ast.walk(module):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):

@@ -1,4 +1,4 @@
-"""Reads a submission in a single file or in a folder: only regular files. It never follows links, and never waits."""
+"""Reads a submission from a single file or a folder. It reads only regular files, and never follows links or waits."""
 
 import errno
 import os
@@ -82,7 +82,7 @@ def _read_below(folder: Folder, prefix: str, files: Files) -> None:
 
 
 def open_regular(path: str, name: str, folder: Folder | None = None) -> BinaryIO:
-    """Open a regular file in `folder`; raise `SubmissionError` for any other. `name` is its name for messages."""
+    """Open a regular file in `folder`. Raise `SubmissionError` for other files; the message calls the file `name`."""
     mode = _state(path, folder).st_mode
     if stat.S_ISREG(mode):
         stream = os.fdopen(_open(path, folder), "rb")

@@ -33,13 +33,13 @@ _DECIDES = re.compile(
 
 
 class _MalformedError(Exception):
-    """The file contains something else than lines `key: value`."""
+    """The file contains text other than lines `key: value`."""
 
 
 def read_metadata(files: Mapping[str, bytes]) -> tuple[dict[str, str], tuple[str, ...]]:
     """Return known key -> value, and some of the unknown keys; nothing for a malformed file.
 
-    Raise `SubmissionError` if a line of a malformed file has a key in `DECIDING`.
+    Raise `SubmissionError` if a line of a malformed file has a key that affects the submission (`DECIDING`).
     """
     file = next((name for name in FILE_NAMES if name in files), None)
     if file is None:

@@ -40,11 +40,11 @@ class Axis:
 
 @dataclass(frozen=True)
 class RankAxis(Axis):
-    """An axis of ranks, whose ends are no ranks."""
+    """An axis of ranks, without ticks at its ends."""
 
     @property
     def ticks(self) -> list[float]:
-        """Whole numbers between the ends."""
+        """Round whole numbers between the ends."""
         return [tick for tick in super().ticks if tick.is_integer() and self.low < tick < self.high]
 
 
@@ -59,7 +59,7 @@ class BoardAxis(Axis):
 def board_axis(board: Board) -> BoardAxis:
     """Return the axis for all scores, intervals and levels of chance of a board.
 
-    It has no noisy oracle if the oracle's score is far higher.
+    The noisy oracle is left out if its score is far higher than all rows' scores.
     """
     highest = max((row.standing.high if row.standing else row.score or 0.0 for row in board.rows), default=0.0)
     levels = [row.chance_level for row in board.rows if row.chance_level is not None]

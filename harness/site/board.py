@@ -31,7 +31,7 @@ def leaderboard(data: SiteData) -> Board:
 
 
 def _on_all(computed: Y, settings: SiteSettings) -> Y:
-    """Add the hidden tasks, without scores, to reference scores such as those of the noisy oracle."""
+    """Return reference scores (the noisy oracle's, for example) in which each hidden task is listed without a score."""
     return computed.of({name: computed.tasks.get(name) for name in settings.tasks}, settings.hidden)
 
 

@@ -55,12 +55,12 @@ def scatter(task: OnTask, first: str = "") -> Drawing | None:
 
 
 def described(grid: Grid, number: int, names: Sequence[str]) -> str:
-    """Return a model's values of the hyperparameters `names`, such as `; depth 2; width 8`; `number`: its position."""
+    """Return a text such as `; depth 2; width 8`: hyperparameters `names` of the model at position `number`."""
     return "".join(f"; {name} {grid.values[name][grid.codes[number, grid.names.index(name)]]}" for name in names)
 
 
 def gaps_by_hyperparameter(reference: Reference) -> dict[str, Drawing]:
-    """Return hyperparameter -> plot of the gaps against its values, with a dot per model, for those that vary."""
+    """Return a plot of gap against hyperparameter, with a dot per model, for each hyperparameter that varies."""
     grid = reference.grid
     gaps = [reference.gaps[model] for model in grid.models]
     found = {}

@@ -119,7 +119,7 @@ class SiteSettings(_Model):
 
     @model_validator(mode="after")
     def _withheld_results_are_those_of_withheld_tasks(self) -> Self:
-        """Refuse scores on public tasks, since records have them, and unrounded results on hidden tasks."""
+        """Refuse scores on public tasks, which are computed from records, and unrounded results on hidden tasks."""
         expected = {_key_of_facts(facts) for facts in self.submissions}
         if self.withheld.keys() != (expected if self.hidden else set()):
             raise ValueError("withheld: expected the results of every row on the withheld tasks, and no other")
@@ -164,9 +164,9 @@ class SiteData:
 
 
 def find_stray(data: SiteData) -> SiteRecord | None:
-    """Return the first record of an unknown row, task or model, or the second record of a call; otherwise None.
+    """Return the first record of an unknown row, task or model, or the second record of a call; None if all belong.
 
-    A record is of a row only if its sandbox has the isolation of the row's configuration.
+    A record belongs to a row only if its sandbox has the isolation that the row's configuration names.
     """
     shown = data.settings.submissions
     rows = {(_key_of_facts(facts), facts.configuration.isolation) for facts in shown if facts.configuration}
@@ -215,8 +215,8 @@ def gather(
 ) -> SiteData:
     """Return the data of the site of a board. `shown` holds the calls behind its rows.
 
-    `n_test` is task -> number of test samples (None: unknown), `outputs` is key of a failed call -> end of its output,
-    `networks` is task -> line on its networks. `organiser` says who runs the board.
+    `n_test`: task -> number of test samples (None: unknown). `outputs`: key of a failed call -> end of its output.
+    `networks`: task -> a line on its networks. `organiser`: the person or group that runs the board.
     """
     withheld = board.withheld
     settings = SiteSettings(

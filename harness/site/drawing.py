@@ -82,7 +82,7 @@ class Drawing:
 
     @property
     def names(self) -> list[tuple[float, float, str, str]]:
-        """(x, y, alignment, text) of each dot's name that finds room beside the dot."""
+        """The names that fit beside their dots, each as (x, y, alignment, text)."""
         found: list[tuple[float, float, str, str]] = []
         halves = [(at, CHARACTER * len(text) / 2) for at, text in self.view.x_ticks]
         taken = [(at - half, at + half, float(BOTTOM + TICKS)) for at, half in halves]

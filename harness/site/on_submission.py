@@ -17,7 +17,7 @@ from harness.site.axis import Axis, board_axis
 from harness.site.part import part
 from harness.text import exact, p_value_equation, p_value_text
 
-#: A row's page compares the row with so many rows above and below.
+#: Number of rows above, and of rows below, with which a row's page compares the row.
 N_NEAREST = 15
 
 #: Words for `Difference.verdict`.
@@ -27,7 +27,7 @@ VERDICTS = {1: "better", 0: "cannot be told apart", -1: "worse"}
 def submission_pages(
     board: Board, insights: Mapping[int, Mapping[str, Insight]], pages: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the variables of each page's template. `insights`: position of its row -> task -> explanation."""
+    """Yield the variables for each page's template. `insights`: position of the page's row -> task -> explanation."""
     axis = board_axis(board)
     for number, of_row in insights.items():
         yield _page(board, number, of_row, pages) | {"axis": replace(axis, chance=board.rows[number].chance_level)}

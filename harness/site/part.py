@@ -46,7 +46,7 @@ def part(name: str, row: Row, insight: Insight | None) -> dict[str, Any]:
 
 
 def _failures(task: OnTask) -> list[list[CallRecord]]:
-    """Return the failed calls, those with the same outcome and message together."""
+    """Return the failed calls, grouped by outcome and message."""
     groups: dict[tuple[str, str], list[CallRecord]] = {}
     for call in task.calls.values():
         if isinstance(value_of(call), Failure):
@@ -61,7 +61,7 @@ def _coloured_by(insight: Insight | None) -> str:
 
 
 def _pairs(task: OnTask) -> dict[str, Any] | None:
-    """Return a table of the scores given two hyperparameters: a row for one, a column for the other.
+    """Return a table of the scores given two hyperparameters: the first names the line, the second the column.
 
     A cell holds the score, its share of the largest score, and whether it is the smallest score.
     """

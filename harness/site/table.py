@@ -37,7 +37,7 @@ FILTERS = {
 
 
 def table(board: Board, pages: Sequence[str], on_front: Sequence[bool]) -> dict[str, Any]:
-    """Return the variables for the table's template. `on_front`: is a row on the Pareto front of score and time?"""
+    """Return variables for the table's template. `on_front`: whether a row is on the Pareto front of score and time."""
     in_a_row = {column.key for column in IN_A_ROW} | {columns.TASK_SCORE.key_on(task) for task in board.tasks}
     more = [column for column in board.columns if column.key not in in_a_row]
     chances = [task.chance.excess for row in board.rows for task in row.tasks.values() if task.chance is not None]

@@ -78,7 +78,7 @@ def _names_card(directory: Path) -> bool:
 
 
 def _differences(computed: Mapping[str, bytes], unchecked: Collection[str], directory: Path) -> Iterator[str]:
-    """Yield a line on the first row that differs, and on each file that is different, missing or not of the site."""
+    """Yield a line on the first row that differs, and on each file that differs, is missing, or is not of the site."""
     yield from _rows(computed[BOARD], directory)
     for name, content in computed.items():
         if (problem := _problem(content, directory, name)) is not None:
@@ -148,7 +148,7 @@ def _same(expected: str, found: str) -> bool:
 
 
 def _is_rounding(expected: str, found: str) -> bool:
-    """Whether two numbers are equal within `ROUNDING`, and both have equally many decimals, or all their digits."""
+    """Whether numbers differ by at most `ROUNDING`, and are written with equally many decimals or with all digits."""
     if not math.isclose(float(expected), float(found), rel_tol=ROUNDING):
         return False
     decimals = len(expected.partition(".")[2])

@@ -66,7 +66,7 @@ def _require_no_others(directory: Path, files: Collection[str]) -> None:
 
 
 def _remove(path: Path) -> None:
-    """Remove a file or directory, if it exists. Of a link, only the link is removed."""
+    """Remove a file or directory, if it exists. If it is a link, keep the link's target."""
     shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink(missing_ok=True)
 
 

@@ -42,9 +42,9 @@ class OutputComparison(AbstractContextManager["OutputComparison"]):
         """Return the largest difference of both networks' outputs, as a fraction of the range of PyTorch's outputs.
 
         `file` is the `.pt2` file, `model` the directory of its translation in canonical form, and `inputs` are examples
-        (n, ...) with the channels last. `expected` are PyTorch's outputs (n, classes); for None they are computed here.
-        Raises `UserError` if they are not finite. If the difference exceeds `TOLERANCE`, raises `UserError` that names
-        the first operation whose result differs.
+        (n, ...) with the channels last. `expected` are PyTorch's outputs (n, classes); for None, PyTorch computes them.
+        Raises `UserError` if PyTorch's outputs are not finite. If the difference exceeds `TOLERANCE`, raises a
+        `UserError` that names the first operation whose result differs.
         """
         if expected is None:
             (expected,) = self._of_torch(file, inputs, None)
@@ -95,7 +95,7 @@ class OutputComparison(AbstractContextManager["OutputComparison"]):
 
 
 def _asked(process: Process, inputs: Array, question: Question) -> list[Array]:
-    """Send a process a question about `inputs`, and return the arrays of its answer; both go through files."""
+    """Send a process a question about `inputs`, and return the arrays of its answer; all arrays go through files."""
     with tempfile.TemporaryDirectory() as directory:
         given, made = Path(directory, "inputs.npy"), Path(directory, "outputs.npz")
         np.save(given, inputs)
@@ -108,7 +108,7 @@ def _asked(process: Process, inputs: Array, question: Question) -> list[Array]:
 
 
 def _as_stored(array: Array, value: Value) -> Array | None:
-    """Return PyTorch's result (batch, ...) with the axes of the layer's output; None if they are not the same axes."""
+    """Return PyTorch's result (batch, ...) with its axes in the layer's order; None if the layer has other axes."""
     axes = flat(value.view)
     if value.fixed or {axis for axis in axes if not axis.is_batch} != {*flat(value.stored)}:
         return None

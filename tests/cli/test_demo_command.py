@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import re
 import resource
 import subprocess
 import sys
@@ -37,6 +38,9 @@ def test_it_says_what_is_there_and_what_to_do_next(pgdl: Pgdl, folder: Path) -> 
     assert sorted(path.name for path in (folder / "pgdl-demo").iterdir()) == ["README.md", "submissions", "task_data"]
 
 
+IMPORTED = re.compile(r"^import (tensorflow|jax|torch)", re.MULTILINE)
+
+
 @pytest.mark.parametrize(
     ("missing", "example", "measures"),
     [
@@ -54,6 +58,12 @@ def test_the_example_is_one_for_an_installed_framework(
     check, run, _ = pgdl("demo").lines[-3:]
     assert (check, run) == (f"  pgdl check submissions/{example}", f"  pgdl run submissions/{example}{measures}")
     assert f"{check.strip()}\n{run.strip()}\n" in (folder / "pgdl-demo" / "README.md").read_text()
+    pgdl("new", "mine")
+    template, shown = (
+        (folder / path / "complexity.py").read_text() for path in ("mine", f"pgdl-demo/submissions/{example}")
+    )
+    frameworks = [re.findall(r"^import (tensorflow|jax|torch)", text, re.MULTILINE) for text in (template, shown)]
+    assert frameworks[0] == frameworks[1] != []
 
 
 def test_the_task_is_whole_and_has_gaps_of_the_demo_task_that_it_is_a_part_of(pgdl: Pgdl, there: Path) -> None:

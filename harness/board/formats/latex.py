@@ -26,7 +26,7 @@ WORDS = {
 
 
 def render(board: Board) -> str:
-    """Return LaTeX tables with captions and notes, `PAGE` rows each; the first line names the packages they need."""
+    """Return LaTeX tables of `PAGE` rows, with captions and notes. The first line names the packages to load."""
     title = board.layout.title
     parts = [board.rows[start : start + PAGE] for start in range(0, max(1, len(board.rows)), PAGE)]
     lines = ["% \\usepackage{booktabs,graphicx}"]
@@ -64,7 +64,7 @@ def _line(texts: Sequence[str]) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return text on one line with LaTeX's special characters escaped, and a minus sign before a negative number.
+    """Return the text on one line, with special characters of LaTeX escaped, and `$-$` before a negative number.
 
     A bracket or an asterisk at the beginning gets braces; otherwise LaTeX would take it for an argument of the line
     above.

@@ -7,7 +7,7 @@ SUFFIX = ".md"
 
 
 def render(board: Board) -> str:
-    """Return the title, the table and the notes; names in the table are code."""
+    """Return the title, the table and the notes. Names in the table are formatted as code."""
     columns = board.columns
     table = [[plain(column.heading) for column in columns], ["---"] * len(columns)]
     for row in board.rows:

@@ -9,7 +9,7 @@ BINARY = True
 
 
 def render(board: Board) -> bytes:
-    """Return the content of a parquet file; missing values are null, and the metadata of a field name its unit."""
+    """Return the content of a parquet file. Missing values are null; the unit of a field is in the field's metadata."""
     import pyarrow as pa
     from pyarrow import parquet
 

@@ -35,7 +35,7 @@ BESIDE_CHANCE = Column[Row](
 
 
 def render(board: Board, *, wide: bool = False) -> str:
-    """Return the table and its notes as text; `wide` shows columns for which a terminal is too narrow."""
+    """Return the table and its notes as text. `wide`: show all columns, even on a terminal that is too narrow."""
     console = wide_console()
     with console.capture() as capture:
         show(board, console, wide=wide)
@@ -67,9 +67,9 @@ def show(board: Board, console: Console, *, wide: bool, explain: bool = True) ->
 
 
 def terminal_columns(board: Board) -> list[Column[Row]]:
-    """Return the columns in the order of the terminal: drawn interval, chance and tasks follow the score.
+    """Return the columns for a terminal: after the score come the drawn interval, chance, and the scores on tasks.
 
-    On a board of one task, the column of the task is left out: its score is the row's score.
+    On a board of one task, the column of the task is left out, because it equals the column of the score.
     """
     found = board.columns
     keys = {c.TASK_SCORE.key_on(task) for task in board.tasks}

@@ -10,8 +10,8 @@ Args:
     measures: names of measures, with or without parameters, families, costs, `all`, or `cheap`.
     results: database of the records: an SQLite file, or a URL.
     force: make recorded calls again.
-    retry_timeouts: make recorded calls again that exceeded their time with less than half of a processor.
-    withhold: whether to withhold or round results: `always`, `never`, or `auto` (of tasks that are marked as hidden).
+    retry_timeouts: make recorded calls again that timed out while they had less than half of a processor.
+    withhold: tasks whose results are withheld or rounded: `always` (all), `never` (none), or `auto` (hidden tasks).
     execution: limits, sandbox and executor of the calls.
     progress: shows the work.
 """
@@ -28,7 +28,7 @@ if sys.flags.optimize > 1:
 
 
 def _read_places() -> dict[str, tuple[str, str]]:
-    """Return public name -> (module, name in the module), or -> (module, "") for a name that stands for a module."""
+    """Return public name -> (module, name in the module). For a module itself, the second text is ""."""
     places: dict[str, tuple[str, str]] = {}
     imported: dict[str, tuple[str, str]] = {}
     for line in ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8")).body:
