@@ -137,7 +137,7 @@ def test_a_database_of_a_stranger_writes_no_command(
 
 
 def renewal(known: dict[str, Reference], **columns: Any) -> dict[str, Any]:
-    """What `pgdl run` understands of the command that renews a row with these settings."""
+    """Return the settings that `pgdl run` reads from the command that renews a row with these settings."""
     made = rows("one", GAPS, **columns)
     shown = collect(made, known, [request(made[0], source="/home/one.py")]).shown
     line = run_command(shown, Path("task_data"), RESULTS)
