@@ -31,7 +31,7 @@ def network(seed=1, units=9):
 
 
 def by_hand(sample, batches, classify):
-    """1 - macro average of the accuracies on pairs within batches (positions), with loops."""
+    """1 minus the mean over classes of the accuracy on pairs of examples of a batch, computed by loops."""
     right = {}
     for batch in batches:
         x, y = sample.inputs[batch], sample.labels[batch]
@@ -42,7 +42,7 @@ def by_hand(sample, batches, classify):
 
 
 def forward(model, *, shares_at):
-    """A function of two examples that averages them there and returns the class."""
+    """Return a function that averages two examples at the input or in the hidden layer, and returns the class."""
     first, bias, second, shift = model.get_weights()
 
     def relu(numbers):

@@ -24,7 +24,7 @@ A, B = 2.0, 1.0
 
 
 def drawn(n_draws):
-    """The noise (n_draws, 2) on the two weights."""
+    """The measure's noise on two weights, shape (n_draws, 2)."""
     key = stream_seed("noise on weights", 0)
     return np.array([tf.random.stateless_normal((2,), [key, draw]) for draw in range(n_draws)])
 

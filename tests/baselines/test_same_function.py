@@ -70,7 +70,7 @@ NEEDS_IMAGES = dict.fromkeys(
 
 
 def labels_of(model, inputs):
-    """The network's own answers, but for some."""
+    """The network's predictions, with a few changes."""
     labels = model(inputs.astype(np.float32)).numpy().argmax(axis=1)
     labels[:6] = np.arange(6) % 3
     return labels

@@ -164,7 +164,7 @@ def test_remarks_cannot_be_markup(board: Board) -> None:
     ],
 )  # fmt: skip
 def test_names_and_notes_of_strangers_are_text(text: str, tmp_path: Path) -> None:
-    """As the renderer of Markdown that rich brings sees it."""
+    """Checked by the Markdown renderer that rich uses."""
     known = references(tmp_path)
     calls = collect(rows("a"), known)
     named = replace(calls, shown=[replace(one, submission=text) for one in calls.shown])

@@ -23,7 +23,7 @@ RIGHT, WRONG = list(GAPS), [0.3, 0.1, 0.4, 0.1, 0.5, 0.9, 0.2, 0.6]
 
 @pytest.fixture
 def served(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Iterator[Served]:
-    """The platform, without submissions; it is asked again at once."""
+    """A platform without submissions; failed requests are repeated at once."""
     monkeypatch.setattr(session, "PAUSES_S", (0, 0, 0))
     monkeypatch.setenv("CODABENCH_TOKEN", TOKEN)
     with serve() as both:

@@ -22,14 +22,14 @@ FEEDBACK = 0
 
 
 def locally(bundled: Path, submission: Path, directory: Path, task: str) -> pgdl.ScoreResult:
-    """The scores that the organiser gets without the platform."""
+    """The scores that an organiser gets by running the submission without the platform."""
     shared = {"tasks_dir": bundled / "task_data", "task_names": [task], "results": directory / "results.db"}
     pgdl.run(submission, execution=pgdl.Execution(time_limit_s=5), **shared)
     return pgdl.score(**shared)
 
 
 def values_in(archive: Path, task: str) -> dict[str, float]:
-    """The values of an output of the prediction step."""
+    """Read the values in an output of the prediction step."""
     with zipfile.ZipFile(archive) as opened:
         found: dict[str, float] = json.loads(opened.read(f"{task}.predict"))
         return found

@@ -273,7 +273,7 @@ def test_what_an_earlier_archive_had_does_not_get_into_the_task(
 
 
 def test_a_model_that_gets_a_file_more_is_extended(fetch: Fetch, server: Served) -> None:
-    """Directories that are there already are no obstacle."""
+    """Existing directories are no obstacle."""
     later = make_archive(server.directory / "later.zip")
     with zipfile.ZipFile(later) as members, zipfile.ZipFile(server.directory / "data.zip", "w") as earlier:
         for entry in members.infolist():

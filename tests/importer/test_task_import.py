@@ -57,7 +57,7 @@ def computed(monkeypatch, accuracies):
 
 
 def test_models_become_a_task(folder, pgdl, rows, accuracies):
-    """Some accuracies are stated, the others are computed, by Keras and not here."""
+    """Some accuracies are stated in the table, the others are computed by Keras."""
     rows[1]["train_accuracy"], rows[2]["test_accuracy"] = f"{accuracies[1][0]:.2f}", str(accuracies[2][1])
     write_table(folder / "models.csv", rows)
     outcome = pgdl(*IMPORT)
