@@ -39,7 +39,7 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Reference]:
 
 
 def asked(version: str, hours: float = 0, merged: float | None = None) -> Request:
-    """A request of a version; hours are counted from noon, and 0 is also the time of `merged` by default."""
+    """A request of a version, `hours` after noon; `merged` is the hour of its addition from another database."""
     row = evaluation(submission="mine", submission_digest=version)
     when = None if merged is None else NOON + timedelta(hours=merged)
     return request(row, requested_at=NOON + timedelta(hours=hours), merged_at=when)

@@ -197,7 +197,7 @@ def test_only_the_order_of_values_counts(t: Task) -> None:
 
 
 def test_intervals_are_symmetric_for_the_root_of_a_score() -> None:
-    """Roots of 4 and 6 have a standard deviation of the root of 2; the upper end is not below 97.5 % of the draws."""
+    """The roots 4 and 6 of the draws deviate by the root of 2; the upper end is not below 97.5 % of the draws."""
     draws = np.array([[16.0], [36.0]])
     low, high = score_intervals(np.array([25.0]), draws, 1.0)[0]
     assert (low, high) == (pytest.approx((5 - math.sqrt(2)) ** 2), pytest.approx((5 + math.sqrt(2)) ** 2))
