@@ -40,15 +40,14 @@ def command(
     from harness.cli.summary import print_summary, summary_object
     from harness.cli.terminal import Terminal, warn
     from harness.printing import ask
-    from harness.submission import names_of_files
 
     if as_files:
         options.require_not_given(("names",), "--as-files names every submission")
-        names = tuple(names_of_files(submissions))
     console = as_json.console_of(form, quiet=quiet)
     with Terminal(console, quiet=quiet) as progress:
         done = pgdl.run(
-            submissions, tasks_dir=tasks_dir, results=results, names=names, **options.with_execution(asked),
+            submissions, tasks_dir=tasks_dir, results=results, names=names, as_files=as_files,
+            **options.with_execution(asked),
             progress=progress, confirm=ask,
         )  # fmt: skip
     if form == as_json.JSON:
