@@ -31,8 +31,9 @@ def command(
 
     A SUBMISSION is a .py file, a directory or a zip with complexity.py, or the name of a measure of the library. The
     name may have parameters, as in vc_dim:image_side=28. Every call is recorded as it ends; repeating the command makes
-    only the missing calls. Two concurrent runs on one database share the work. pgdl score and pgdl board show the
-    results of --repeat, and name submissions that claim to be deterministic but are not.
+    only the missing calls. Refused files are left out, and listed with the reasons. Two concurrent runs on one database
+    share the work. pgdl score and pgdl board show the results of --repeat, and name submissions that claim to be
+    deterministic but are not.
 
     Example: pgdl run my_measure.py distance_from_init --tasks task_data
     """

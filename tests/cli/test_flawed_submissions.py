@@ -62,6 +62,7 @@ def test_so_are_the_parameters_of_a_function() -> None:
         api.run(nodata)
 
 
+@pytest.mark.rest
 @pytest.mark.usefixtures("known_shapes", "sandbox")
 def test_a_class_is_one_command(pgdl: Pgdl, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who is refused is listed with the reason; a changed file replaces the files of its own path only."""
