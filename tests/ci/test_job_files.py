@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from harness.api.ci import write_files
+from harness.api.ci_files import write_files
 from harness.errors import UserError
 
 ENDED: Any = SimpleNamespace()  # nothing of it is asked for
@@ -22,5 +22,5 @@ def test_a_link_is_refused_before_anything_is_written(
     if place.is_dir():
         place.rename(tmp_path / "elsewhere")
     place.symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(UserError, match=f"^{link}: cannot be read: expected a regular file, found a symbolic link"):
+    with pytest.raises(UserError, match=f"^{link}: cannot be written: expected no symbolic link"):
         write_files(Path("build/out"), ENDED)
