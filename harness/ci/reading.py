@@ -33,7 +33,7 @@ def read_submission(repository: Repository, folder: str, entry: GitEntry) -> Sub
         raise RefusedError(f"expected a file or folder, found {KINDS[entry.mode]}")
     with tempfile.TemporaryDirectory(prefix="pgdl-ci-") as private:
         path = Path(private, name if entry.mode == FOLDER else name + PurePosixPath(entry.path).suffix)
-        of_entry = f"{path.name}: "  # reports put the submission's name before the reason
+        prefix = f"{path.name}: "  # the caller names the submission
         try:
             if entry.mode == FOLDER:
                 _write_folder(repository, entry, path)
@@ -41,11 +41,11 @@ def read_submission(repository: Repository, folder: str, entry: GitEntry) -> Sub
                 _write(repository, entry.id, _bounded(repository.size(entry.id)), path)
             found = find_submission(str(path), name)
         except (GitError, SubmissionError, UserError) as error:
-            raise RefusedError(printable(str(error)).replace(f"{private}/", "").removeprefix(of_entry)) from error
+            raise RefusedError(printable(str(error)).replace(f"{private}/", "").removeprefix(prefix)) from error
         except OSError as error:
             raise RefusedError(f"cannot be written: {error.strerror}") from error
     if found.problem:
-        raise RefusedError(found.problem.removeprefix(of_entry))
+        raise RefusedError(found.problem.removeprefix(prefix))
     inside = Path(found.source).relative_to(own_path(path))
     return replace(found, source=str(PurePosixPath(path_in_repository(folder, entry), inside.as_posix())))
 
