@@ -7,6 +7,7 @@ import click
 
 from harness.ci.rules import AT_MOST
 from harness.cli import as_json, completion, options
+from harness.cli.outputs import prepare_directory
 from harness.printing import put, say
 
 
@@ -68,7 +69,7 @@ def command(
 
     Example: pgdl ci --base origin/main --head HEAD --require-check --output build/leaderboard
     """
-    from harness.api.ci import write_files
+    from harness.api.ci_files import require_place, write_files
     from harness.ci.annotations import add_summary, commands_stopped, under_github
     from harness.ci.rules import Rules
     from harness.cli.terminal import Terminal, warn, written
@@ -77,6 +78,9 @@ def command(
     rules = Rules(require_check, min_score, at_most, only_submissions)
     github = annotations == "github" or (annotations == "auto" and under_github())
     beside = form == as_json.JSON
+    if output is not None:
+        require_place(output)
+        prepare_directory(output)
     with commands_stopped(github, err=beside):
         job = ChangeJob(rules=rules, **options.with_execution(asked))
         with Terminal(as_json.console_of(form, quiet=quiet), quiet=quiet) as progress:
@@ -84,7 +88,7 @@ def command(
         if output is not None:
             written(write_files(output, found), quiet=quiet)
         elif not (beside or quiet):
-            say("The calls are recorded. For the leaderboard, the site and the comment, add --output DIR.", err=True)
+            say("For the leaderboard, the site and the comment, add --output DIR.", err=True)
         for line in found.report.broken:
             warn(line)
     if github:

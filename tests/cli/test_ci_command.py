@@ -76,6 +76,7 @@ def test_what_a_job_prints_without_a_directory_or_quietly(repo, pgdl, record, fo
     ended = pgdl("ci", "--base", "main", "--head", "main")
     assert (ended.code, ended.out) == (0, "")
     assert ended.err.endswith("For the leaderboard, the site and the comment, add --output DIR.\n")
+    assert "calls are recorded" not in ended.err  # no call was made
     record(rows("mine", submission_digest=MINE.digest))
     line = ["ci", "--base", "main", "--head", "main", "--output", "out", "--add-records", "results.db", "--results"]
     loud, quiet = pgdl(*line, "loud.db").err, pgdl(*line, "quiet.db", "--quiet")

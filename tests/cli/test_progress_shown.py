@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from in_process import Pgdl
 from rich.console import Console
@@ -225,28 +226,28 @@ def test_a_build_tells_a_line_a_minute_without_a_terminal(monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize(
-    ("error", "recorded", "told"),
+    ("error", "recorded", "force", "told"),
     [
+        (ZeroDivisionError, 3, False, ["Recorded: at least 3 of 8 calls; the same command resumes the run."]),
         (
-            ZeroDivisionError,
-            3,
+            KeyboardInterrupt, 3, True,
             ["Recorded: at least 3 of 8 calls; the same command without --force resumes the run."],
         ),
-        (
-            KeyboardInterrupt,
-            3,
-            ["Recorded: at least 3 of 8 calls; the same command without --force resumes the run."],
-        ),
-        (ZeroDivisionError, 0, []),
-        (OutOfTimeError, 3, []),  # of a container, which nobody calls again
+        (ZeroDivisionError, 0, False, []),
+        (OutOfTimeError, 3, False, []),  # of a container, which nobody calls again
     ],
-)
-def test_whoever_may_go_on_is_told_what_is_recorded(error: type[BaseException], recorded: int, told: list[str]) -> None:
+)  # fmt: skip
+def test_whoever_may_go_on_is_told_what_is_recorded(
+    error: type[BaseException], recorded: int, force: bool, told: list[str]
+) -> None:
     console = Shown()
+    context = click.Context(click.Command("run"))
+    context.params["force"] = force
     terminal = Terminal(console)
     terminal.started(Plan((), ()), "results.db")
     try:
         raise error
     except error:
-        terminal.finished(recorded, 8)
+        with context:
+            terminal.finished(recorded, 8)
     assert console.lines == told
