@@ -19,6 +19,7 @@ from harness.execution.plan import PlannedCall
 from harness.outcome import Outcome
 from harness.submission import Submission
 from harness.task.selection import PartOfData
+from harness.text import without_numbers
 
 #: Beginning of a line that GitHub would run as a command if it appeared in a log.
 _COMMAND = re.compile(r"^(\s*)([:#])(?=[:#])", re.MULTILINE)
@@ -167,7 +168,7 @@ def to_github(report: CheckReport) -> str:
         lines.append(annotation("error", report.submission.problem, file))
     annotated = set()
     for done in report.failed:
-        if (failure := (done.result.outcome, done.result.message)) not in annotated:
+        if (failure := (done.result.outcome, without_numbers(done.result.message))) not in annotated:
             annotated.add(failure)
             lines.append(annotate_failure(file, describe_failure(done), done.result.output_tail))
     for task, counts in report.counts.items():
