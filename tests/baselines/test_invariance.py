@@ -115,7 +115,7 @@ def test_normalized_images_are_changed_as_the_originals(change):
 
 
 def test_a_network_that_does_not_see_positions():
-    """It tells by the mean of the image. In a black frame nothing leaves the image, and bilinear weights sum to 1."""
+    """The network looks at the mean of an image, which stays: a frame is black, and bilinear weights sum to 1."""
     batch = np.zeros((12, 16, 16, 1), np.float32)
     batch[:6, 6:10, 6:10] = 1  # mean 1/16
     batch[6:, 7:9, 7:9] = 1  # mean 1/64

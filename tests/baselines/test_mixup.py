@@ -130,7 +130,7 @@ def test_convex_classes_have_no_error():
 
 
 def test_closed_form():
-    """Three of a class at -1, 1 and 3 and the boundaries of the other class at -1/2 and 1/2: one in three wrong."""
+    """Examples at -1, 1 and 3; the other class lies between -1/2 and 1/2, so one of three midpoints is wrong."""
     model = sequential((1,), layers.Dense(2, "relu"), layers.Dense(2))
     model.set_weights([np.array([[1.0, -1.0]]), np.zeros(2), np.array([[0.0, 1.0], [0.0, 1.0]]), np.array([0.5, 0])])
     data = dataset([[-1.0], [1.0], [3.0]], [1, 1, 1])

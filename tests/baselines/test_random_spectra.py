@@ -51,7 +51,7 @@ def test_equal_weights_in_any_order_are_the_same_matrix():
 
 
 def test_layers_of_one_channel_do_not_count_because_every_order_has_their_spectrum():
-    """Such as the first convolution of grey images; rounding made some of these distances NaN."""
+    """An example is the first convolution of grey images; rounding made some of these distances NaN."""
     kernel = RNG.normal(size=(192, 12)) * np.exp(RNG.normal(size=12))
     grey = sequential((6, 6, 1), layers.Conv2D(12, 3, use_bias=False), layers.Flatten(), layers.Dense(12))
     grey.set_weights([RNG.normal(size=(3, 3, 1, 12)), kernel, np.zeros(12)])

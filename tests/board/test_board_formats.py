@@ -29,7 +29,7 @@ TASKS = ["second", "toy"]
 
 @pytest.fixture(scope="module")
 def board(tmp_path_factory: pytest.TempPathFactory) -> Board:
-    """A winner, a baseline, one with a failed task, one without a value, one outside the sandbox."""
+    """Rows of a winner, a baseline, and submissions with a failed task, without a value, and outside the sandbox."""
     known = references(tmp_path_factory.mktemp("reference"), *TASKS)
     evaluations = [
         *(row for task in TASKS for row in rows("winner", GAPS, task)),

@@ -114,7 +114,7 @@ def test_what_a_row_says_of_itself_is_that_of_its_files(export, collect, again):
     ids=["equal", "digits", "digits of another machine", "another machine", "failures", "order"],
 )  # fmt: skip
 def test_what_differs(here, machine, differ):
-    """On another class of machines last digits may differ, the order of values may not."""
+    """On another class of machines, last digits may differ, but not the order of values."""
     there = [1.0 + 1e-8 * number for number in range(8)] if machine == "nearly" else RIGHT
     drawn = [call(number, value) for number, value in enumerate(there)]
     made = [call(number, value, "same" if machine == "same" else "other") for number, value in enumerate(here)]

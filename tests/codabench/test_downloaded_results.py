@@ -249,7 +249,7 @@ def test_addresses_that_lead_nowhere_are_said_in_one_line(three, pgdl, bundled, 
 
 
 def test_hosts_without_encryption_are_named_by_the_user(three, submissions, monkeypatch):
-    """As in the instances that people host themselves, whose site or storage has a name of its own and plain HTTP."""
+    """Some people host their own instance, whose site or storage has its own name and plain HTTP."""
     monkeypatch.setattr(platform, "LOCAL", ("127.0.0.1",))
     err = submissions().refusal()
     assert "http://localhost: not encrypted: expected https; --allow-http localhost allows it" in err

@@ -57,7 +57,7 @@ def test_a_good_submission_has_the_score_of_a_local_run_to_the_last_digit(worker
 
 
 def test_a_zip_of_the_folder_is_the_submission(worker, tmp_path):
-    """As everybody makes it, here on macOS; the report says so."""
+    """The zip has a folder, and leftovers of macOS; the report names the folder."""
     plain, folder = pack(tmp_path, "good", GOOD), tmp_path / "folder.zip"
     with zipfile.ZipFile(plain) as old, zipfile.ZipFile(folder, "w") as new:
         new.writestr("__MACOSX/mine/._complexity.py", "x")

@@ -74,7 +74,7 @@ def test_force_does_everything_again(records: Records) -> None:
 
 
 def test_timeouts_of_a_busy_machine_are_made_again_where_that_is_asked(records: Records) -> None:
-    """Those that had a processor for half of their time are final, as are calls that waited but did not time out."""
+    """Timeouts that had a processor for half of their time are final, and so are waits without a timeout."""
     times = {
         "model_0": (Outcome.TIMEOUT, 300.0, 40.0), "model_1": (Outcome.TIMEOUT, 300.0, 299.0),
         "model_2": (Outcome.OK, 200.0, 1.0), "model_3": (Outcome.TIMEOUT, 0.0, 0.0),

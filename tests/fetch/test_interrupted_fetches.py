@@ -259,7 +259,7 @@ def test_a_move_that_was_interrupted_is_continued_and_refused_until_then(
 def test_what_an_earlier_archive_had_does_not_get_into_the_task(
     pgdl: Pgdl, fetch: Fetch, server: Served, file: Path
 ) -> None:
-    """It was interrupted after some shards that the next version of the archive does not have."""
+    """The fetch was interrupted after some shards that the archive's next version does not have."""
     kept = staging.StagedTask(TASKS, "tiny")
     kept.begin(FetchRequest("small", None, whole=False, catalogue=True))
     left = kept.staged_path("dataset_1/train/shard_7.tfrecord")
