@@ -46,7 +46,8 @@ def records_of(calls: Sequence[PlannedCall], records: Records) -> list[tuple[Pla
 def find_failures(records: Records, submission: Submission, made: Sequence[tuple[PlannedCall, Record]]) -> Failures:
     """Return at most `SHOWN` failures of a submission that differ in more than numbers.
 
-    `made` holds all calls of a run with their records. Calls on hidden tasks are left out: messages of failures could reveal facts about the models.
+    `made` holds all calls of a run with their records. Calls on hidden tasks are left out: messages of failures could
+    reveal facts about the models.
     """
     failures = {
         (row.outcome, without_numbers(row.message)): row
