@@ -358,10 +358,15 @@ class Line(NamedTuple):
 
 @dataclass
 class Report:
-    """The lines, and the submissions of whom records are missing: then nobody has a rank."""
+    """The lines, and the submissions of whom records are missing.
+
+    Nobody has a rank if a submission that stays lacks records, and nobody a rank at the base if one that does not stay
+    lacks records there.
+    """
 
     lines: list[Line]
     missing: list[str]
+    unknown: list[str]
 
 
 def report(
@@ -375,15 +380,18 @@ def report(
     removed = [name for name in gone if name not in renamed.values()]
     untouched = [name for name in sorted(head) if name not in touched]
     missing = [name for name in untouched if name not in after or after[name].n_missing] if touched or removed else []
+    replaced = [name for name in sorted(base) if name not in untouched]
+    unknown = [name for name in replaced if name not in before or before[name].n_missing]
     lines = []
     for name in (*touched, *removed):
         old, new = before.get(renamed.get(name, name)), after.get(name)
         change = "removed" if name in removed else "changed" if name in base else "new"
         change = "renamed" if name in renamed else change
-        ranks = (None, None) if missing else (old and old.rank, new and new.rank)
+        rank_before = None if unknown else old and old.rank
+        ranks = (None, None) if missing else (rank_before, new and new.rank)
         scores, n_ok = (old and old.score, new and new.score), new.n_ok if new else 0
         lines.append(Line(name, change, ranks[0], scores[0], ranks[1], scores[1], n_ok, renamed.get(name, "")))
-    return Report(lines, missing)
+    return Report(lines, missing, unknown)
 
 
 def _renamed(new: Mapping[str, str], gone: Mapping[str, str]) -> dict[str, str]:

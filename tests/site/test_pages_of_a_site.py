@@ -54,7 +54,10 @@ def test_equal_failures_are_shown_once_with_their_number(tmp_path: Path) -> None
     kinds = [Outcome.EXCEPTION] * 6 + [Outcome.CRASH] * 2
     calls = [failed("mine", f"model_{n}", kind, message=f"why {kind}") for n, kind in enumerate(kinds)]
     page = pages_of(data_of(references(tmp_path), calls))["submissions/mine.html"]
-    for line in ("model_0 and 5 more: EXCEPTION, why EXCEPTION", "model_6 and 1 more: CRASH, why CRASH"):
+    for line in (
+        "model_0 and 5 more like it: EXCEPTION, why EXCEPTION",
+        "model_6 and 1 more like it: CRASH, why CRASH",
+    ):
         assert page.count(f"<summary>{line}</summary>") == 1
     assert "all are in the records" not in page
 
