@@ -1,4 +1,4 @@
-"""Kinds of data and of classes: a network and data; and the same with other numbers for the classes."""
+"""Pairs of a network and data, which differ in the numbers of the classes."""
 
 import numpy as np
 from small_networks import dataset, layers
@@ -6,7 +6,9 @@ from written_twice import IMAGES, Written, answered, drawn, plain
 
 
 def classes_in_another_order(make, labels=None, inputs=IMAGES, last=None):
-    """A network and data; and the same with other numbers for the classes. Classes above `last` have no examples."""
+    """A pair of a network and data; in the second, the classes have other numbers.
+    Labels are at most `last`: the classes above have no examples.
+    """
     model, other = drawn(make()), make()
     labels = answered(model, inputs) if labels is None else labels
     labels = labels if last is None else np.minimum(labels, last)
