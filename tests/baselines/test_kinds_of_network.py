@@ -1,4 +1,4 @@
-"""Tests of measures on unusual kinds of networks: the value is that of the same function written plainly, or refused."""
+"""Tests of measures on unusual networks: the value is that of the same function written plainly, or a refusal."""
 
 import inspect
 import json

@@ -1,4 +1,4 @@
-"""Tests of operations in place of Keras layers: they compute the same, and unknown layers are called as Keras layers."""
+"""Tests of operations in place of Keras layers: they compute the same, and unknown layers are left to Keras."""
 
 import numpy as np
 import pytest
