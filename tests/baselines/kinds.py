@@ -43,7 +43,7 @@ def separable():
 
 
 def batch_norm_folded():
-    """Batch normalization behind a convolution and a dense layer; in the second network it is folded into the kernels."""
+    """Batch normalization behind a convolution and a dense layer; the second network has it folded into the kernels."""
 
     def make(norm):
         return lambda: chain(

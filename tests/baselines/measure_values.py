@@ -20,7 +20,7 @@ N_EXAMPLES = 64
 
 
 def read_model(directory: Path):
-    """Return the model with its trained weights. Its `initial_weights` are set as the competition's loader sets them."""
+    """Return the model with its trained weights, and `initial_weights` as the competition's loader sets them."""
     config = json.loads((directory / "config.json").read_text())
     model = tf.keras.Sequential([tf.keras.Input(config["input_shape"])])
     for definition in config["model_config"]:

@@ -77,7 +77,7 @@ def plain(name):
 
 
 def rescaled(model):
-    """Yield copies of a two-layer network with the same outputs: with scaled layers, or hidden units in another order."""
+    """Yield copies of a two-layer network with the same outputs: layers scaled, or hidden units in another order."""
     first, bias, second, shift = model.get_weights()
     order = np.random.default_rng(0).permutation(len(bias))
     return [

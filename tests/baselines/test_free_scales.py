@@ -61,7 +61,7 @@ FREE = {
 
 
 def scale(model, larger, smaller):
-    """Multiply the weights of the layers in `larger` by 3 and those of `smaller` by 1/3; the function stays the same."""
+    """Multiply the weights of layers in `larger` by 3 and those in `smaller` by 1/3; the function stays the same."""
     for layer in model.layers:
         arrays = layer.get_weights()
         if layer.name in larger.split():

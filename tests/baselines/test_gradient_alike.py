@@ -18,7 +18,7 @@ ALL = [gsnr, m_coherence, tic_trace, tic_diag, confusion, cosine, sign]
 
 
 def coin(probability, right, number=200):
-    """A network that gives class 0 the same probability for every input; a share `right` of the examples is of class 0."""
+    """A network with the same probability of class 0 for every input; a share `right` of the examples is of class 0."""
     logit = math.log(probability / (1 - probability))
     return dense([[logit, 0.0]]), dataset(np.ones((number, 1)), np.arange(number) >= right * number)
 
@@ -49,7 +49,7 @@ def test_pairs_of_a_coin_agree_or_are_opposed(right):
 
 
 def require_moments(model, data, gradients):
-    """Assert that the measures of signal and direction have the values that these gradients (examples, weights) give."""
+    """Assert that measures of signal and direction have the values that these gradients (examples, weights) give."""
     number, mean, power = len(gradients), gradients.mean(axis=0), (gradients**2).mean(axis=0)
     varies = power - mean**2 > 1e-5 * power
     ratio = np.mean(mean[varies] ** 2 / (power - mean**2)[varies])

@@ -114,7 +114,7 @@ def test_normalized_images_are_changed_as_the_originals(change):
 
 
 def test_a_network_that_does_not_see_positions():
-    """The network sees only the mean of an image, which no change alters: a frame is black, bilinear weights sum to 1."""
+    """The network sees only the mean of an image. No change alters it: a frame is black, bilinear weights sum to 1."""
     batch = np.zeros((12, 16, 16, 1), np.float32)
     batch[:6, 6:10, 6:10] = 1  # mean 1/16
     batch[6:, 7:9, 7:9] = 1  # mean 1/64

@@ -107,7 +107,7 @@ def test_sigma_of_a_linear_classifier_in_closed_form(margin, length, has_bias):
     ("name", "deviation"), [("pacbayes_flatness", math.sqrt(2)), ("pacbayes_mag_flatness", math.sqrt(13))]
 )
 def test_sigma_of_many_draws(name, deviation):
-    """The margin is a - b = 1. Its noise has variance 2 sigma^2, or about sigma'^2 (a^2 + b^2) for the relative noise."""
+    """The margin is a - b = 1; its noise has variance 2 sigma^2, or about sigma'^2 (a^2 + b^2) for relative noise."""
     sigma = scale(name, dense([[3.0, 2.0]]), dataset([[1.0]], [0]), n_draws=1000)
     assert sigma == pytest.approx(1 / (NormalDist().inv_cdf(0.9) * deviation), rel=0.08)
 

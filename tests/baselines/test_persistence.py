@@ -122,7 +122,7 @@ def between(points):
 
 @pytest.mark.parametrize(("corners", "steps"), [(4, 2), (6, 2), (7, 3), (12, 4)])
 def test_a_regular_polygon_is_one_loop(corners, steps):
-    """The loop is born when the polygon's sides are joined, and dies when triangles of about a third of a turn fill it."""
+    """The loop is born when the polygon's sides are joined, and dies when triangles of a third of a turn fill it."""
     angles = 2 * np.pi * np.arange(corners) / corners
     found = loops(between(np.stack([np.cos(angles), np.sin(angles)], axis=1)))
     chord = [2 * math.sin(math.pi * k / corners) for k in (1, steps)]

@@ -77,7 +77,7 @@ alpha, weighted_alpha, log_alpha_norm = map(baselines.load, ("alpha", "weighted_
 
 
 def test_two_values():
-    """With x_min = 1, alpha is 1 + (2 - 1) / ln e = 2; the law's distribution is 1 - 1/e where that of the data is 1/2."""
+    """With x_min = 1, alpha is 1 + (2 - 1) / ln e = 2; the law's distribution is 1 - 1/e where the data's is 1/2."""
     fit = fit_power_law(np.array([math.e, 1.0]))
     assert fit == pytest.approx((2, 1, 1 / 2 - math.exp(-1)), rel=1e-9)
 

@@ -115,7 +115,7 @@ NOISY = dataset(ONE_FEATURE[0], ONE_FEATURE[1][:-16] + [1 - label for label in O
 
 @pytest.mark.rest
 def test_parity_with_the_code_of_the_starter_kit_assumes_an_accuracy_of_one():
-    """The kit's code assumes accuracy 1. On a network with accuracy 80 %, every change therefore counts as too large."""
+    """The kit's code assumes accuracy 1. If the accuracy is 80 %, every change therefore counts as too large."""
     assert value("sharpness_starter_kit", dense([[2.0, 1.0]]), NOISY, parity_descent=True) == pytest.approx(0, abs=1e-5)
 
 

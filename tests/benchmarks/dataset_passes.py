@@ -1,4 +1,4 @@
-"""Prints seconds of a pass over shards and over decoded arrays; test_dataset.py runs it as a process with TensorFlow."""
+"""Prints seconds of a pass over shards and over decoded arrays; test_dataset.py runs it, since it loads TensorFlow."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""Prints seconds of measures and of the passes that they need; test_measures.py runs it as a process with TensorFlow.
+"""Prints seconds of measures and of the passes that they need; test_measures.py runs it, since it loads TensorFlow.
 A measure is called on one subject with two seeds. The first call builds and compiles functions, and only the second is
 timed: the benchmark compares the work on examples, not the second or so that compiling takes. All functions are
 compiled, as in runs of more than a few batches.

@@ -1,4 +1,4 @@
-"""Prints seconds of measures of one pass and of that pass; test_measures.py runs it as a process with TensorFlow.
+"""Prints seconds of measures of one pass and of that pass; test_measures.py runs it, since it loads TensorFlow.
 Every call is on a new network, for which nothing has been compiled, as in a worker. But the process is warm: it has
 called the measure on other networks. Before the measure, another measure analyses the network and reads the training
 data, as in a run of several measures; its time is printed, too.
@@ -86,7 +86,7 @@ def answered(model, images, labels):
 
 
 def timed(name, model, images, labels):
-    """Return the seconds of the preceding measure and of the named measure, on networks for which nothing is compiled."""
+    """Return the seconds of the preceding measure and of the named measure, each on a network not yet compiled."""
     data = tf.data.Dataset.from_tensor_slices((images, labels))
     object.__setattr__(data, "arrays", (images, labels))  # as in a worker
     before, calls = [], []

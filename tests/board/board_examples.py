@@ -55,7 +55,7 @@ def write_reference(
 
 
 def references(directory: Path, *tasks: str, **options: Any) -> dict[str, Reference]:
-    """Write and read reference data of several tasks with the same content; `options` are those of `write_reference`."""
+    """Write and read reference data of several tasks with the same content; `options` go to `write_reference`."""
     for task in tasks or ("toy",):
         write_reference(directory, task, **options)
     return {name: read_reference(path) for name, path in sorted(TaskDirectory(directory).references().items())}

@@ -1,4 +1,4 @@
-"""Tests of the comment on a change: its content, and that every text of a report stays text, even in a forged report."""
+"""Tests of the comment on a change: its content, and that all text of a report, even of a forged report, stays text."""
 
 import json
 import re

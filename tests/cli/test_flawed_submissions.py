@@ -1,4 +1,4 @@
-"""A submission with a flaw that is found without a model is refused before the first call."""
+"""Tests of submissions with flaws that can be found without a model: they are refused before the first call."""
 
 from pathlib import Path
 
