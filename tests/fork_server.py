@@ -1,5 +1,4 @@
 """The server process of `forks`: it imports a framework once, and forks for each program that a test starts.
-
 The first fork starts the program in a second fork, and reports the program's process ID and exit status.
 """
 
@@ -24,7 +23,7 @@ UNWANTED = ("matplotlib", "pandas", "pyarrow", "sklearn")
 
 @contextmanager
 def alone(*others: str) -> Iterator[None]:
-    """In the context, hide `UNWANTED` packages and other frameworks from imports."""
+    """In the context, `UNWANTED` packages and the frameworks `others` cannot be imported."""
     with ExitStack() as stack:
         for name in (*UNWANTED, *others):
             stack.enter_context(without(name))

@@ -63,7 +63,7 @@ def test_models_fit_and_their_gaps_are_spread_more_widely_than_they_are_uncertai
 
 @pytest.mark.rest
 def test_a_cell_that_is_built_again_starts_the_same_and_ends_alike(tmp_path):
-    """Data and initial weights are equal to the last bit. Trained weights are not: rounding depends on the processor."""
+    """Data and initial weights are equal to the last bit. Trained weights differ: rounding depends on the processor."""
     recipe = read_recipe(TASK_DATA / "recipes" / "digits_vgg.toml")  # the quickest recipe
     file = TASK_DATA / "recipes" / f"{recipe.name}.toml"
     command = [*PGDL, "task", "build", str(file), "--output", str(tmp_path), "--limit", "1", "--workers", "1"]

@@ -1,4 +1,4 @@
-"""Values in the results database come back bit for bit, also with concurrent writers."""
+"""Tests of values in the results database: they come back bit for bit, also with concurrent writers."""
 
 import subprocess
 import sys
