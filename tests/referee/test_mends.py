@@ -1,4 +1,4 @@
-"""The mends that `python -m tests.referee.mends` takes back are where it looks for them."""
+"""Tests that the fixes that `python -m tests.referee.mends` undoes are still in the code."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A site of a stranger with any content: its verification ends within bounds, in printable lines."""
+"""Tests of a stranger's site with any content: its verification ends within bounds, and prints one-line texts."""
 
 import math
 import os
