@@ -1,4 +1,5 @@
 """Runs the slowest test files first, and writes the table of costs in docs/testing.md.
+
 A file runs in one process; if a slow file came last, all other processes would wait for it. `make durations` records
 the files' durations and the table.
 """

@@ -1,4 +1,5 @@
 """The server process of `forks`: it imports a framework once, and forks for each program that a test starts.
+
 The first fork starts the program in a second fork, and reports the program's process ID and exit status.
 """
 

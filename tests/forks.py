@@ -1,5 +1,7 @@
 """Starts Python programs quickly, as forks of a server process that has imported a framework.
+
     ended = forks.run("tensorflow", [sys.executable, "program.py", "argument"], environment)
+
 A test process starts one server (`fork_server`) per framework, since most programs run for less time than the import
 takes. The test still runs the whole program; only the framework's import is shared.
 """

@@ -1,4 +1,4 @@
-"""Tests of every door: the harness opens only regular files, within limits, and no message quotes another file."""
+"""Tests of all files that strangers may write: only regular files are opened, and no message quotes another file."""
 
 import os
 import shutil

@@ -98,7 +98,7 @@ def rewrite(model, arrays):
 
 
 def written_with_other_scales(build):
-    """A pair of networks, the same function; the second has other scales in front of normalizations and behind them."""
+    """Return a pair of networks that are the same function; the second has other scales around its normalizations."""
     model, other = drawn(build(False)), build(True)
     data = dataset(IMAGES, answered(model, IMAGES))
     other.set_weights(rewrite(model, model.get_weights()))

@@ -1,5 +1,7 @@
 """Values of all measures on models of the demo task, with the version of Keras that the environment selects.
+
 python measure_values.py MODEL...    prints the library and {model: {measure: value}} as JSON
+
 It reads the competition's format with Keras and TensorFlow alone, without the harness' reader.
 """
 
@@ -44,7 +46,7 @@ def read_dataset(directory: Path) -> tf.data.Dataset:
 
 
 def values(model, dataset, names=None, seed=7) -> dict[str, float | str]:
-    """Return measure -> value or error text, by default for all measures. They share their work as in the harness."""
+    """Return measure -> value or error text, by default for all measures, which share their work as in the harness."""
     found = {}
     with baselines.sharing():
         for name in names or baselines.MEASURES:

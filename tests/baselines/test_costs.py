@@ -1,4 +1,4 @@
-"""Tests of the work that measures declare for the forecast: it can be parsed, and measures do as much."""
+"""Tests of the work that measures declare for forecasts: it can be parsed, and equals the work that is done."""
 
 import pytest
 import tensorflow as tf

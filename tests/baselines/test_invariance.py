@@ -129,7 +129,7 @@ def test_a_network_that_does_not_see_positions():
 
 
 def side_of_a_pixel():
-    """A network that says whether a bright pixel is left or right of the middle, and an image with the pixel on the
+    """Return a network that tells on which side of the middle a bright pixel is, and images with the pixel on the
     right.
     """
     batch = np.zeros((3, 8, 8, 1), np.float32)

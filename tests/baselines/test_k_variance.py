@@ -17,7 +17,7 @@ IMAGES, LABELS = [[3.0, 1.0], [3.0, -1.0], [-5.0, 3.0], [-5.0, -3.0]], [0, 0, 1,
 
 
 def linear():
-    """A network whose hidden layer is the input; examples of class 0 have the margin 2 x_1, whose gradient has length
+    """A network whose hidden layer is the input; examples of class 0 have the margin 2 x_1, with a gradient of length
     2.
     """
     return dense(np.eye(2), np.array([[1.0, -1.0], [0.0, 0.0]]), activation=None)
@@ -117,7 +117,7 @@ def test_collapsed_classes_dead_networks_and_lonely_examples():
 
 
 def test_layers():
-    """Layers without effect get no number, so layers have numbers from 0 to 10: 0, 2, 7 are convolutions, 5 is a
+    """Layers without effect have no number: layers have numbers from 0 to 10, of which 0, 2, 7 are convolutions, 5 a
     pooling.
     """
     middle = [

@@ -49,7 +49,7 @@ def assert_same(model, plain, names=NAMES, data=DATA):
 
 
 def assert_alike(found, expected):
-    """Assert that both have equal values or equal refusals, and that most are values."""
+    """Assert that two networks have equal values or equal refusals of measures, and that most are values."""
     wanted = {name: expected[name] for name in found}
     assert found == {n: pytest.approx(v, rel=1e-4, abs=1e-9) if isinstance(v, float) else v for n, v in wanted.items()}
     assert sum(isinstance(value, float) for value in found.values()) > len(found) / 2

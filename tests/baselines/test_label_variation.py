@@ -36,7 +36,7 @@ def network(widths=(4, 9, 7, 3), seed=1):
 
 
 def as_in_the_paper(z, y, *, is_symmetric):
-    """Label variation as in the paper, step by step with dense matrices, from the kernel matrix of distances."""
+    """Return the label variation as in the paper, step by step with dense matrices."""
     z = z.reshape(len(z), -1) / np.linalg.norm(z.reshape(len(z), -1), axis=1, keepdims=True)
     distances = cdist(z, z, "sqeuclidean")
     kernel = np.exp(-distances / (3 * distances.std()))

@@ -42,9 +42,7 @@ def by_hand(sample, batches, classify):
 
 
 def forward(model, *, shares_at):
-    """Return a function that averages two examples, at the input or in the hidden layer, and returns the predicted
-    class.
-    """
+    """Return a function that averages two examples, at the input or in the hidden layer, and predicts the class."""
     first, bias, second, shift = model.get_weights()
 
     def relu(numbers):

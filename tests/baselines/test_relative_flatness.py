@@ -19,7 +19,7 @@ def loss_of(kernels, images, labels):
 
 
 def by_definition(kernels, number, images, labels, step=1e-5):
-    """Sum <w_s, w_t> Tr(H_st) over s and t; the Hessian H is computed by differences of the loss."""
+    """Return the sum over s and t of <w_s, w_t> Tr(H_st), with the Hessian H by differences of the loss."""
     kernel = kernels[number]
     inputs, neurons = kernel.shape
 

@@ -1,4 +1,5 @@
 """Tests that networks which are the same function have the same value of every measure.
+
 Inputs or hidden units are in another order, scale moves between layers, layers are written in another way, data are in
 another order or in batches of another size, or functions are compiled. Measures whose values differ are listed with the
 reason.
@@ -128,8 +129,9 @@ def test_the_order_of_images_does_not_matter(images, as_it_is):
 
 def dense(*, order=slice(None), units=slice(None), scale=1, apart=False):
     """A dense network.
-    `order`: of its inputs; `units`: the order of its first hidden units; `scale`: a factor that moved from the second
-    layer to the first; `apart`: activations are layers of their own.
+
+    `order`: the order of its inputs; `units`: the order of its first hidden units; `scale`: a factor that moved from
+    the second layer to the first; `apart`: activations are layers of their own.
     """
     hidden = [[layers.Dense(n), layers.ReLU()] if apart else [layers.Dense(n, "relu")] for n in (12, 24)]
     first = [layers.Rescaling(1.0)] if apart else []

@@ -73,9 +73,7 @@ def work():
 
 
 def counting_passes(compiled, counts):
-    """Return a version of `Network.compiled` whose functions count calls: with trained weights as a pass, else as a
-    step.
-    """
+    """Return a version of `Network.compiled` whose functions count calls, as passes or (with changed weights) as steps."""
 
     def counting(self, key, function, *specs, **options):
         run = compiled(self, key, function, *specs, **options)
@@ -134,8 +132,8 @@ GRADIENTS = {
 @pytest.mark.rest
 @pytest.mark.parametrize("kind", ["pass", "spectrum"])
 def test_no_work_is_done_twice(kind, work):
-    """There are two exceptions. Logits are computed a second time by the function for changed weights, for equal last
-    bits; and WeightWatcher sees the kernels as written, which may equal the folded kernels.
+    """There are two exceptions. Logits are also computed by the function for changed weights, so that last bits are
+    equal; and WeightWatcher sees the kernels as written, which may equal the folded kernels.
     """
     repeated = {key[:2]: count for key, count in work.items() if key[0] == kind and count > 1}
     assert repeated == ({("pass", "outputs"): 2} if kind == "pass" else {("spectrum", "eigvalsh"): 2})

@@ -1,4 +1,4 @@
-"""Tests of three variants of spectral norms of convolutions against the full matrices of these maps."""
+"""Tests of three ways to compute spectral norms of convolutions, against the convolutions' full matrices."""
 
 import itertools
 import math

@@ -1,4 +1,5 @@
 """Tests against recorded values of WeightWatcher 0.7.7.
+
 They were recorded with torch 2.13 by `WeightWatcher(model).analyze(mp_fit=True, randomize=True)` and `get_summary()`,
 otherwise with defaults, for a sequence of `torch.nn.Linear` and `Conv2d` with the kernels of these networks. For the
 networks in Keras 3.15, normalization included, WeightWatcher gave the same values to 1e-14.
@@ -159,18 +160,14 @@ REVERSIBLE = pytest.mark.skipif(not hasattr(layers, "ReversibleEmbedding"), reas
     ids=["1 x 1", "depthwise", "of groups", "transposed", "embeddings, tied"],
 )
 def test_other_layers(build, expected):
-    """The values were recorded with these networks in Keras: torch counts tied weights twice, and no transposed
-    convolutions.
-    """
+    """The values were recorded with Keras: torch counts tied weights twice, and transposed convolutions not at all."""
     model, rng = build(), np.random.default_rng(7)
     model.set_weights([drawn(rng, *w.shape) if w.ndim > 1 else np.zeros_like(w) for w in model.get_weights()])
     assert [measure(model, None) for measure in SUMMARY] == pytest.approx(expected, abs=1e-4)
 
 
 def test_kinds_of_layers_that_the_program_does_not_know():
-    """Attention counts as four dense layers, a separable convolution as two; kernels with other numbers of axes count,
-    too.
-    """
+    """Attention counts as four dense layers, a separable convolution as two; kernels of any dimensions count."""
     rng, inputs = np.random.default_rng(0), tf.keras.Input((6, 16))
     attention = layers.MultiHeadAttention(2, 8)
     kernels = [drawn(rng, 16, 16) for _ in range(4)]

@@ -15,7 +15,7 @@ IMAGES = np.clip(4 * _MIXED - 1.5, 0, 1).astype(np.float32)
 
 @dataclass(frozen=True)
 class Written:
-    """A network with data, and another network and data that state the same in another way."""
+    """Two networks with data; the second network and data state the same in another way."""
 
     model: object
     data: tf.data.Dataset
@@ -38,6 +38,7 @@ def drawn(model, seed=0):
 
 def answered(model, inputs, wrong=2):
     """Return labels: the network's predictions, of which the first `wrong` are replaced.
+
     The network's last bias is changed, so that all classes occur.
     """
     *others, bias = model.get_weights()

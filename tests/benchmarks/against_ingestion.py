@@ -1,5 +1,7 @@
 """Compares whole runs of `pgdl run` with the competition's ingestion program: same measure, same task, in turn.
+
     python -m tests.benchmarks.against_ingestion TASKS TASK [MEASURE ...]
+
 TASKS has a directory TASK, or input_data/TASK. Prints wall and processor seconds of the ingestion program
 (`ingestion.py`), of a first run, and of a second run, which finds the task checked and its data decoded.
 """
@@ -36,7 +38,7 @@ class Seconds(NamedTuple):
 
 
 def compare(tasks: Path, task: str, measure: str, repeats: int) -> dict[str, Seconds]:
-    """Return the smallest seconds of several repeats: of the ingestion and of both runs. All values must agree."""
+    """Return the seconds of the ingestion and of both runs, the smallest of several repeats. All values must agree."""
     found: dict[str, list[Seconds]] = {INGESTION: [], FIRST: [], AGAIN: []}
     file, submission = MEASURES[measure]
     for _ in range(repeats):

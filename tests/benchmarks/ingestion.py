@@ -1,9 +1,12 @@
 """A short version of the competition's ingestion program, for comparison: a measure on every model, in one process.
+
     python tests/benchmarks/ingestion.py MEASURE.py TASK OUTPUT
+
 The competition's organisers called submissions with that program in 2020. This version takes the same steps in the same
 order: it imports TensorFlow and the submission, and reads the training data through `tf.data` from the shards. For each
 model, it builds the network from `config.json`, loads the initial and then the trained weights from HDF5, and calls
 `complexity(model, dataset)`. At the end it writes the values. It has no sandbox, checks, limits or records.
+
 It uses Keras 3, as the harness does; the program of 2020 used Keras 2. It prints no messages, does not look at the
 clock between models, and does not import pandas and SciPy, which the program did not use.
 """

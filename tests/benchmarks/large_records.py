@@ -1,4 +1,4 @@
-"""Writes large databases of records, as they are late in a competition: a board shows only a few of the records."""
+"""Writes large databases, as at the end of a long competition: a board shows only a few of their records."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -41,6 +41,7 @@ def write_records(
     location: str, tasks: list[str], n_submissions: int, n_copies: int = 0, sizes: Sequence[int] = SIZES
 ) -> int:
     """Write a record of each submission on each model, after `n_copies` outdated records; return the number of rows.
+
     Outdated records are of earlier versions or libraries, or of calls that were repeated.
     """
     random = np.random.default_rng(0)

@@ -1,4 +1,5 @@
 """Prints seconds of measures and of the passes that they need; test_measures.py runs it, since it loads TensorFlow.
+
 A measure is called on one subject with two seeds. The first call builds and compiles functions, and only the second is
 timed: the benchmark compares the work on examples, not the second or so that compiling takes. All functions are
 compiled, as in runs of more than a few batches.
@@ -81,9 +82,7 @@ def bare_gradient(network, sample):
 
 
 def bare_distances(subject):
-    """Return a function that runs a pass over 500 examples, and multiplies the representations that label variation
-    compares.
-    """
+    """Return a function that runs a pass over 500 examples, and multiplies the representations of the label variation."""
     network = subject.network
     last = network.layers[-(len(network.layers) // 3 + 1) :]
     positions = sorted({source for sources, _ in last for source in sources})

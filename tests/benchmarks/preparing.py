@@ -1,5 +1,7 @@
 """Prints processor and wall time of preparing a task: digesting, checking and decoding its training data.
+
     python -m tests.benchmarks.preparing SHARDS
+
 SHARDS is a directory of training shards, such as `real_size` writes. The same run measures two references: `sha256sum`,
 and TensorFlow's bare TFRecord reader, which checks checksums but parses nothing.
 """

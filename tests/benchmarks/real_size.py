@@ -1,5 +1,7 @@
 """Writes a task of the competition's size in half a minute: images and weights are random, nothing is trained.
+
     python -m tests.benchmarks.real_size DIRECTORY [images, 50000]
+
 The task has images of 32 x 32 x 3 in ten shards, and eight networks like VGG with 0.9 to 6.3 million weights, one for
 each combination of three hyperparameters.
 """
@@ -59,7 +61,7 @@ def network(depth: int, width: int, units: int) -> list[Layer]:
 
 
 def weights(layers: list[Layer], random: np.random.Generator) -> Iterator[NamedWeights]:
-    """Yield kernel and bias of each layer that has weights, scaled so that activations keep their size."""
+    """Yield the kernel and bias of each layer; their scale keeps the size of activations."""
     size, channels = IMAGE[0], IMAGE[2]
     for number, layer in enumerate(layers):
         kind = layer["layer_name"]

@@ -20,7 +20,7 @@ class Answer(NamedTuple):
 
 
 class Engine:
-    """Machines that finish each call immediately."""
+    """An engine whose machines finish every call immediately."""
 
     def __init__(self, machines: int, lanes: int) -> None:
         self._names, self._lanes = [f"machine{number}" for number in range(machines)], lanes

@@ -1,4 +1,4 @@
-"""Benchmark of records on SQLite and PostgreSQL: written in groups or one per transaction, and claims in windows."""
+"""Benchmark of records on SQLite and PostgreSQL: in groups or one per transaction, and claims of many calls."""
 
 import time
 from collections.abc import Callable, Iterator

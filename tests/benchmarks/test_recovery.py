@@ -49,7 +49,7 @@ class Recovery:
         self._before: set[str] = set()
 
     def then(self, returned: int) -> None:
-        """After a quarter of the calls, kill; later, set `seconds` once the remaining machines make calls."""
+        """Kill after a quarter of the calls; set `seconds` when all remaining machines make calls again."""
         making = {one.ready.incarnation for one in self.executor.fleet.members if one.makes_calls and one.ready}
         if not self._killed_at and returned >= CALLS // 4:
             self._before = making

@@ -28,9 +28,7 @@ def drawn(grid: Grid) -> tuple[np.ndarray, np.ndarray]:
 
 
 def as_defined(measure: dict[str, float], gap: dict[str, float], hparams: dict[str, dict[str, int]]) -> float:
-    """Return the score by the published program's steps: all ordered pairs of hyperparameters and models, texts as
-    keys.
-    """
+    """Return the score by the published program's steps: all ordered pairs, and texts as keys of cells."""
     names = list(next(iter(hparams.values())))
     values = {name: {cell[name] for cell in hparams.values()} for name in names}
     scores = []
@@ -75,7 +73,7 @@ def test_a_score_is_300_times_faster_than_the_definition_read_out(capsys):
 
 
 def test_ten_thousand_replicates_of_both_kinds(capsys):
-    """Models are permuted among all, and within the groups of each of the 15 conditioning sets."""
+    """Replicates delete one model, or permute values within the groups of the conditioning sets."""
     grid = grid_of(TASK1)
     measure, gap = drawn(grid)
     one = seconds(lambda: official_score(measure, gap, grid), 100)
@@ -92,9 +90,7 @@ def test_ten_thousand_replicates_of_both_kinds(capsys):
 
 
 def test_many_models_cost_little_more_than_their_number(capsys):
-    """Per conditioning set, ten times as many models take less than 25 times as long; comparing all pairs would take
-    100.
-    """
+    """Per conditioning set, ten times as many models take less than 25 times as long; all pairs would take 100 times."""
     per_set = []
     for sizes in ((10,) * 3, (10,) * 4, (10,) * 5):
         grid = grid_of(sizes)

@@ -1,4 +1,5 @@
 """Prints seconds of measures of one pass and of that pass; test_measures.py runs it, since it loads TensorFlow.
+
 Every call is on a new network, for which nothing has been compiled, as in a worker. But the process is warm: it has
 called the measure on other networks. Before the measure, another measure analyses the network and reads the training
 data, as in a run of several measures; its time is printed, too.

@@ -1,4 +1,4 @@
-"""Tests of scores beside the board, of the noisy oracle and of hyperparameters alone, and of marks for sure rows."""
+"""Tests of the scores beside the board (noisy oracle, hyperparameters alone), and of marks for surely better rows."""
 
 import csv
 import io

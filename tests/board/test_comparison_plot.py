@@ -1,4 +1,4 @@
-"""Tests of the plot of a comparison: the names of measures, and its levels."""
+"""Tests of the plot of a comparison: the names of measures, and the levels of chance and of the oracle."""
 
 import re
 from collections.abc import Sequence

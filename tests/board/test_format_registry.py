@@ -1,4 +1,4 @@
-"""Tests of formats of boards: a format is a file in a package, and writes a board of each kind with all its content."""
+"""Tests of all formats of boards: each is one file, and writes every kind of board with all its content."""
 
 import re
 import sys
@@ -111,7 +111,7 @@ def test_no_name_is_a_command_of_latex(text: str) -> None:
     ("text", "set_as"), [("[1cm]x", "{[}1cm]x"), ("*x", "{*}x"), ("-1", "$-$1"), ("a[b]*", "a[b]*")]
 )
 def test_no_name_is_an_argument_of_the_line_before_it(text: str, set_as: str) -> None:
-    """LaTeX takes a bracket or an asterisk behind the end of a line as the argument of that line end."""
+    """LaTeX takes a bracket or an asterisk at the start of a line as an argument of the line end before it."""
     assert escaped(text) == set_as
 
 

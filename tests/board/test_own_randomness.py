@@ -1,4 +1,4 @@
-"""Tests of repetitions on a board: they show how much of a score is chance of the measure, and never change it."""
+"""Tests of repetitions on a board: they show the measure's own randomness in a score, and never change the score."""
 
 import math
 from collections.abc import Sequence

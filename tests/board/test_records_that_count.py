@@ -56,7 +56,7 @@ def said(collected: Collected, known: Mapping[str, Reference]) -> list[str]:
 
 
 def test_the_version_that_was_asked_for_last_counts_whatever_ran_last(known: dict[str, Reference]) -> None:
-    """A return to an earlier version, all of whose calls are recorded, makes a request but no new record."""
+    """A return to an earlier version whose calls are all recorded makes a request, but no new record."""
     first, second = rows("margin", submission_digest="v1"), rows("margin", [0.0] * 8, submission_digest="v2")
     asked = [request(first[0]), request(second[0]), request(first[0])]
     collected = collect([*first, *second], known, asked)

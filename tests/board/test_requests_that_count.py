@@ -39,9 +39,7 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Reference]:
 
 
 def asked(version: str, hours: float = 0, merged: float | None = None) -> Request:
-    """Return a request of a version, made `hours` after noon and merged from another database `merged` hours after
-    noon.
-    """
+    """Return a request of a version, made `hours` after noon; with `merged`, it was merged that many hours after noon."""
     row = evaluation(submission="mine", submission_digest=version)
     when = None if merged is None else NOON + timedelta(hours=merged)
     return request(row, requested_at=NOON + timedelta(hours=hours), merged_at=when)
@@ -154,9 +152,7 @@ def of_library(known: dict[str, Reference]) -> Calls:
 
 
 def test_the_command_does_not_leave_the_runtime_to_the_metadata(known: dict[str, Reference]) -> None:
-    """A submission's metadata may say `keras: 2`, so its command names the runtime; a measure of the library has no
-    metadata.
-    """
+    """A submission's metadata may say `keras: 2`; only a measure of the library has no metadata."""
     assert renewal(known)["runtime"] == "tensorflow"
     assert "--runtime" not in run_command([of_library(known)], Path("task_data"), RESULTS)
 

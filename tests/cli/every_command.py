@@ -10,7 +10,7 @@ Words = tuple[str, ...]
 
 
 def every_command(group: click.Group = cli, words: Words = ()) -> Iterator[tuple[Words, click.Command]]:
-    """Yield the words that call a command, and the command, for every command but groups."""
+    """Yield (words that call it, command) for every command except groups."""
     context = click.Context(group)
     for name in group.list_commands(context):
         command = group.get_command(context, name)

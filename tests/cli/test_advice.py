@@ -1,4 +1,4 @@
-"""Tests of advice in messages: each command and option that is named exists, and the command has the option."""
+"""Tests of advice in messages: every named command exists, and has the options that are named with it."""
 
 import ast
 import re

@@ -1,4 +1,5 @@
 """Tests of the report of `pgdl check`: its table, formats for CI, warnings, forecasts, and hidden tasks.
+
 Outputs of calls are printed below the table, never within it.
 """
 
@@ -145,9 +146,7 @@ def test_a_forecast_counts_all_that_a_call_costs(workers: int) -> None:
 
 
 def test_commands_of_github_are_off_while_the_submission_is_spoken_of(pgdl: Pgdl, folder: Path) -> None:
-    """GitHub runs commands that it finds in a job's output; the message quotes the submission's code, which may contain
-    any text.
-    """
+    """GitHub runs commands that it finds in output, and the message quotes code that may contain any text."""
     (folder / "mine.py").write_text("def complexity(model, dataset:\n    return '##[add-mask]a'\n")
     lines = pgdl("check", "mine.py", "--format", "github").out.splitlines()
     token = lines[0].removeprefix("::stop-commands::")

@@ -45,7 +45,7 @@ def board(folder: Path) -> dict[str, Any]:
 
 @pytest.fixture
 def job(pgdl: Pgdl) -> Callable[..., Ended]:
-    """Run `pgdl ci --base BASE --head HEAD --output out ARGUMENTS`."""
+    """Return a function that runs `pgdl ci --base BASE --head HEAD --output out ARGUMENTS`."""
 
     def run(*arguments: object, base: str = "main", head: str = "main", code: int = 0) -> Ended:
         ended = pgdl("ci", "--base", base, "--head", head, "--output", "out", *arguments)

@@ -1,4 +1,5 @@
 """Tests that outputs on a hidden task depend only on its rounded score, rank and verdict.
+
 Two competitions differ in every number of the hidden task, but not in the rounded score and the outcomes of calls.
 Every output is the same for both, to the last byte. All outputs differ if the organiser requests withheld results.
 """

@@ -116,7 +116,7 @@ def test_calls_are_made_in_containers(
 
 
 def test_a_killed_harness_takes_its_calls_with_it(folder: Path) -> None:
-    """As on a Mac, no kernel feature kills the calls, and no job object as on Windows."""
+    """As on a Mac, neither the kernel nor a Windows job object kills the calls."""
     make_task(folder / "tasks", layout="full", n_models=1)
     write_submission(folder, "lasting", "import time; time.sleep(60)")
     run = [sys.executable, "-m", "pgdl", "run", "lasting.py", "--unsafe-no-sandbox", "--tasks", "tasks"]

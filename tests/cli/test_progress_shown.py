@@ -46,7 +46,7 @@ HIDE, SHOW = "\x1b[?25l", "\x1b[?25h"  #: the cursor
 
 
 class Events(api.Progress):
-    """A progress display that stores all steps, and where they end."""
+    """A progress display that stores all events in their order."""
 
     def __init__(self) -> None:
         self.seen: list[str] = []

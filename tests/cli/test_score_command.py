@@ -172,7 +172,7 @@ def test_predictions_without_a_value(
 
 
 def test_infinite_predictions_are_scored_by_their_order(pgdl: Pgdl, reference: Path, folder: Path) -> None:
-    """The competition's program does the same: the score has the digits of any finite numbers in the same order."""
+    """The competition's program does the same: finite numbers in the same order have exactly the same score."""
     highest, lowest = max(MEASURE), min(MEASURE)
     infinite = [math.inf if one == highest else -math.inf if one == lowest else one for one in MEASURE]
     found, plain = (

@@ -1,4 +1,4 @@
-"""Tests of strangers' names, messages and settings: none of them controls a terminal or a file for readers."""
+"""Tests of strangers' names, messages and settings: they control neither a terminal nor a file for readers."""
 
 import json
 import re

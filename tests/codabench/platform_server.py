@@ -1,4 +1,5 @@
 """A stand-in of the platform's API and storage: two HTTP servers on loopback.
+
 They answer as revision c7dbc756 of codalab/codabench does; comments name its lines, below src/.
 """
 
@@ -32,6 +33,7 @@ class Handed:
 @dataclass
 class Served:
     """The settings of the servers, and the requests that they have received.
+
     Attributes:
         url: address of the API.
         storage: address of the storage.

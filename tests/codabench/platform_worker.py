@@ -1,4 +1,5 @@
 """A stand-in of Codabench's compute worker: its folders, commands and containers.
+
 It follows `compute_worker/compute_worker.py` of revision c7dbc756; comments name its lines, for example of mounts
 (1036) and of dropped capabilities (963).
 """
@@ -20,6 +21,7 @@ from tests.containers import start
 @dataclass
 class Ended:
     """The platform's results of a submission.
+
     Tests may use `log` in messages only: the platform often loses the logs of steps.
     """
 
@@ -37,6 +39,7 @@ class Ended:
 
 class Worker:
     """Runs submissions on the phases of a bundle; it writes into `directory`.
+
     As on the platform, time limits fail: a container that prints nothing blocks the loop that checks the time (732).
     """
 

@@ -77,7 +77,7 @@ def few(results: Path, tmp_path: Path) -> Path:
 
 
 def test_records_of_other_networks_do_not_count(pgdl: Pgdl, few: Path) -> None:
-    """The records of a measure get digests of networks that are not those of the corpus."""
+    """The records are changed to name other networks than those of the corpus."""
     with closing(sqlite3.connect(few)) as database, database:
         database.execute("UPDATE evaluations SET model_digest = 'x' WHERE submission = 'vr' AND task = 'fashion_vgg'")
     scored = pgdl("score", "vr", "--tasks", RECORDED, "--results", few)

@@ -1,4 +1,5 @@
 """Counts points for sentences that may have to be read twice, in docstrings, comments, help texts and Markdown.
+
 A sentence of five points should be looked at; if it is fine, it is listed in the test's `EXCEPTIONS`.
 """
 

@@ -1,4 +1,5 @@
 """Tests that a submission which reads everything but the weights cannot tell how a model was trained.
+
 32 networks have the same layers, and differ in what their files say of training: names, dropout, momentum of batch
 normalization, regularizers, initializers, times, order. Their weights are noise: only the harness can leak a
 hyperparameter.
@@ -151,6 +152,6 @@ def test_what_varies_tells_no_hyperparameter(seen, cells):
 
 
 def test_the_test_would_notice_the_order_of_names(cells):
-    """If models ran in the order of their names, the order would reveal the first hyperparameter, as measured above."""
+    """If models ran in the order of their names, that order would correlate with the first hyperparameter."""
     truth = [HYPERPARAMETERS["dropout"].index(cell["dropout"]) for cell in cells]
     assert spearmanr(range(32), truth).statistic > CHANCE

@@ -1,4 +1,4 @@
-"""Tests of the output of a submission on a hidden model: only an organiser can see it."""
+"""Tests of what a submission prints on a hidden model: only an organiser can see this output."""
 
 from pathlib import Path
 

@@ -147,7 +147,7 @@ def test_rules_are_broken_after_all_work_is_recorded(job):
 
 
 def test_a_submission_sees_no_secret_of_the_job(job):
-    """The test before has run the curious submission; only the records have its output."""
+    """The previous test has run the submission `curious`, whose output is only in the records."""
     outputs = [row["output_tail"] for row in records(job.results) if row["submission"] == "curious"]
     assert len(outputs) == 8
     for output in outputs:

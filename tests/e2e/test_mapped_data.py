@@ -1,4 +1,4 @@
-"""Tests of mapped training data: calls use memory only for pages that they write, and no other call sees them."""
+"""Tests of mapped training data: a call uses memory only for pages that it writes, and other calls never see them."""
 
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,7 @@ ARRAYS["keras2"] = ARRAYS["tensorflow"]
 
 
 def in_runtimes(tried: str) -> pytest.MarkDecorator:
-    """Parametrize with the runtime `tried`; only `make test-all` tries the other runtimes."""
+    """Return a mark that runs a test with the runtime `tried`, and in `make test-all` with all runtimes."""
     return pytest.mark.parametrize("runtime", [name if name == tried else full(name) for name in RUNTIMES])
 
 

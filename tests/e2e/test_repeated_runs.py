@@ -1,4 +1,4 @@
-"""Tests of `pgdl run --repeat` with a random measure, a deterministic one, and a random one that claims to be such."""
+"""Tests of `pgdl run --repeat` with a random measure, a deterministic one, and a random one that claims determinism."""
 
 import json
 import signal
@@ -16,7 +16,7 @@ NOISY = f"import random\n{STEADY.replace('return', 'size =', 1)}\nreturn size + 
 
 
 def write_claiming(directory: Path, name: str, body: str) -> Path:
-    """Write a submission whose metadata claim that it is deterministic."""
+    """Write a submission whose metadata say `deterministic: true`."""
     (directory / name).mkdir()
     write_submission(directory / name, "complexity", body)
     (directory / name / "metadata").write_text("deterministic: true\n")

@@ -36,9 +36,7 @@ IN_OTHER_WORDS = {
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A task with four models that are the same function, written in several ways; and a second task with reversed
-    data.
-    """
+    """A task of four models that are the same function, written in several ways; and a task with reversed data."""
     directory = tmp_path_factory.mktemp("rewritten")
     task = make_task(directory, n_models=1, reference=False)
     for number in (1, 2, 3):

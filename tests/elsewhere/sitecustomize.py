@@ -1,4 +1,5 @@
 """Makes a process imitate another system for the project's code; its directory belongs on PYTHONPATH.
+
 `PGDL_TEST_SYSTEM` names the system: `darwin` or `win32`. In the modules below, the project finds the names that exist
 on that system, and no others. Libraries see the real machine.
 """

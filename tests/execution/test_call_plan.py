@@ -203,7 +203,7 @@ def test_measures_that_are_made_of_other_files_share_a_sandbox_with_all_of_them(
 
 
 def test_only_a_participants_module_is_called_complexity():
-    """The worker lets only modules with this name use names of NumPy and Python from 2020."""
+    """Only in modules of this name does the worker restore names of NumPy and Python from 2020."""
     batches = make_batches(plan(baseline("a"), submission("theirs"), models=1))
     found = {names(batch)[0]: modules(batch)[batch[0].number] for batch in batches}
     assert found == {"a": "baseline_0", "theirs": "complexity"}

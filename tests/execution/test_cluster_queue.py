@@ -48,7 +48,9 @@ def test_calls_of_one_budget_go_to_one_machine_until_it_is_lost() -> None:
 
 
 def test_a_batch_is_shared_out_where_its_budgets_are_at_home() -> None:
-    """Each call goes to the machine that its time budget is bound to; a whole batch would wait for ever."""
+    """A time budget is bound to a machine; a batch with budgets of two machines must be divided, or would wait for
+    ever.
+    """
     queue, one, two = Queue(), member("one"), member("two")
     mine, theirs = order(budget=1), order(budget=2)
     queue.add([(mine,), (theirs,)])

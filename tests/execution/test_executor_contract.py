@@ -1,4 +1,4 @@
-"""Tests that every executor passes the contract, including an executor of a single file with a second process."""
+"""Tests that every executor passes the contract, including a small executor with a second process."""
 
 import multiprocessing
 from collections.abc import Collection, Sequence

@@ -1,4 +1,4 @@
-"""Tests of interrupted calls: a call that something outside interrupted is repeated once in the same run."""
+"""Tests of calls that end because of something outside: each is repeated once in the same run."""
 
 from dataclasses import replace
 from pathlib import Path

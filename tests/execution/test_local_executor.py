@@ -36,7 +36,7 @@ QUICK = replace(SETTINGS, limits=Limits(startup_s=60.0, output_bytes=2**20))
 
 
 class Given(SandboxChoice):
-    """The choice of an existing object as the kind of sandbox."""
+    """A choice of sandbox that always returns a given kind."""
 
     def __init__(self, kind: Kind) -> None:
         object.__setattr__(self, "given", kind)

@@ -75,7 +75,7 @@ def test_what_earlier_runs_used_is_used() -> None:
 
 
 def test_what_was_used_elsewhere_counts_once_and_can_be_given_back() -> None:
-    """An order states all seconds that earlier calls used, and the same order may come twice."""
+    """Each order states all seconds that were used before it, and the same order may come twice."""
     first, second, *_ = Calls(AVERAGE).of("a", "one")
     clocks = Clocks()
     first.budget.spend(12.0)

@@ -53,6 +53,7 @@ def make_archive(
     others: int = 0, more: Callable[[zipfile.ZipFile], None] = lambda _: None, **task: object,
 ) -> Path:  # fmt: skip
     """Write an archive of tasks with leftovers of a file browser; every other member is compressed.
+
     Args:
         prefix: first part of the names of all members.
         begin: position of the first member, behind a hole.

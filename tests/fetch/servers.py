@@ -15,6 +15,7 @@ from typing import Any
 @dataclass
 class Served:
     """The behaviour of a server.
+
     Attributes:
         directory: with the files.
         url: its address.

@@ -205,7 +205,7 @@ def test_a_disk_that_is_full_in_between_keeps_what_is_finished(
 
 
 def test_a_killed_process_is_continued(pgdl: Pgdl, fetch: Fetch, server: Served, file: Path) -> None:
-    """The process is killed while the server is silent; until the fetch ends, no task is there."""
+    """The process is killed while the server is silent; until the fetch ends, nothing counts as a task."""
     server.stall_s = 0.3  # long beside the look at the journal, on a busy machine too
     arguments = ["task", "fetch", "small", "--catalogue", str(file), "--tasks", str(TASKS)]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}

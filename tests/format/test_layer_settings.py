@@ -1,4 +1,5 @@
 """Tests that measures see only the settings that decide the computation of a trained layer.
+
 The lists of settings are compared with both versions of Keras, so a setting that a new version adds is noticed.
 """
 
@@ -66,7 +67,7 @@ def written(layer: str, config: dict[str, Any]) -> str:
 
 
 def canonical(content: dict[str, Any]) -> str:
-    """Return the config.json that a submission sees of a network with this config.json."""
+    """Return the config.json that a submission sees if the model's config.json has this content."""
     return json.dumps(parse_architecture(content, Path("config.json")).canonical, sort_keys=True)
 
 

@@ -1,4 +1,4 @@
-"""Tests of the outputs of layers: their shapes equal those of Keras, and which outputs are logits."""
+"""Tests of layers' outputs: their shapes are those of Keras, and logits are recognised."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,5 @@
 """Reads mutated files in a process with bounded memory and time, and reports the results.
+
 The process reads lines `NAME DIRECTORY` and answers each with a line of JSON: `[how, text]`.
 """
 

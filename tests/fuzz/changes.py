@@ -47,7 +47,7 @@ def _place(content: bytes, chance: Random) -> int:
 
 
 def flipped(content: bytes, chance: Random) -> bytes:
-    """Return the content with some other bytes."""
+    """Return the content with some bytes changed."""
     found = bytearray(content)
     for _ in range(chance.choice((1, 1, 3, 20)) if found else 0):
         place = min(_place(content, chance), len(found) - 1)
@@ -143,7 +143,7 @@ def changed_json_line(content: bytes, chance: Random) -> bytes:
 
 
 def _places(found: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield each list or object with each of its keys."""
+    """Yield (holder, key) of every value in JSON; the holder is a list or an object."""
     pending: list[Any] = [{"": found}]
     while pending:
         holder = pending.pop()

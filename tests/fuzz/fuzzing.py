@@ -14,6 +14,7 @@ def fuzz(
     names: list[str], seeds: Iterator[int], scratch: Path, kept: Path | None = None
 ) -> Iterator[tuple[str, int, Outcome]]:
     """Yield reader, seed and outcome of each reading; with each seed, each reader reads once.
+
     Args:
         names: of the readers.
         seeds: each seed decides which file is changed, and how.

@@ -1,4 +1,5 @@
 """Every reader of files that a stranger may have written, with a sample that it accepts.
+
 A reader gets the directory of a sample in which a file was changed. It must return a result, or raise `UserError` or an
 error that its package documents.
 """

@@ -1,4 +1,4 @@
-"""Calls of the small submissions in tests/gpu/submissions on a tiny model, by parts of the harness."""
+"""Calls of the small submissions in tests/gpu/submissions on a tiny model, made with functions of the harness."""
 
 import ctypes
 import os

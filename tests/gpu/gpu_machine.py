@@ -32,7 +32,7 @@ def pgdl(*arguments: str, timeout_s: float, hide_gpu: bool = False) -> subproces
 
 
 def sandbox_option() -> list[str]:
-    """Return the option without which `pgdl run` refuses to run if no sandbox works; else no option."""
+    """Return `--unsafe-no-sandbox` if no sandbox works, otherwise no option."""
     return ["--unsafe-no-sandbox"] if best_kind() == "none" else []
 
 

@@ -45,7 +45,7 @@ def read_freeze(text: str) -> dict[str, str]:
 
 
 def needed(pyproject: str) -> list[str]:
-    """Return those dependencies of the project that the checks import."""
+    """Return the project's dependencies that the checks import."""
     project = tomllib.loads(pyproject)["project"]
     dependencies: list[str] = project["dependencies"] + project["optional-dependencies"]["run"]
     return [one for one in dependencies if canonical(re.match(r"[A-Za-z0-9._-]+", one)[0]) not in LEFT_OUT]  # type: ignore[index]
@@ -76,9 +76,7 @@ def pip(*arguments: str | Path) -> str:
 
 
 def collect_wheels(target: Path, python_version: str, present: dict[str, str]) -> list[str]:
-    """Download the missing wheels and a wheel of pip into `target`, build the project's wheel; return the missing
-    names.
-    """
+    """Download the missing wheels and pip's into `target`, and build the project's wheel; return the missing names."""
     foreign = ["--only-binary=:all:", "--implementation", "cp", "--python-version", python_version]
     foreign += [word for platform in PLATFORMS for word in ("--platform", platform)]
     target.mkdir(parents=True)

@@ -23,6 +23,7 @@ WRAPPER = '#!/bin/sh\nexec {loader} --library-path {libraries} {program} "$@"\n'
 
 def make_environment(directory: Path, wheels: Path) -> Path:
     """Make a virtual environment on top of the running interpreter's, install the wheels, and return its Python.
+
     If this interpreter belongs to a virtual environment, a .pth file adds the packages of that environment.
     """
     shutil.rmtree(directory, ignore_errors=True)

@@ -1,4 +1,5 @@
 """Runs one step of tests/gpu/run in a process: `python gpu_steps.py NAME`.
+
 A step prints Markdown, and returns one line with its finding. It fails by raising an exception, and is skipped by
 raising `Skip`. The last line of the output is the result in JSON.
 """

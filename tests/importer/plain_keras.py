@@ -1,4 +1,5 @@
 """A plain Keras 3 script of a user, which knows nothing of the harness.
+
 plain_keras.py DIR    writes for each model DIR/NAME/{model.keras,model.h5,config.json,...}, inputs.npy, logits.npy
 """
 
@@ -59,7 +60,7 @@ def vision_transformer(blocks=2, dim=8):
 
 
 def attention():
-    """Attention between two branches whose inputs are named arguments and whose weights have no biases; operators."""
+    """Attention between two branches, with named inputs and without biases; and arithmetic on tensors."""
     source = keras.Input((6, 4))
     left, right = layers.Dense(5, name="z")(source), layers.Dense(7, name="a")(source)
     x = layers.MultiHeadAttention(3, 2, use_bias=False, output_shape=6)(query=left, value=right, key=right)

@@ -1,4 +1,4 @@
-"""Tests of the columns of a table: hyperparameters, refused or mentioned columns, and the precision of accuracies."""
+"""Tests of a table's columns: hyperparameters, refused columns, columns with a note, and precision of accuracies."""
 
 import pytest
 
@@ -34,7 +34,7 @@ def test_other_names_of_accuracies_are_no_hyperparameters(name, table):
 )  # fmt: skip
 @pytest.mark.parametrize("cell", ["0.31", "31%"])
 def test_results_are_no_hyperparameters(name, cell, table):
-    """A measure's score is conditioned on the hyperparameters; with the gap among them, nothing would be left to
+    """A measure's score is conditioned on hyperparameters; if the gap were among them, nothing would be left to
     predict.
     """
     with pytest.raises(UserError, match=f"found a result of training, '{name}'; leave it out, or rename it"):

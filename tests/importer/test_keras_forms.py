@@ -1,4 +1,5 @@
 """Tests that files of Keras 2.0 to 3.15, of every form, give the outputs that their version of Keras computed.
+
 `keras_forms.tar.xz` holds VERSION/MODEL/FILE and io.npz with inputs and outputs of the version. Models are chains,
 graphs, models in models, shared layers and attention. Keras 2.0 to 2.3 ran on TensorFlow 2.12 with the interface of
 version 1, Keras 2.10 and 2.11 on TensorFlow 2.12, and Keras 3 on JAX; 2.21.0 is tf_keras.

@@ -202,7 +202,7 @@ def test_stated_accuracies_need_no_test_data(folder, pgdl, rows):
 
 
 def test_missing_cells_are_said_at_once(folder, pgdl, rows):
-    """Missing cells are printed before anything else is read: here, the data file does not exist."""
+    """Missing cells are printed before the data are read: here, the data file does not exist."""
     write_table(folder / "models.csv", [row | {"units": row["depth"] * row["width"]} for row in rows])
     outcome = pgdl(*IMPORT[:4], "nothing.npz", *IMPORT[5:])
     assert outcome.lines[0] == "Note: the grid has 32 cells and 8 models; 24 cells without a model:"

@@ -1,4 +1,5 @@
 """`python -m tests.mutants`: measures how many small changes of the code the tests notice.
+
 Each mutant of mutants.tsv is tried in a copy of the checkout, by the tests of its own package first, then by all
 others. Results are added to build/mutants.tsv, so the same command resumes an interrupted run.
 """
@@ -70,7 +71,7 @@ def room_of(mutant: Mutant) -> str:
 
 
 def attempt(mutant: Mutant | None, by: str, rooms: list[str]) -> str:
-    """Return whether tests notice a mutant, or what they do without a mutant; the tests of `rooms` run first."""
+    """Return by which tests a mutant is noticed or missed; the tests of `rooms` run first. None: no mutant."""
     own = [f"tests/{room}" for room in rooms]
     with tempfile.TemporaryDirectory() as directory:
         copy = Path(directory, "checkout")

@@ -41,7 +41,7 @@ def step_named(start):
 
 
 def test_no_text_of_an_event_is_part_of_a_script():
-    """GitHub replaces expressions in a script before the shell reads it: a branch's name could be a command."""
+    """GitHub replaces expressions before the shell reads the script, so a branch's name could be a command."""
     own = [step["run"] for step in [*STEPS, *steps_of(LEADERBOARD), *steps_of(COMMENT)] if "run" in step]
     assert len(own) == 7
     assert [script for script in own if "${{" in script] == []

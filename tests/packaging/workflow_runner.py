@@ -1,4 +1,5 @@
 """Runs GitHub workflows and actions from their files: steps in order, with their conditions and expressions.
+
 Actions of others are imitated: a checkout, the cache, artifacts and Pages are folders. Programs that would change the
 machine only log their calls.
 """
@@ -26,6 +27,7 @@ STATUS = re.compile(r"\b(always|cancelled|failure)\(")
 
 class Runner:
     """A repository on an imitated GitHub, with its cache, artifacts and pages, and a machine for its jobs.
+
     `harness` is the name under which workflows refer to this repository.
     """
 

@@ -1,6 +1,6 @@
 """Image tasks with small networks that classify only their training set correctly.
-The images are digits of 8 x 8 pixels, shifted at random on a torus, so their distribution does not change if they are
-shifted.
+
+The images are digits of 8 x 8 pixels, shifted at random on a torus: further shifts do not change their distribution.
 """
 
 from collections.abc import Sequence

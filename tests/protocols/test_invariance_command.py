@@ -168,7 +168,7 @@ def test_numbers_of_batches(n_examples: int, numbers: list[int]) -> None:
 
 
 def test_scores_spread_less_the_more_batches_there_are(pictures: Path) -> None:
-    """The networks' accuracies fall at known rates, and which examples are right is random."""
+    """Networks' accuracies fall at known rates; which examples are classified rightly is random."""
     from harness.protocols.subject import read_subject
 
     reference = read_subject(pictures, "pictures").task.reference

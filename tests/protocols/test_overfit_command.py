@@ -26,6 +26,7 @@ WRAP = OverfitSettings((1, 2), "train", edges=Edges.WRAP)
 @pytest.fixture(scope="module")
 def home(tmp_path_factory) -> Iterator[Path]:
     """A directory with the task `torus`, and an empty cache.
+
     model_0 and model_1 differ only in their seeds; model_2 is model_0 with a softmax; outputs of model_3 overflow.
     """
     directory = tmp_path_factory.mktemp("overfit")
@@ -142,7 +143,7 @@ def test_other_generators_use_the_same_margins(train_rows, home, asked) -> None:
 
 
 def test_edges_of_images_are_noticed_where_they_are_not_a_torus(home, monkeypatch) -> None:
-    """The note needs no output of a network."""
+    """The note appears although no network can run."""
     monkeypatch.setattr(studied, "ask_all", lambda *_: (answer for answer in [(0, UserError("cannot be run"))]))
     subject = read_subject(home, "torus", ("model_0",))
     result = detect_overfitting(subject, OverfitSettings((1,)))

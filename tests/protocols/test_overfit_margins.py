@@ -181,7 +181,7 @@ def test_radii_must_leave_something_of_the_images() -> None:
 
 
 def test_centred_images_are_noticed() -> None:
-    """A square of 3 x 3 pixels is always in the middle, or at a random position."""
+    """Images show a square of 3 x 3 pixels, either always in the middle or at random positions."""
     random, square = np.random.default_rng(0), np.zeros((500, 32, 32, 1), np.float32)
     square[:, 14:17, 14:17] = 1
     centred = find_positions(square, BLACK)

@@ -35,6 +35,7 @@ def make_data(file: Path, **replaced: Any) -> Path:
 
 def make_backbones(directory: Path, name: str = "rows", side: int = SIDE, more: Sequence[str] = ()) -> Path:
     """Write a task of dense networks of increasing size with random weights; return `directory`.
+
     `more` adds models that cannot be probed: `constant`, `convolution`.
     """
     random, task = np.random.default_rng(2), directory / name

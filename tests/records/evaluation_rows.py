@@ -17,6 +17,7 @@ NOW = datetime(2026, 1, 1, 12, 0, 0, tzinfo=UTC)
 
 def evaluation(**columns: Any) -> Evaluation:
     """Return the record of a successful call, with the given columns changed; by default equal calls have equal keys.
+
     A column that is not named here is empty or 0, so that a new column needs no change of tests.
     """
     row: dict[str, Any] = {

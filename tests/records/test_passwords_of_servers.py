@@ -60,7 +60,7 @@ def with_password(url: str) -> str:
 
 @pytest.fixture
 def url(server: Server) -> str:
-    """A database of a submission that ran on models that have changed since."""
+    """A database with a submission's records on models that have changed since."""
     url = with_password(server.new_database(f"d{secrets.token_hex(4)}"))
     made = rows("mine", task="tiny")
     asked = [request(made[0])]

@@ -1,7 +1,9 @@
 """The attacks, and their expected outcomes.
+
 A file in attacks/ has the attacks of one kind, each a function; docs/security.md explains the letters in its name. Each
-function becomes a submission: it is called by `complexity`, and the file has those definitions of its own file and of
-tools.py that it uses. A table `ROWS` has attacks that consist of one expression.
+function becomes a submission: `complexity` calls the function, and the submission has the definitions that it uses from
+its own file and from tools.py. A table `ROWS` has attacks that consist of one expression.
+
 An attack that returns nothing has the value 1.0. The decorator `expected` states the outcome. An attack that detects
 its own success prints BREACH. The functions in controls/ are honest and return their value.
 """
@@ -30,13 +32,16 @@ SHORT = {
 
 
 def expected(*outcomes: str, **more: Any) -> Callable[[Any], Any]:
-    """State the possible outcomes of an attack, and fields of `Attack`. This is read from the source and never runs."""
+    """State the possible outcomes of an attack, and fields of `Attack`. The decorator is read from the source, never
+    run.
+    """
     raise NotImplementedError
 
 
 @dataclass(frozen=True)
 class Attack:
     """An attack, or an honest control.
+
     Attributes:
         name: of the function and of the submission.
         source: of the submission.
@@ -154,6 +159,7 @@ ATTACKS = {attack.name: attack for file in sorted(HERE.glob("[ac]*s/*.py")) for 
 
 def prepared(attacks: Iterable[Attack], directory: Path, target: Path, cache: str, token: str) -> list[Path]:
     """Write the submissions of attacks with the true paths filled in; return their paths.
+
     An attack that looks for its own marks is written twice.
     """
     places = {"@TASK@": str(target), "@CACHE@": cache, "@TOKEN@": token, "@HOST@": os.uname().nodename}

@@ -1,5 +1,7 @@
 """Tests of hostile submissions in real sandboxes: none succeeds, and none leaves anything behind.
+
 attack_suite.py explains the files of attacks.
+
 PGDL_REDTEAM=full runs all attacks in every installed runtime, with the sandboxes `fast`, `fresh` and `landlock`.
 PGDL_REDTEAM="NAME NAME" runs the named attacks. Otherwise, a few attacks run in the default runtime.
 PGDL_REDTEAM_ON=docker runs them in containers instead of these sandboxes.
@@ -129,6 +131,7 @@ def test_nothing_staged_is_left(mode, rows, surroundings):
 
 def processes_of(token: str) -> list[psutil.Process]:
     """Return the processes with the token in a mount, an argument or their working directory.
+
     Workers mount the cache or work in it; zygotes have its path as an argument.
     """
     found = []

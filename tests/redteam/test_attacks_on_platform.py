@@ -1,4 +1,5 @@
 """Tests of attacks in a platform's container: workers are root without capabilities, and there is a network.
+
 All selected attacks run in one container, in the kind of sandbox that the ingestion program uses.
 """
 

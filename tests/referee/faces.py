@@ -1,4 +1,4 @@
-"""Compares the output of commands with the referee."""
+"""Compares the output of commands with the referee's expectations."""
 
 import csv
 import json
@@ -84,9 +84,7 @@ def require_remarks(remarks: Sequence[str], expected: Sequence[Row], world: Worl
 
 
 def require_equal(remarks: Sequence[str], world: World, database: str) -> None:
-    """Assert that the board has the expected remarks on submissions with the same files, or the same values on all
-    models.
-    """
+    """Assert that the board has the expected remarks on submissions with equal files, or equal values on all models."""
     expected = equal(world.databases[database], world.tasks)
     starts = ("the same files under several names: ", "the same values on every model: ")
     for start, names in zip(starts, expected, strict=True):
@@ -101,6 +99,7 @@ def _stale_names(line: str) -> list[str]:
 
 def renewals(world: World, database: str) -> list[tuple[list[str], list[str]]]:
     """Return, for each remark on stale records, the submissions' names and the printed command that renews the records.
+
     Calls without a sandbox have no such command.
     """
     remarks = json.loads(show(world, database, "board", "--format", "json"))["remarks"]

@@ -55,6 +55,7 @@ def often(act: Callable[..., None]) -> Callable[..., None]:
 
 class Competition(RuleBasedStateMachine):
     """A competition, and the actions of people in it.
+
     The test sets `place`: the directories of a task, of the harness' sources and of a cache, which are copied.
     """
 
@@ -191,7 +192,7 @@ class Competition(RuleBasedStateMachine):
     @precondition(lambda self: self.world.databases["main"].requests)
     @rule(what=st.sampled_from(("csv", "markdown", "latex", "table", "tasks")), path=files)
     def look(self, what: str, path: str) -> None:
-        """Compare the scores of files, and another output of the board or messages about tasks."""
+        """Check the scores of files, and one more output: a form of the board, or messages about tasks."""
         faces.check_score(self.world, "main", path)
         expected = self.world.databases["main"].board(self.world.tasks)
         if what == "csv":

@@ -1,5 +1,7 @@
 """Undoes fixes of faults, one at a time, and measures how fast the referee finds the fault again.
+
     python -m tests.referee.mends [NAME...]
+
 The faults lay between parts that were right by themselves. Works on a copy of the checkout, and prints the time to each
 finding; exit code 1 if a fault was not found in ten minutes.
 """

@@ -1,4 +1,5 @@
 """A second, independent statement of which records count, and of boards and reports of `pgdl ci`.
+
 It was written only from docs/records.md, docs/submissions.md, docs/hidden-tasks.md and docs/leaderboard-job.md, and
 shares no code with `harness/board`. It reads no files and knows no digests or keys: tests tell it what people did, and
 describe versions, contents of models and configurations in any form that can be compared. The numbers of a score come
@@ -179,7 +180,7 @@ class Database:
         raise Refusal("another submission")
 
     def missing(self, calls: Iterable[Call]) -> set[Call]:
-        """Return the calls of a run without a record, or with a record of a failure of the machine only."""
+        """Return the calls that a run must make: without a record, or whose record is a failure of the machine."""
         return {call for call in calls if call not in self.records or self.records[call].outcome == MACHINE}
 
     def add(self, record: Record) -> None:
@@ -200,6 +201,7 @@ class Database:
 
     def rows(self, tasks: Tasks, wanted: Mapping[str, str] | None = None, choice: Choice | None = None) -> list[Row]:
         """Return the rows of a board, without ranks: the last requested version of each submission.
+
         For a CI job, return the rows with its settings (`choice`) and with the files of a revision (`wanted`).
         """
         last: dict[tuple[Version, Choice, Software], Request] = {}
@@ -267,6 +269,7 @@ class Database:
 
     def board(self, tasks: Tasks, wanted: Mapping[str, str] | None = None, choice: Choice | None = None) -> list[Row]:
         """Return the rows of a board, best first.
+
         Complete rows come first, then incomplete rows, then rows without a score; equal rows share a rank. Rows without
         a sandbox have no rank. If no task has an official score, no row has a rank.
         """
@@ -313,8 +316,9 @@ def mistakable(names: Collection[str]) -> list[set[str]]:
 
 def equal(database: Database, tasks: Tasks) -> tuple[set[tuple[str, ...]], set[tuple[str, ...]]]:
     """Return groups of names with the same files, and groups with the same results on all models.
-    Equal results count from four different values on. A group of results has at least one submission that is no measure
-    of the library, and not only names with the same files.
+
+    A group with the same results has at least four different values, a submission that is no measure of the library,
+    and names with different files.
     """
     rows = database.rows(tasks)
     by_files: dict[str, set[str]] = {}

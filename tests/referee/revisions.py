@@ -17,6 +17,7 @@ def run_ci(
     world: World, name: str, number: int | None, choice: Choice, database: str, *, merges: bool, adds: str | None = None
 ) -> None:
     """Write, change or remove (without `number`) a submission, evaluate the change, and perhaps merge it into main.
+
     `adds` is a database whose records are added first.
     """
     head = {other: text for other, text in world.files.items() if other != name}

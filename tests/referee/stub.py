@@ -1,4 +1,5 @@
 """Replaces sandbox, inspection and clock, so that a run takes milliseconds.
+
 A submission is a file with a number. The number, the model, the data and the seed determine the outcome and the value
 of a call: see `play`.
 """
@@ -132,6 +133,7 @@ def inspect(path: Path) -> Answer:
 @contextmanager
 def staged(stage: Stage, harness: Path) -> Iterator[None]:
     """In the context, use the stubs with `stage`, and `harness` as the directory of the harness' sources.
+
     Every key of a call has the digest of these sources.
     """
     Stub.stage = stage

@@ -1,4 +1,4 @@
-"""Tests that the fixes that `python -m tests.referee.mends` undoes are still in the code."""
+"""Tests of the fixes that `python -m tests.referee.mends` undoes: each is still in the code."""
 
 import pytest
 

@@ -1,4 +1,5 @@
 """Tests that boards, reports and sites agree with the referee after random sequences of actions.
+
 `make referee` runs more sequences, with new random choices in each run.
 """
 

@@ -1,4 +1,5 @@
 """A throw-away competition, on disk and as the referee knows it.
+
 Every action is a command, run in this process. All output and files are searched for passwords and for secrets of a
 hidden task.
 """
@@ -55,7 +56,7 @@ class Order:
 
 @dataclass(frozen=True)
 class Expected:
-    """What a run must do: the submissions with their known paths, and the calls to make."""
+    """The expected work of a run: the submissions with their known paths, and the calls to make."""
 
     known_as: dict[Version, str]
     tasks: tuple[str, ...]
@@ -212,6 +213,7 @@ class World:
 
     def run(self, order: Order, interrupt_at: int | None = None, overtaken_at: int | None = None) -> bool:
         """Run submissions; the run may be killed before a call, or sleep until another run has made the same calls.
+
         Return whether the run was refused.
         """
         line, database = self._line(order), self.databases[order.database]

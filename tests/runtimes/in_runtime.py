@@ -1,4 +1,5 @@
 """Programs that tests run in a process with one runtime.
+
 in_runtime.py RUNTIME forward DIR...   outputs-RUNTIME.npy of staged models, on inputs.npy beside them
 in_runtime.py RUNTIME modes DIR...     JSON: differences between the outputs in inference mode and those in training
                                        mode, those of copies, and the softmax of `model.logits`

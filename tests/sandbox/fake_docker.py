@@ -1,4 +1,5 @@
 """A stand-in for a Docker engine: understands the harness' commands, and its "containers" are plain processes.
+
 Installed as the program `docker`, it keeps one file per container beside itself: the process id, then the exit status.
 """
 

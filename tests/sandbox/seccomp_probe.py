@@ -1,4 +1,5 @@
 """Runs inside bubblewrap: makes system calls and prints their results as JSON.
+
 The arguments of the calls are such that no call has an effect, even if it is allowed.
 """
 

@@ -115,7 +115,7 @@ def test_the_file_system_is_closed_after_the_last_mount(
 
 
 def test_a_place_is_mounted_before_what_lies_in_it(job: Job) -> None:
-    """If a directory were mounted after a mount within it, it would hide that mount."""
+    """A directory that is mounted later would hide earlier mounts below it."""
     options, _ = command(on_gpu(job))
     places = [option[-1] for option in options if option[0] in MOUNTS and option[0] != "--dir"]
     for number, place in enumerate(places):
@@ -123,7 +123,7 @@ def test_a_place_is_mounted_before_what_lies_in_it(job: Job) -> None:
 
 
 def test_an_interpreter_under_a_private_home_can_be_reached(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Bubblewrap makes parent directories that no other user may enter, so the harness makes each before."""
+    """Bubblewrap makes parent directories that no other user may enter, so the harness makes them first."""
     monkeypatch.setattr(sys, "prefix", "/root/work/venv")
     options, _ = command(job)
     bind = options.index(("--ro-bind", "/root/work/venv", "/root/work/venv"))

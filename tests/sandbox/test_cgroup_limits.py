@@ -35,7 +35,7 @@ HARNESS = "from harness.sandbox.cgroup import RunGroup; group = RunGroup(); prin
 
 @pytest.fixture
 def call_group() -> Iterator[CallGroup]:
-    """A control group of one call; after the test, none is left."""
+    """A control group of one call; the test fails if the group is not removed."""
     run = RunGroup()
     call = run.call(LIMITS)
     yield call

@@ -127,9 +127,7 @@ def test_p_values_of_one_task_and_of_several() -> None:
 
 
 def test_adjusted_p_values_compare_with_the_best_by_chance_of_oneself_and_those_below() -> None:
-    """Of all three, the highest scores by chance in four permutations are 0.4, 0.5, 0.3, 0.6; of the lower two 0.4,
-    0.2, 0.3, 0.6.
-    """
+    """By chance, the highest scores of all three are 0.4, 0.5, 0.3, 0.6; of the lower two, 0.4, 0.2, 0.3, 0.6."""
     high, middle, low = (
         {"t": chance(score, dealt)}
         for score, dealt in ((0.55, [0.1, 0.5, 0.2, 0.1]), (0.35, [0.4, 0.1, 0.1, 0.2]), (0.3, [0.1, 0.2, 0.3, 0.6]))
@@ -164,6 +162,7 @@ def grid_of(*sizes: int) -> Grid:
 
 def exact_p_value(measure: np.ndarray, gap: np.ndarray, grid: Grid) -> float:
     """For each pair of hyperparameters, permute values among models that share both.
+
     Return the largest share, over pairs, of permutations that score at least as high.
     """
     scorer, shares = Scorer(gap, conditioning(grid)), []

@@ -23,7 +23,7 @@ SIZES = {"a": 4, "b": 4, "c": 4, "d": 3}  #: 192 models, which are few enough to
 
 
 def trained(*rhos: float, decimals: int = 9) -> tuple[np.ndarray, np.ndarray, Grid]:
-    """Return measures with these correlations with the gap, the gap, and the grid."""
+    """Return measures with the correlations `rhos` with the gap, the gap itself, and the grid."""
     rng = np.random.default_rng(1)
     n_models = int(np.prod([*SIZES.values()]))
     grid = task([0.0] * n_models, [0.0] * n_models, **SIZES).grid
@@ -136,7 +136,7 @@ def test_sorting_counts_what_comparing_all_pairs_counts(t: Task) -> None:
 
 @pytest.mark.parametrize("decimals", [0, 1, 9])
 def test_counts_of_each_of_many_models(decimals: int) -> None:
-    """Several blocks, the last not full, with many ties or without ties."""
+    """Counts are computed in several blocks, the last of which is not full; with and without ties."""
     rng = np.random.default_rng(decimals)
     gap, measure = rng.normal(size=(2, 999)).round(decimals)
     groups = rng.integers(0, 7, size=gap.size)

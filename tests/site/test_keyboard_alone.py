@@ -34,9 +34,7 @@ FOCUSED = """() => {
 
 
 def visit(page: Any, key: str, limit: int) -> dict[int, tuple[bool, bool]]:
-    """Press a key until an element gets the focus a second time; return element's number -> (has an outline, is
-    visible).
-    """
+    """Press a key until an element has the focus twice; return element's number -> (has an outline, is visible)."""
     found: dict[int, tuple[bool, bool]] = {}
     for _ in range(limit):
         page.keyboard.press(key)

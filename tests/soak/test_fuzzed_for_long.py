@@ -1,4 +1,5 @@
 """An hour of mutated files with every reader of strangers' files: no crash, no hang, no gigabyte of memory.
+
 Run by `make fuzz`; PGDL_FUZZ_S sets another time in seconds. Files of wrong readings are kept in build/fuzz.
 """
 

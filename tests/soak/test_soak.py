@@ -1,4 +1,5 @@
 """2,000 calls in a row, a third of them attacks; and a harness that is killed 50 times. Takes half an hour.
+
 Run by `make soak`; prints the figures that it checks.
 """
 

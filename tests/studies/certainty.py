@@ -1,5 +1,7 @@
 """Prints the coverage of intervals and ranks, and the errors of differences and p-values, on simulated tasks.
+
     nice python -m tests.studies.certainty [SECTION]... [replicates, 400]
+
 Sections: intervals, differences, power, ranks, chance, found, large. Each prints a table of docs/certainty.md with
 nominal and measured figures and the number of replicates n; the Monte-Carlo error follows a figure. The tasks are those
 of `tests.studies.simulated`: they are fixed, and their networks are trained anew in each replicate.

@@ -1,5 +1,7 @@
 """Prints how the time of scores, boards and sites grows with networks and submissions; docs/testing.md quotes some.
+
     nice python -m tests.studies.many_networks
+
 Prints a row for each size: seconds of each command with an empty cache, and the largest memory of all, in MiB.
 """
 

@@ -1,5 +1,7 @@
 """Prints the peak memory of measures at real size; docs/measures.md states the range.
+
     python -m tests.studies.measure_memory TASKS RESULTS [cost ...]
+
 Calls all measures, or those with the given costs, on a task of `real_size`, and prints a line for each family. The
 calls on a network share a sandbox, as in any run: a peak includes cached results for the next measures (at most 256
 MiB). Long loops are shortened if memory does not depend on them. An interrupted command resumes when it is repeated.

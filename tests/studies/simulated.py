@@ -1,4 +1,5 @@
 """Simulated tasks that can be trained as often as a study needs.
+
 A gap is the sum of linear effects of the hyperparameters and normal noise of 0.5, and a measure has the correlation rho
 with the gap. Measures may share noise, and numbers may be rounded, which makes many of them equal.
 """
@@ -38,6 +39,7 @@ class Task:
         self, random: np.random.Generator, rhos: tuple[float, ...], shared: float = 0.0, *, ties: bool = False
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return gaps (n_models,) and measures (len(rhos), n_models) of a new training.
+
         `shared` is the correlation of the noise of any two measures.
         """
         gap = self.gap(random)

@@ -1,10 +1,14 @@
 """Prints how well intervals and tests generalize to other tasks like those of a board, on simulated tasks.
+
     nice python -m tests.studies.tasks_as_sample [boards, 1000]
+
 A submission's rho, its correlation with the gaps, differs from task to task. The truth is the mean score over 20,000
 other tasks. There are three populations:
+
 * varied: rho is normal with mean .7 and standard deviation .25, at most .99 in size;
 * weak: rho is normal with mean .4 and standard deviation .15;
 * useless: rho is 0.
+
 All submissions of a board come from the same population, so each difference that is found is a false alarm. One more
 submission has a rho that is less by .3: the column "true difference" says how often the interval of its difference from
 the first contains the true difference. *These tasks* and *differ* take the tasks as fixed, and so promise nothing for

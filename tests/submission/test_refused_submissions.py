@@ -80,7 +80,7 @@ def test_a_zip_bomb_is_refused_when_too_much_has_come_out_of_it(tmp_path: Path) 
 
 @pytest.mark.parametrize(("method", "found"), [(zipfile.ZIP_BZIP2, "bzip2"), (zipfile.ZIP_LZMA, "lzma")])
 def test_compressions_that_cannot_be_read_piece_by_piece(method: int, found: str, tmp_path: Path) -> None:
-    """2.5 kB of bzip2 unpack to gigabytes, and the first byte comes only with all others."""
+    """2.5 kB of bzip2 unpack to gigabytes, all of which must be unpacked to get the first byte."""
     with zipfile.ZipFile(tmp_path / "bomb.zip", "w", method) as archive:
         archive.writestr("complexity.py", MEASURE)
     expected = f"complexity.py: expected a member that is stored or deflated, found {found}"

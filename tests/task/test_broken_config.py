@@ -56,7 +56,7 @@ def nested(levels, layer_of="Dense", feeding=()):
 
 
 def doubled(levels):
-    """Return a model that calls a model twice, which calls a model twice, and so on."""
+    """Return a model that calls another model twice, which does the same, and so on."""
     inside = in_keras("Dense", "a", "in", units=4)
     for _ in range(levels):
         inner = {"layers": [SOURCE, inside], "input_layers": [["in", 0, 0]], "output_layers": [["a", 1, 0]]}

@@ -25,7 +25,7 @@ def short_tensor():
 
 
 def declaring(*shape, numbers=(1.0,)):
-    """Return a tensor whose listed numbers are fewer than its shape needs; the last number repeats."""
+    """Return a tensor that lists fewer numbers than its shape needs: the last number counts repeatedly."""
     listed = TensorProto(dtype=1, float_val=numbers)
     for size in shape:
         listed.tensor_shape.dim.add(size=size)

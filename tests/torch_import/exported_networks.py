@@ -1,4 +1,5 @@
 """Writes small PyTorch networks: exported_networks.py DIRECTORY NAME... Runs in its own process.
+
 For each network, DIRECTORY/NAME holds `network.pt2`, `inputs.npy` (channels last) and `expected.npy`.
 """
 

@@ -1,4 +1,5 @@
 """`make codabench-real CODABENCH=DIR [IMAGE=FILE]`: tries a bundle on a real site of Codabench, and prints a table.
+
 DIR is a checkout, which stays unchanged. Everything runs on loopback, in a temporary directory and a new namespace of
 processes. FILE is an archive of `docker save` for machines without a registry, of the image pgdl-codabench:real or of
 the Dockerfile's base image. The storage is moto, which accepts any signature. Exit code 1 means an unexpected result, 2
@@ -102,9 +103,7 @@ class Trial:
         return made | self.ask(who, f"datasets/completed/{made['key']}/", "PUT")
 
     def submit(self, phase: str, **files: Path) -> dict[str, Any]:
-        """Hand in submissions, wait for their end, and return owner -> submission with scores and report, for the
-        phase.
-        """
+        """Hand in submissions and wait for them; return owner -> submission of the phase, with scores and report."""
         for who, file in files.items():
             self.ask(who, "submissions/", "POST", {"data": self.upload(who, file)["key"], "phase": self.phases[phase]})
         path = f"submissions/?phase={self.phases[phase]}"
@@ -118,7 +117,7 @@ class Trial:
         return found
 
     def pgdl(self, *words: object) -> Any:
-        """Run our command; return its JSON output if requested, otherwise its lines."""
+        """Run `pgdl`; return its JSON output if requested, otherwise its lines."""
         variables = os.environ | {"CODABENCH_TOKEN": self.tokens["organiser"], "COLUMNS": "300"}
         command = [str(Path(sys.executable).with_name("pgdl")), *map(str, words)]
         ended = subprocess.run(command, cwd=self.home, env=variables, capture_output=True, text=True)

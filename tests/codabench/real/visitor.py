@@ -16,12 +16,14 @@ def visit(
     site: str, urls: Iterable[str], tasks: Path, hidden: str, secrets: Iterable[str]
 ) -> tuple[list[str], int, str]:
     """Request every address of a site, and follow every address and key in the answers.
+
     Args:
         site: its address.
         urls: patterns of its addresses, with `<...>` for numbers.
         tasks: directory of tasks.
         hidden: name of the hidden task.
         secrets: tokens of the accounts.
+
     Returns:
         Where secrets were found, the number of public files that were found, and a summary in words.
     """

@@ -120,7 +120,7 @@ def d_thread_bomb(model, dataset):
 
 @expected("OK", on_platform=("MEMORY", "TIMEOUT"))  # only the watch bounds the number of root's processes
 def d_zombies(model, dataset):
-    """Does not wait for its dead children, until it can make no more."""
+    """Leaves dead children unreaped until no more processes can be made."""
     for _ in range(2000):
         try:
             os.posix_spawn("/bin/true", ["true"], {})

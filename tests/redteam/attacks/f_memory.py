@@ -56,6 +56,7 @@ def drop_pages(shared):
 @expected("FORBIDDEN")
 def f_emptied_mapping(model, dataset):
     """Fills an anonymous shared mapping and drops its pages from the page tables: the kernel keeps the pages.
+
     Shared memory without a file is refused.
     """
     drop_pages(mmap.mmap(-1, SIZE))

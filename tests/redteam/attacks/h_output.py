@@ -42,9 +42,7 @@ LINE = "BREACH: a line of another file"
 
 @expected("EXCEPTION")
 def h_lines_of_others(model, dataset):
-    """Compiles code under the names of other files, and changes cached source lines. Tracebacks show only its own
-    lines.
-    """
+    """Compiles code under names of other files, and changes cached lines. Tracebacks show only lines of its own files."""
     other = f"{os.environ['TMPDIR']}/other.py"
     with open(other, "w") as file:
         file.write(LINE)

@@ -49,7 +49,7 @@ def k_forged_by_child(model, dataset):
 
 @expected("OK", value=42.0)
 def k_forged_value(model, dataset):
-    """Forges its own result. It could return the same value."""
+    """Forges its own result, which gains nothing: it could return the same value."""
     send(FORGED)
 
 

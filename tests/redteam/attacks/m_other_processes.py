@@ -27,6 +27,7 @@ def sockets(pid):
 @expected("OK")
 def m_code_of_placeholder(model, dataset):
     """Writes code into the placeholder process of the sandbox, to make a system call there.
+
     The placeholder must be out of reach and under the worker's filter; otherwise, the filter could be bypassed.
     """
     if platform.machine() != "x86_64":

@@ -102,9 +102,7 @@ def o_links(model, dataset):
 
 @expected("OK", allowed_on_platform=("BREACH: is root",))  # no other user can be made there
 def o_root_owned_files(model, dataset):
-    """Opens files that only root may read: even if root runs the harness, a worker must not be root outside of the
-    sandbox.
-    """
+    """Opens files that only root may read. Even if root runs the harness, a worker is not root outside of the sandbox."""
     if os.getuid() == 0 or os.geteuid() == 0 or 0 in os.getgroups():
         print("BREACH: is root")
     for top in ("/usr/sbin", "/usr/libexec", "/usr/local", "/usr/lib", sys.prefix, os.path.dirname(__file__)):
@@ -123,7 +121,7 @@ def o_root_owned_files(model, dataset):
     breached=("landlock", "platform"),
 )
 def o_states_of_guessed_paths(model, dataset):
-    """Reads whether files exist, their lengths and times, by their true paths. None of them is mounted."""
+    """Tests by true paths whether files exist, and reads their lengths and times. These files are not mounted."""
     for path in ("@TASK@/single/model_0/config.json", "@CACHE@/staged"):
         if os.path.exists(path):
             print(f"BREACH: {path} has {os.stat(path).st_size} bytes")

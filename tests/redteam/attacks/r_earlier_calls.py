@@ -78,6 +78,7 @@ def contents():
 @expected("OK")
 def r_counters_in_files(model, dataset):
     """Searches /proc, except its own processes, for content that its actions change: a later call could read it.
+
     It reads every file twice, and in between does something of every kind that a kernel counts.
     """
     before = contents()
@@ -276,9 +277,7 @@ MADV_MERGEABLE, PR_SET_MEMORY_MERGE = 12, 67
 
 @expected("OK")
 def r_merged_pages(model, dataset):
-    """Requests that the kernel merge equal pages of all processes, through which calls could learn each other's
-    content.
-    """
+    """Requests that the kernel merge equal pages of all processes: calls could learn each other's content from this."""
     own = mmap.mmap(-1, 1 << 16, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     attempt("madvise", lambda: own.madvise(MADV_MERGEABLE))
     call_all({"prctl": lambda: ctypes.CDLL(None).prctl(PR_SET_MEMORY_MERGE, 1, 0, 0, 0)})
@@ -291,6 +290,7 @@ RWF_NOWAIT = 8
 @expected("OK")
 def r_page_cache(model, dataset):
     """Looks up which parts of shared files are in the page cache: an earlier call may have read them.
+
     System calls that query or change the page cache are refused. The time of a read and its page faults are visible.
     """
     libc = ctypes.CDLL(None)

@@ -54,7 +54,7 @@ def t_becomes_root(model, dataset):
 
 @expected("OK")
 def t_clone3(model, dataset):
-    """Makes a namespace with clone3, whose flags lie in memory where no filter sees them. The filter hides clone3."""
+    """Makes a namespace with clone3, whose flags lie in memory where no filter sees them. The filter refuses clone3."""
     libc = ctypes.CDLL(None, use_errno=True)
     arguments = (ctypes.c_uint64 * 11)(0x10000000, 0, 0, 0, 17)
     child = libc.syscall(435, arguments, ctypes.sizeof(arguments))
@@ -143,7 +143,7 @@ PRCTL, PR_SET_PDEATHSIG = 157, 1
 
 @expected("OK")
 def t_outlives_harness(model, dataset):
-    """Clears the signal for its parent's death, so that it would outlive the harness."""
+    """Clears the signal of its parent's death, to outlive the harness."""
     libc = ctypes.CDLL(None, use_errno=True)
     for option in (PR_SET_PDEATHSIG, PR_SET_PDEATHSIG | 1 << 32, PR_SET_PDEATHSIG | 1 << 63):
         for number in (0, signal.SIGCHLD, 1 << 32):
@@ -171,9 +171,7 @@ X32_GETPID = 0x40000027
 
 @expected("CRASH")
 def t_x32_calls(model, dataset):
-    """Makes a system call by the x32 interface, whose numbers have an extra bit. The process dies, or the call is
-    unknown.
-    """
+    """Makes a system call by the x32 interface, whose numbers have an extra bit. The call is fatal or unknown."""
     if platform.machine() != "x86_64":
         os._exit(0)
     if ctypes.CDLL(None).syscall(X32_GETPID) >= 0:

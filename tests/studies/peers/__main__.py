@@ -1,5 +1,7 @@
 """Prints values and processor time of measures beside those of other libraries (peers) for the same measures.
+
     .venv/bin/python -m tests.studies.peers PYTHON
+
 PYTHON is the interpreter of an environment with the imports of `theirs.py`. Each library runs in its own process with
 one thread, on equal weights and data; calls alternate between both. The first calls are not timed.
 """

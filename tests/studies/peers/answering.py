@@ -1,4 +1,5 @@
 """A process that reads names of functions, and answers with their values and seconds of processor time.
+
 It imports only the standard library, since peers have their own environment.
 """
 

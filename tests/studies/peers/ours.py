@@ -1,4 +1,5 @@
 """Answers with the measures of this library, and writes the networks and data that peers read.
+
 Before a timed call, the network is analysed, its functions are compiled, and training data are read. No other results
 of an earlier call are cached.
 """

@@ -1,4 +1,5 @@
 """Answers with the measures of peers, in their own environment: PyTorch and the libraries imported below.
+
 Each peer is called as its manual says, on batches in memory.
 """
 

@@ -1,5 +1,7 @@
 """`make science`: trains the corpora, runs the commands, tries the claims, and writes docs/science.md.
+
     python -m tests.studies.science [digits] [fashion_mnist] [synthetic]
+
 Without names, all settings are tried. Everything is kept in build/science, so the same command resumes an interrupted
 run.
 """

@@ -65,6 +65,7 @@ class Evidence:
 
     def held_out(self, *measures: str) -> list[str]:
         """Return the held-out tasks on which all these measures have a value for every model.
+
         Raises:
             Missing: there is no such task.
         """

@@ -24,6 +24,7 @@ class Verdict(StrEnum):
 @dataclass(frozen=True)
 class Finding:
     """The result of trying a claim in a setting.
+
     Attributes:
         number: the deciding figures, with their names.
         interval: 90 % intervals of the figures, or the reason why they are missing.
@@ -42,12 +43,12 @@ class Finding:
 @dataclass(frozen=True)
 class Claim:
     """A claim of a paper, and how it is tried.
+
     Attributes:
         text: the claim in a sentence.
         source: paper and place.
         command: key of the command in `commands` that makes the evidence, or `synthetic`.
-        power: name of each setting in which the claim is tried -> the power of its evidence, stated before the evidence
-    was seen.
+        power: name of each setting in which the claim is tried -> power of its evidence, stated before it was seen.
         check: returns the finding.
     """
 

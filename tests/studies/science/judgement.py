@@ -1,4 +1,5 @@
 """Verdicts from intervals and p-values, and how many networks would decide an undecided claim.
+
 These numbers are extrapolations: they take the estimate for the truth, and assume that errors fall with the square root
 of the number of networks. Since the estimate has an error, they are orders of magnitude.
 """
@@ -16,6 +17,7 @@ def by_interval(
     estimate: float, ends: tuple[float, float], n: int, unit: str = "networks", nothing: float = 0.0
 ) -> tuple[Verdict, str]:
     """Return the verdict on the claim that a number is above `nothing`, and how many networks would decide it.
+
     Args:
         estimate: the estimated number.
         ends: its interval.

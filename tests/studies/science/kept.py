@@ -21,6 +21,7 @@ def file_of(setting: Setting) -> Path:
 
 def write_findings(setting: Setting, findings: Mapping[str, Finding]) -> None:
     """Store the findings of all claims of a setting, and the current form of the claims' tests.
+
     Args:
         setting: where the claims were tried.
         findings: text of each claim -> finding.
@@ -31,9 +32,7 @@ def write_findings(setting: Setting, findings: Mapping[str, Finding]) -> None:
 
 
 def read_findings(setting: Setting) -> dict[str, Finding]:
-    """Return text of a claim -> finding in a setting; if a claim's test has changed since, the claim counts as not
-    tried.
-    """
+    """Return text of a claim -> finding in a setting; a claim whose test has changed since counts as not tried."""
     kept = json.loads(file_of(setting).read_text()) if file_of(setting).exists() else {}
     return {claim.text: _finding(claim, setting, kept) for claim in CLAIMS if setting.name in claim.power}
 

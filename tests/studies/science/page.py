@@ -1,4 +1,5 @@
 """The page docs/science.md: findings on the papers' claims.
+
 `python -m tests.studies.science.page` writes it from the stored findings.
 """
 

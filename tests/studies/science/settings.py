@@ -11,6 +11,7 @@ RECORDED = ROOT / "task_data" / "recorded"
 @dataclass(frozen=True)
 class Setting:
     """Where claims are tried: corpora of networks on one kind of images, by the names of their tasks.
+
     Attributes:
         name: of the directory of the evidence and of the file of the findings.
         title: on the page.

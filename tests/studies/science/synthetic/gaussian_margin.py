@@ -1,8 +1,9 @@
 """Two Gaussians with a margin between them: an example in which the density of adversarial examples is known.
+
 Section 4 of Werpachowski et al. (2019), arXiv 1903.02380 (`scoring.overfitting`). Points are an equal mixture of two
-Gaussians around e1 and -e1, each without the part that is not beyond the margin on its own side; the label is the sign
-of the first coordinate. The generator moves the points that a linear classifier classifies correctly by a step along
-its gradient, unless that changes their label.
+Gaussians around e1 and -e1. Of each Gaussian, only the part beyond the margin on its own side remains. The label is the
+sign of the first coordinate. The generator moves each point that a linear classifier classifies correctly by a step
+along the classifier's gradient, unless that changes the label.
 """
 
 import math
@@ -18,6 +19,7 @@ from scoring.vectors import Vector
 @dataclass(frozen=True)
 class LinearView:
     """The properties of a linear classifier and some points that determine the estimates of its risk.
+
     Attributes:
         labels: -1 or 1, shape (n_points,).
         first: first coordinate of the points, shape (n_points,).
@@ -58,6 +60,7 @@ class LinearView:
 @dataclass(frozen=True)
 class GaussianMargin:
     """The distribution of points and labels.
+
     Attributes:
         dimension: of the points.
         deviation: standard deviation of each coordinate.
@@ -89,7 +92,8 @@ class GaussianMargin:
 
     def density(self, view: LinearView, step: float) -> Vector:
         """Return the density h of misclassified points, shape (n_points,), in [0, 1].
-        A misclassified point is reached only from itself, and from the point that one step leads to it.
+
+        Two points move to a misclassified point: the point itself, and the point from which one step leads to it.
         """
         before = view.moved(-step)
         has_other = ~before.losses & (view.labels * before.first > self.margin)

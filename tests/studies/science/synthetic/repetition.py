@@ -26,6 +26,7 @@ class Setting(StrEnum):
 @dataclass(frozen=True)
 class Repetition:
     """A trained classifier and its test set.
+
     Attributes:
         view: the test set as the classifier sees it.
         loss: training loss with the penalty.

@@ -27,6 +27,7 @@ COLUMNS = ("setting", "epsilon", "n_models", "n_tests", "p_mean", "p_low", "p_hi
 @dataclass(frozen=True)
 class AtStep:
     """The results of one setting with steps of one length; arrays have the shape (n_repetitions,).
+
     Attributes:
         step: the length.
         error_rates: test error.

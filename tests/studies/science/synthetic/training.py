@@ -38,8 +38,10 @@ class Classifier:
 
 def train(points: Array, labels: NDArray[np.floating], penalty: float, random: np.random.Generator) -> Classifier:
     """Train for `STEPS` steps from weights of zero; batches are drawn anew for every epoch.
+
     A point's gradient is exactly zero in float32 as soon as its probability rounds to one. The training ends early when
     this holds for all points: then only the first weight still moves, and the penalty lets it oscillate around zero.
+
     Args:
         points: shape (n_points, dimension); the number is a multiple of `BATCH`.
         labels: -1 or 1, shape (n_points,).
