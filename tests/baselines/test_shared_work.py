@@ -73,7 +73,7 @@ def work():
 
 
 def counting_passes(compiled, counts):
-    """Return a version of `Network.compiled` whose functions count calls, as passes or (with changed weights) as steps."""
+    """Return a version of `Network.compiled` that counts calls: as passes, or as steps with changed weights."""
 
     def counting(self, key, function, *specs, **options):
         run = compiled(self, key, function, *specs, **options)

@@ -5,4 +5,4 @@ from harness.execution.cluster.machine import Machine
 
 
 class MachineOnStage(Machine):
-    """A machine that uses threads as sandboxes. Workers import this class, so it has its own module."""
+    """A machine that uses threads as sandboxes, in a separate module, since workers import it."""

@@ -90,7 +90,7 @@ def test_ten_thousand_replicates_of_both_kinds(capsys):
 
 
 def test_many_models_cost_little_more_than_their_number(capsys):
-    """Per conditioning set, ten times as many models take less than 25 times as long; all pairs would take 100 times."""
+    """Per conditioning set, ten times as many models take at most 25 times as long; all pairs would take 100 times."""
     per_set = []
     for sizes in ((10,) * 3, (10,) * 4, (10,) * 5):
         grid = grid_of(sizes)

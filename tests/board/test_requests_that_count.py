@@ -39,7 +39,7 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Reference]:
 
 
 def asked(version: str, hours: float = 0, merged: float | None = None) -> Request:
-    """Return a request of a version, made `hours` after noon; with `merged`, it was merged that many hours after noon."""
+    """Return a request of a version, made `hours` after noon; `merged` is the hour of a merge into the database."""
     row = evaluation(submission="mine", submission_digest=version)
     when = None if merged is None else NOON + timedelta(hours=merged)
     return request(row, requested_at=NOON + timedelta(hours=hours), merged_at=when)

@@ -1,4 +1,4 @@
-"""Tests of one process that answers questions: its answers, its end and its limits."""
+"""Tests of a process that answers questions: answers, end and limits."""
 
 import os
 import signal

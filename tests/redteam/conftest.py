@@ -31,7 +31,7 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def beacon(target: Path, token: str) -> Iterator[None]:
-    """Provide targets outside of the sandbox: sockets, a locked shared file, and a thread that keeps opening this file."""
+    """Provide targets outside of the sandbox: sockets, a locked shared file, and a thread that keeps opening it."""
     shared = Path(os.__file__)  # in every sandbox
     stop = threading.Event()
 

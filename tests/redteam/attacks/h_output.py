@@ -42,7 +42,7 @@ LINE = "BREACH: a line of another file"
 
 @expected("EXCEPTION")
 def h_lines_of_others(model, dataset):
-    """Compiles code under names of other files, and changes cached lines. Tracebacks show only lines of its own files."""
+    """Compiles code under names of other files, and changes cached lines. Tracebacks show only its own files' lines."""
     other = f"{os.environ['TMPDIR']}/other.py"
     with open(other, "w") as file:
         file.write(LINE)

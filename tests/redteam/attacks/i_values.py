@@ -48,7 +48,7 @@ class Odd(float):
 
 @expected("OK", value=2.0)
 def i_false_hex(model, dataset):
-    """Returns a float whose own method `hex` gives no number: the harness uses the method of plain floats."""
+    """Returns a float whose method `hex` says infinity. The harness converts it to a plain float first."""
     return Odd(1.0)
 
 

@@ -102,7 +102,7 @@ def o_links(model, dataset):
 
 @expected("OK", allowed_on_platform=("BREACH: is root",))  # no other user can be made there
 def o_root_owned_files(model, dataset):
-    """Opens files that only root may read. Even if root runs the harness, a worker is not root outside of the sandbox."""
+    """Opens files that only root may read: even if root runs the harness, a worker must not be root outside."""
     if os.getuid() == 0 or os.geteuid() == 0 or 0 in os.getgroups():
         print("BREACH: is root")
     for top in ("/usr/sbin", "/usr/libexec", "/usr/local", "/usr/lib", sys.prefix, os.path.dirname(__file__)):
