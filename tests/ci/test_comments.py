@@ -1,4 +1,4 @@
-"""The comment on a change: its content, and that content of a report, even if forged, stays text."""
+"""Tests of the comment on a change: its content, and that all text of a report, even of a forged report, stays text."""
 
 import json
 import re
@@ -30,7 +30,7 @@ HOSTILE = [
 
 
 def outside_code(comment: str) -> str:
-    """Return the parts of a comment that Markdown interprets."""
+    """Return a comment with its code replaced by "CODE": Markdown interprets the rest."""
     return re.sub(r"`[^`\n]*`", "CODE", re.sub(r"^```text\n[^`]*\n```$", "CODE", comment, flags=re.MULTILINE))
 
 
@@ -187,7 +187,7 @@ def test_what_is_no_report_is_refused(content):
 
 
 def test_the_comment_is_rendered_without_any_installation(tmp_path):
-    """The job that may write comments has Python alone."""
+    """The job that may write comments has only Python."""
     (tmp_path / "report.json").write_text(REPORT.to_json())
     start = "import runpy, sys; sys.path.insert(0, sys.argv.pop(1)); "
     run = "runpy.run_module('harness.ci.comment', run_name='__main__')"

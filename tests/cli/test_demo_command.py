@@ -1,4 +1,4 @@
-"""`pgdl demo`: a small task and examples, laid out where nothing is yet."""
+"""Tests of `pgdl demo`: a small task and examples in a new or empty directory."""
 
 import contextlib
 import json
@@ -92,7 +92,7 @@ def test_every_example_can_be_run_under_its_name(there: Path) -> None:
 
 
 def test_an_empty_directory_is_as_good_as_none_and_is_quoted(pgdl: Pgdl, folder: Path) -> None:
-    """No `cd` is printed if the current directory itself is filled."""
+    """An empty directory is filled. If it is the current directory, no `cd` is printed."""
     assert "  cd 'my demo'\n" in pgdl("demo", "my demo").out
     assert "  cd './-my demo'\n" in pgdl("demo", "--", "-my demo").out, "else it would be an option"
     (folder / "empty").mkdir()
@@ -119,7 +119,7 @@ def test_nothing_is_overwritten(argument: str, problem: str, pgdl: Pgdl, folder:
 
 
 def test_a_full_disk_is_one_line(folder: Path) -> None:
-    """Files cannot exceed 5,000 bytes here, as on a disk that is almost full."""
+    """The test limits files to 5,000 bytes, as on a disk that is almost full."""
     ended = subprocess.run(
         [sys.executable, "-m", "pgdl", "demo", "there"], capture_output=True, text=True,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000)),

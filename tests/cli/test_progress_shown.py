@@ -1,4 +1,4 @@
-"""Progress for a user and for a notebook: steps before the first call, and of runs, downloads and builds."""
+"""Tests of displayed progress, on the terminal and in notebooks: steps of runs, downloads and builds."""
 
 import io
 import time
@@ -33,7 +33,7 @@ from tests.throwaway import make_task
 
 
 class Shown(Console):
-    """A console that is no terminal; it keeps the lines that are printed."""
+    """A console that is no terminal and keeps the printed lines."""
 
     def __init__(self, width: int = 120) -> None:
         super().__init__(file=io.StringIO(), width=width)
@@ -47,7 +47,7 @@ HIDE, SHOW = "\x1b[?25l", "\x1b[?25h"  #: the cursor
 
 
 class Events(api.Progress):
-    """Remembers all steps, and where they end."""
+    """A progress display that stores all events in their order."""
 
     def __init__(self) -> None:
         self.seen: list[str] = []
@@ -186,7 +186,7 @@ def test_few_machines_are_named_and_many_counted(calls_each: list[int], line: st
 
 
 def shown(monkeypatch: pytest.MonkeyPatch, *, total: int) -> list[str]:
-    """The output of 120 seconds with a million bytes per second."""
+    """Return the printed lines of a transfer of 120 seconds at a million bytes per second."""
     clock, console = iter(range(1000)), Shown()
     monkeypatch.setattr(transfer.time, "monotonic", lambda: float(next(clock)))
     with Transfer(console) as watcher:

@@ -1,4 +1,4 @@
-"""Answers, end and limits of a process that answers questions."""
+"""Tests of a process that answers questions: answers, end and limits."""
 
 import os
 import signal
@@ -49,7 +49,7 @@ def test_a_password_of_a_proxy_reaches_those_processes_alone_that_may_download(v
 
 
 def test_temporary_files_go_with_their_process(start, tmp_path, monkeypatch):
-    """The framework's compiler leaves some, and the process is killed at the end."""
+    """The framework's compiler writes temporary files, and the process is killed at the end."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with start() as process:
         file = Path(process.ask({"do": "leave a file"})["file"])

@@ -1,4 +1,4 @@
-"""`.pt2` files of strangers are read without PyTorch, and refused in one line if they are not as they must be."""
+"""Tests of strangers' `.pt2` files: they are read without PyTorch, and wrong files are refused in one line."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Exported networks compute in Keras what they compute in PyTorch, in layers that measures understand."""
+"""Tests of exported networks: Keras computes the same as PyTorch, in layers that measures understand."""
 
 import re
 from pathlib import Path
@@ -40,7 +40,7 @@ LAYERS = {
 
 @pytest.fixture(scope="module")
 def outputs(networks: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """Name -> what the translation computes; all are loaded by the worker's own code."""
+    """Name -> outputs of the translated network, which the worker's own code has loaded."""
     places = {}
     for name in LAYERS:
         places[name] = tmp_path_factory.mktemp(name)
