@@ -72,23 +72,20 @@ def settle_names(
     similar = {alike(name): name for name in known}
     settled, notes = [], []
     for submission in submissions:
-        before = known.get(submission.name, [])
-        if submission.is_baseline:
-            settled.append(submission)
-        elif before and submission.digest == before[-1].submission_digest:
-            is_known = submission.source in {request.source for request in before}
-            settled.append(submission if is_known else replace(submission, source=before[-1].source))
-        elif before:
-            if not given and submission.source not in {request.source for request in before}:
+        before = [] if submission.is_baseline else known.get(submission.name, [])
+        is_known_path = submission.source in {request.source for request in before}
+        if before and submission.digest == before[-1].submission_digest:
+            settled.append(submission if is_known_path else replace(submission, source=before[-1].source))
+            continue
+        if before:
+            if not given and not is_known_path:
                 _require_confirmed(submission, before[-1], confirm)
             notes.append(_note(submission, before))
-            settled.append(submission)
-        elif other := similar.get(alike(submission.name)):
+        elif not submission.is_baseline and (other := similar.get(alike(submission.name))):
             problem = f"{submission.name!r} could be mistaken for {other!r}, which is recorded here"
             remedy = f"name it with --as NAME (--as {other!r} makes it a version of the recorded submission)"
             raise UserError(problem, file=submission.source, remedy=remedy)
-        else:
-            settled.append(submission)
+        settled.append(submission)
     return settled, notes
 
 
