@@ -1,3 +1,3 @@
-"""Runs complexity measures on trained Keras models, sandboxed and time-limited, and records the results."""
+"""Runs complexity measures on trained Keras models, in sandboxes with a time limit, and records the results."""
 
 __version__ = "0.1.0"

@@ -1,4 +1,4 @@
-"""What participants write about a submission for the readers of a board: team, description and paper."""
+"""A participant's texts about a submission, for the readers of a board: team, description and paper."""
 
 import re
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ LONGEST = {"team": 80, "description": 500, "paper": 300}
 
 @dataclass(frozen=True)
 class About:
-    """Texts of a participant about a submission. Each is a printable line, cut to its length in `LONGEST`."""
+    """Texts of a participant about a submission. Each is a printable line; `LONGEST` limits its length."""
 
     team: str = ""
     description: str = ""
@@ -21,7 +21,7 @@ class About:
 
     @classmethod
     def from_texts(cls, team: str, description: str, paper: str) -> Self:
-        """Convert the texts to single lines, with `?` for unprintable characters, and cut them to `LONGEST`."""
+        """Convert the texts to single lines, with `?` for unprintable characters, and cut lines that are too long."""
         texts = {"team": team, "description": description, "paper": paper}
         return cls(**{key: cut(" ".join(text.split()), LONGEST[key]) for key, text in texts.items()})
 

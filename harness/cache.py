@@ -52,7 +52,7 @@ def _name_cache(directory: str | None) -> None:
 
 
 def cache_root() -> Path:
-    """Return the path of the cache: the value of `VARIABLE`, or `pgdl-harness` in the user's cache directory."""
+    """Return the path of the cache: the environment variable `VARIABLE`, or by default a path in the user's cache."""
     if named := os.environ.get(VARIABLE):  # an empty path would mean the current directory
         return Path(named).absolute()
     with home_needed(VARIABLE):
@@ -60,7 +60,7 @@ def cache_root() -> Path:
 
 
 def runs_programs() -> bool:
-    """Return whether programs can be run from the cache's file system, as the sandbox `fast` does."""
+    """Return whether programs can be run from the cache's file system. The sandbox `fast` runs a program there."""
     return not os.statvfs(cache_root()).f_flag & os.ST_NOEXEC
 
 

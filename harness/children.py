@@ -1,11 +1,11 @@
 """Starts all processes of the harness.
 
-A process starts in the root directory, with an isolated interpreter. What it imports depends neither on the user's
-current directory, which may hold files of a submission, nor on Python's environment variables.
+A process starts in the root directory, with an isolated interpreter. Its imports depend neither on the user's current
+directory, which may hold files of a submission, nor on Python's environment variables.
 
 Some processes exchange messages with the harness over a socket, and are killed together with their descendants. On
 POSIX, the socket is their standard input. On Windows, processes cannot inherit sockets, and selectors cannot wait for
-pipes. So there, threads copy between the socket and pipes at standard input and output.
+pipes. There, threads copy between the socket and pipes at standard input and output.
 """
 
 import os
@@ -123,7 +123,7 @@ if sys.platform != "win32":
             control: file descriptor of the socket that becomes standard input.
             output: file descriptor to which the process prints.
             environment: as for `popen`.
-            answers: whether standard output goes to the socket, and only standard error to `output`.
+            answers: whether standard output goes to the socket. Standard error always goes to `output`.
         """
         stdout = control if answers else output
         return popen(command, environment, stdin=control, stdout=stdout, stderr=output, **OWN_GROUP)
@@ -198,7 +198,7 @@ def connect(end: socket.socket, sink: IO[bytes], source: IO[bytes]) -> None:
 
 
 def _copy(read: Callable[[int], bytes], write: Callable[[bytes], object], *close: Callable[[], object]) -> None:
-    """Start a thread that copies until the source ends or the target is closed, and then calls each of `close`."""
+    """Start a thread that copies until the source ends or the target is closed, and then calls all of `close`."""
 
     def run() -> None:
         with suppress(OSError):

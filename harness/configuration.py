@@ -66,21 +66,21 @@ RECORDED = tuple("sandbox" if field.name == "isolation" else field.name for fiel
 
 @lru_cache(maxsize=1024)  # records and requests have few different configurations
 def recorded_configuration(*values: Any) -> Configuration:
-    """Return the configuration that the values of the columns `RECORDED` in a record describe."""
+    """Return the configuration of a recorded call. `values` are the values of the columns `RECORDED`."""
     found = dict(zip(RECORDED, values, strict=True))
     sandbox = found.pop("sandbox")
     return Configuration(isolation=isolation_of(sandbox), **found)
 
 
 def isolation_of(sandbox: str) -> str:
-    """Return the isolation in a sandbox's name in records, which may end in one of `WAYS`."""
+    """Return the isolation of a recorded sandbox: its name, without the last part if that is in `WAYS`."""
     isolation, _, way = sandbox.rpartition("/")
     return isolation if way in WAYS else sandbox
 
 
 @lru_cache(maxsize=1024)
 def configuration_from(text: str) -> Configuration:
-    """Return the configuration in a text that `to_json` returned. Raise `ValueError` for any other text."""
+    """Return the configuration whose `to_json` returns `text`. Raise `ValueError` if there is none."""
     found = parse_json(text)
     types = get_type_hints(Configuration)
     if not isinstance(found, dict) or found.keys() != types.keys():

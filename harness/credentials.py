@@ -54,8 +54,8 @@ _PATH = re.compile(r"/(?!/)|\.{1,2}/|[A-Za-z]:[\\/]")
 class Address:
     """The address of a database, a server or a file.
 
-    The text form hides passwords, and parameters, which may be secret. For a web address, it also hides the user, whose
-    name may suffice to read a file.
+    The text form hides passwords, and parameters, which may be secret. In a web address, it also hides the user name,
+    which alone may give access to a file.
     """
 
     __slots__ = ("_secrets", "_shown", "_text")

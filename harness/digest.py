@@ -22,7 +22,7 @@ _IGNORED = {"ctx", "kind", "type_comment", "type_ignores"}
 
 
 def digest_of(files: Iterable[tuple[str, bytes]]) -> str:
-    """Return the SHA-256 (hex) over paths and contents of files, in this order."""
+    """Return the SHA-256 (hex) over paths and contents of files. The order of `files` matters."""
     digest = hashlib.sha256()
     for path, content in files:
         digest.update(f"{len(path.encode())} {path} {len(content)} ".encode() + content)
@@ -46,8 +46,8 @@ def digest_of_code(*packages: Path) -> str:
 def code_of(source: bytes) -> bytes:
     """Return a digest of Python code without comments, docstrings and layout. Return any other content unchanged.
 
-    The digest is the same in every version of Python: empty fields of the syntax tree are left out, and fields that a
-    newer version of Python adds are empty for older code.
+    The digest is the same in every version of Python, because empty fields of the syntax tree are left out. Fields that
+    a newer version of Python adds are empty for older code.
     """
     try:
         with _PARSING:

@@ -16,7 +16,7 @@ def locked_directory(root: Path, lock_file: Path, command: str) -> Iterator[None
     """Lock the directory `root` within the context; `command` is the command's name in messages.
 
     Raise `UserError` if another process has locked it, or if the file system has no locks. At the end, `lock_file` is
-    removed, and its directory as well if it is empty.
+    removed, and its directory as well if nothing else is in it.
     """
     with writing(root, remedy="name another directory"):
         lock_file.parent.mkdir(parents=True, exist_ok=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from harness.text import safe_line
 
-#: A function that is called with warnings, a line each, such as one about a missing feature.
+#: A function that receives warnings, such as a line about a missing feature.
 Warn = Callable[[str], None]
 
 
@@ -60,7 +60,7 @@ class UserErrors(UserError):
 
 @contextmanager
 def writing(path: Path | str, *, problem: str = "cannot be written", remedy: str | None = None) -> Iterator[None]:
-    """Replace an `OSError` in the context by a `UserError` about the file that it names, or else about `path`."""
+    """Replace an `OSError` in the context by a `UserError` about the same file; if that is unknown, about `path`."""
     try:
         yield
     except OSError as error:
@@ -69,5 +69,5 @@ def writing(path: Path | str, *, problem: str = "cannot be written", remedy: str
 
 
 def remedy_of(error: OSError, usual: str | None) -> str | None:
-    """Return the remedy for a file that cannot be written: `usual`, unless a limit on sizes of files is hit."""
+    """Return the remedy for a file that cannot be written: `usual`, or a higher size limit if the file exceeds it."""
     return "raise the limit on the size of files (ulimit -f)" if error.errno == errno.EFBIG else usual

@@ -33,7 +33,7 @@ OF_ANY_FRAMEWORK = ", or with [cpu], [jax] or [torch] in place of [tensorflow]"
 
 
 def require(purpose: str, *modules: str) -> None:
-    """Raise `UserError` if one of these modules is not installed. Its message begins with `purpose`."""
+    """Raise `UserError` if a module is not installed. The message begins with `purpose`."""
     if missing := [module for module in modules if find_spec(module) is None]:
         raise UserError(f"{purpose}; not installed: {', '.join(missing)}", remedy=_install(missing))
 
@@ -80,7 +80,7 @@ def install(extra: str) -> str:
 
 
 def install_for_gpu(arguments: str) -> str:
-    """Return the command that installs a framework with CUDA: `arguments` of pip, or if empty the extra `gpu`."""
+    """Return the command that installs a framework with CUDA, by `arguments` of pip, or if empty by the extra `gpu`."""
     return f"{_installer()} {arguments}" if arguments else install("gpu")
 
 
@@ -96,7 +96,7 @@ def _installer() -> str:
 
 
 def _origin() -> tuple[str, bool]:
-    """Return the address from which this package was installed, empty for an index; and whether it is editable."""
+    """Return the address from which this package was installed (empty: a package index), and whether it is editable."""
     try:
         text = metadata.distribution(_NAME).read_text("direct_url.json")
     except metadata.PackageNotFoundError:  # run from a checkout, without installation

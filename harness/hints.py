@@ -8,7 +8,7 @@ LONGEST = 255
 
 
 def did_you_mean(name: str, known: Iterable[str], *, similarity: float = 0.6) -> str | None:
-    """Return a hint with the known name most similar to `name`, ignoring case; None below `similarity`, 0 to 1."""
+    """Return a hint with the known name most similar to `name`; None if its similarity (0 to 1) is too small."""
     if len(name) > LONGEST:
         return None
     written = {one.lower(): one for one in known}

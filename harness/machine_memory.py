@@ -56,7 +56,7 @@ class _Group:
         return int(text) if text.isdecimal() else None
 
     def available(self, limit: int) -> int:
-        """Return the bytes that processes in the group can still use."""
+        """Return the bytes that processes in a group with this limit can still use."""
         used = int((self.path / self.version.usage).read_text())
         files = self.version.droppable.findall((self.path / "memory.stat").read_text())
         return limit - used + sum(map(int, files))

@@ -29,7 +29,7 @@ def code(text: str, width: int | None = None) -> str:
 
 
 def block(text: str) -> str:
-    """Return several lines as a block of code, which no line can end."""
+    """Return a text as a block of code that no line of the text can end."""
     lines = [safe_line(line).replace("`", "'") for line in text.splitlines()]
     return "\n".join(["```text", *lines, "```"])
 

@@ -26,8 +26,8 @@ _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 def open_regular(path: Path, *, links: bool) -> io.BufferedReader:
     """Open a regular file to read bytes; `links` says whether the path itself may be a symbolic link.
 
-    The type of the file is checked twice: before, because opening a device may have an effect, and afterwards, because
-    another file may have taken its place. Raise `UserError` if the file is missing, not regular, or cannot be opened.
+    The file's type is checked before opening, because opening a device may have an effect, and after opening, because
+    the file may have been replaced. Raise `UserError` if the file is missing, not regular, or cannot be opened.
     """
     try:
         require_regular(path, path.stat(follow_symlinks=links))
@@ -61,7 +61,7 @@ def read_regular(path: Path, most: int, *, links: bool, why: str = "") -> bytes:
 
 
 def read_text(path: Path, most: int) -> str:
-    """Return the text of a UTF-8 file of at most `most` bytes. Messages of its `UserError` do not quote the file."""
+    """Return the text of a UTF-8 file of at most `most` bytes. Messages of errors do not quote the file."""
     try:
         return read_regular(path, most, links=True).decode()
     except UnicodeDecodeError as error:
@@ -70,7 +70,7 @@ def read_text(path: Path, most: int) -> str:
 
 
 def read_below(root: Path, name: str, most: int) -> bytes:
-    """Return the content of the file `name` in a directory, opened by `open_below`, of at most `most` bytes."""
+    """Return the content of a file that `open_below` opens. Raise `UserError` for more than `most` bytes."""
     with open_below(root, name) as stream:
         return _read_bounded(stream, root / name, most)
 
@@ -101,7 +101,7 @@ def own_path(path: Path) -> Path:
 
 
 def require_regular(path: Path, state: os.stat_result) -> None:
-    """Raise `UserError` unless `state`, which is what `stat` returns for `path`, describes a regular file."""
+    """Raise `UserError` unless `path` is a regular file; `state` is the result of `stat` for this path."""
     if not stat.S_ISREG(state.st_mode):
         raise _other_kind(path, stat.S_IFMT(state.st_mode))
 

@@ -1,6 +1,6 @@
 """Directories that are part of the package: task_data, submissions, .github/workflows and docs.
 
-A checkout has them in full. A wheel has those of their files that pyproject.toml names.
+A checkout has all their files. A wheel has only the files that pyproject.toml names.
 """
 
 import shutil

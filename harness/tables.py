@@ -88,7 +88,7 @@ def print_table(
     wrap: Collection[str] = (),
     styles: Sequence[str | None] = (),
 ) -> None:
-    """Print a table like `print_columns`; `left` and `wrap` contain headings, which must all differ."""
+    """Print a table like `print_columns`; `left` and `wrap` name columns by their headings, which must all differ."""
     wraps = [heading in wrap for heading in headings]
     lefts = [heading in left or heading in wrap for heading in headings]
     print_columns(console, headings, rows, left=lefts, wrap=wraps, styles=styles)

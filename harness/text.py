@@ -1,4 +1,4 @@
-"""Formats text for readers: makes untrusted text safe, and words numbers, times, sizes and p-values."""
+"""Formats text for readers: makes untrusted text safe, and writes numbers, times, sizes and p-values as text."""
 
 import re
 import textwrap
@@ -61,7 +61,7 @@ def _hidden(word: str) -> str:
 
 
 def safe_line(text: str) -> str:
-    """Return the text as one printable line without passwords, which can be printed or published."""
+    """Return the text as one printable line without passwords, for output and publication."""
     return printable(without_passwords(" ".join(text.expandtabs().splitlines())))
 
 

@@ -1,4 +1,4 @@
-"""Words problems that pydantic finds as `UserError` does: expected EXPECTED, found FOUND."""
+"""Describes problems that pydantic finds, in the words of `UserError`: expected EXPECTED, found FOUND."""
 
 from typing import NamedTuple
 

@@ -23,7 +23,7 @@ DECIMALS = 9  #: scores are rounded to 9 decimals, so that all processors find t
 def mean_on_other_tasks(scores: ArrayLike) -> NDArray[np.float64] | None:
     """Return a 90 % interval for each submission's mean score on further tasks, drawn at random like the given tasks.
 
-    The interval comes from a jackknife over tasks for the fourth root of the mean.
+    The interval is symmetric for the fourth root of the mean; a jackknife over tasks gives its width.
 
     Args:
         scores: score of each submission on each task, 0 to 100, shape (n_tasks, n_submissions).
@@ -48,7 +48,7 @@ def mean_on_other_tasks(scores: ArrayLike) -> NDArray[np.float64] | None:
 
 
 def difference_on_other_tasks(differences: ArrayLike) -> NDArray[np.float64] | None:
-    """Return 90 % t-intervals for the mean difference of two submissions on further tasks, drawn at random like these.
+    """Return 90 % t-intervals for mean score differences on further tasks, drawn at random like the given tasks.
 
     `differences` holds the score difference of each pair of submissions on each task, shape (n_tasks, n_pairs). The
     result has lower and upper ends, shape (n_pairs, 2); it is None for fewer than `MINIMUM_TASKS` tasks.
@@ -77,7 +77,7 @@ class MeanRanks:
 
 
 def compare_mean_ranks(scores: ArrayLike) -> MeanRanks | None:
-    """Compare submissions by their ranks on each task; return None for fewer than three submissions or six tasks.
+    """Return the submissions' mean ranks over tasks, with tests; None for fewer than three submissions or six tasks.
 
     Args:
         scores: score of each submission on each task, 0 to 100, shape (n_tasks, n_submissions).

@@ -21,7 +21,7 @@ def official_scores(measures: NDArray[np.float64], gaps: NDArray[np.float64], co
     """Return the official score of row i of `measures` for the gaps in row i of `gaps`, 0 to 1, shape (n,).
 
     Both arrays have the shape (n, n_models), or (1, n_models) for a single row that is used n times. `cond` holds the
-    conditioning cells of the task's grid, which must have an official score.
+    conditioning cells of a grid that has an official score.
     """
     if gaps.shape[1] > MOST_MODELS_PAIRWISE:
         pairs = zip(*np.broadcast_arrays(measures, gaps), strict=True)
@@ -66,11 +66,11 @@ def ranks(values: NDArray[np.float64]) -> NDArray[np.integer]:
 
 
 def chunks(n_rows: int, row_size: int) -> Iterator[slice]:
-    """Yield consecutive slices of `n_rows` rows; a slice has about `CHUNK` numbers, but at least one row."""
+    """Yield slices that cover `n_rows` rows in turn; each has about `CHUNK` numbers, but at least one row."""
     size = max(1, CHUNK // row_size)
     yield from (slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size))
 
 
 def enough_draws(n: int, n_models: int) -> int:
-    """Return how many of `n` random draws suffice on a task: fewer with more models, at least `FEWEST`."""
+    """Return the number of random draws for a task, at most `n`: fewer for more models, but at least `FEWEST`."""
     return min(n, max(FEWEST, n * MOST_RESAMPLED // n_models))

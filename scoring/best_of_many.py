@@ -18,7 +18,7 @@ def p_values(measures: Sequence[Mapping[str, Chance]]) -> Vector:
     pair whose permuted measures score highest.
 
     Args:
-        measures: for each measure, task -> its score there and the scores of its permutations.
+        measures: for each measure, task -> the measure's score on the task, and the scores of its permutations.
 
     Raises:
         ValueError: a measure has no task, or measures or tasks differ in the number of permutations.
@@ -63,8 +63,8 @@ def _mean_scores(measures: Sequence[Mapping[str, Chance]]) -> Vector:
 def _under_chance(measures: Sequence[Mapping[str, Chance]]) -> list[NDArray[np.float64]]:
     """Return for each pair of hyperparameters the mean scores of permuted measures, (n_measures, n_permutations).
 
-    With several tasks, each score under a pair is replaced, before the mean, by the score of equal rank under the
-    task's worst pair. So the scores of all arrays have the same values on a task, in another order.
+    Means are over tasks. With several tasks, the scores of each pair on a task are first replaced, rank by rank, by the
+    scores of the task's worst pair (`_worst_pair`).
     """
     names = sorted({name for tasks in measures for name in tasks})
     n_pairs = max((len(chance.dealt) for tasks in measures for chance in tasks.values()), default=0)
@@ -79,15 +79,15 @@ def _under_chance(measures: Sequence[Mapping[str, Chance]]) -> list[NDArray[np.f
     ]
     return [
         np.array([
-            np.mean([_in_turn(tasks[name], pair, high)[orders[name]] for name, high in worst_of.items()], axis=0)
+            np.mean([_permuted(tasks[name], pair, high)[orders[name]] for name, high in worst_of.items()], axis=0)
             for tasks, worst_of in zip(measures, worst, strict=True)
         ])
         for pair in range(n_pairs)
     ]  # fmt: skip
 
 
-def _in_turn(chance: Chance, pair: int, worst: Vector | None) -> Vector:
-    """Return the scores of a pair's permutations. With `worst`, replace each by the score of equal rank in `worst`."""
+def _permuted(chance: Chance, pair: int, worst: Vector | None) -> Vector:
+    """Return the scores of a pair's permutations, each replaced by the score of equal rank in `worst`, if given."""
     dealt = _scores(chance, pair)
     if worst is None:
         return dealt
@@ -97,7 +97,7 @@ def _in_turn(chance: Chance, pair: int, worst: Vector | None) -> Vector:
 
 
 def _worst_pair(chance: Chance) -> Vector:
-    """Return the sorted scores of permutations of the worst pair: its highest tenth has the largest mean."""
+    """Return the sorted scores under the worst pair: the pair whose highest tenth of scores has the largest mean."""
     rising = np.sort([*chance.dealt.values()])
     worst: Vector = rising[rising[:, -max(1, rising.shape[1] // 10) :].mean(axis=1).argmax()]
     return worst

@@ -32,27 +32,27 @@ class Chance:
 
     @property
     def excess(self) -> float:
-        """`score` minus `level`: an estimate of the score on a grid with very many models per cell."""
+        """The score minus a random measure's mean score: an estimate for a grid with very many models per cell."""
         return self.score - self.level
 
     @property
     def p_values(self) -> dict[tuple[str, str], float]:
-        """For each pair of hyperparameters, the probability that a measure that knows only the pair scores as high."""
+        """For each pair of hyperparameters, the p-value under the hypothesis that the measure knows only the pair."""
         found = {pair: share_reaching(self.score, scores) for pair, scores in self.dealt.items()}
         return {pair: max(self.smallest, p_value) for pair, p_value in found.items()}
 
     @property
     def p_value(self) -> float:
-        """The largest of `p_values`: the p-value for a measure that knows any two hyperparameters, but nothing else."""
+        """The largest of `p_values`: the hypothesis is that the measure knows any two hyperparameters, nothing else."""
         return max(self.p_values.values())
 
 
 def compare_with_chance(
     measure: ArrayLike, gap: ArrayLike, grid: Grid, n_permutations: int = N_PERMUTATIONS, seed: int = 0
 ) -> Chance:
-    """Compare a measure's official score with the scores of random permutations of its values.
+    """Return a measure's official score, and the scores of random permutations of its values.
 
-    By chance, a measure that knows only two hyperparameters scores more than a measure without any knowledge. So the
+    A measure that knows two hyperparameters, and nothing else about the gaps, scores more than a random measure. So the
     p-value for a pair of hyperparameters comes from permutations among models that share both values: such permutations
     keep the measure's knowledge of the pair. Values of the measure and gaps (train minus test accuracy) are finite,
     shape (n_models,), in the order of the grid. The same `seed` gives the same `n_permutations` permutations to every
@@ -78,7 +78,7 @@ def compare_with_chance(
 
 
 def share_reaching(observed: float, under_chance: Vector) -> float:
-    """Return the p-value (1 + n) / (1 + size of `under_chance`); n numbers of `under_chance` are at least `observed`.
+    """Return the p-value (1 + n) / (1 + size of `under_chance`), where n of its numbers are at least `observed`.
 
     Source: Phipson and Smyth, "Permutation p-values should never be zero", 2010.
     """

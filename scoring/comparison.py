@@ -96,11 +96,11 @@ class Comparison:
 def compare_submissions(
     submissions: Mapping[str, Mapping[str, TaskCalls]], held_out: Mapping[str, HeldOut] | None = None
 ) -> Comparison:
-    """Determine how certain the scores and the order of a leaderboard are.
+    """Return how certain the scores and the order of a leaderboard are.
 
     Training the same models anew would change every score. `retrained_scores` simulates such trainings. An interval
-    contains the mean score over trainings with probability `INTERVAL_LEVEL`; pgdl help certainty shows how often this
-    held in simulations.
+    contains the mean score over trainings with probability `INTERVAL_LEVEL`; `pgdl help certainty` shows in how many
+    simulations it did.
 
     Args:
         submissions: submission -> task -> its calls; all on the same tasks, with the same grid and gaps.
@@ -166,9 +166,9 @@ def _surely_above_last(scores: Vector, draws: NDArray[np.float64], critical: flo
 def score_intervals(scores: Vector, draws: NDArray[np.float64], critical: float) -> NDArray[np.float64]:
     """Return lower and upper end of each score's interval, shape (n, 2).
 
-    The interval is symmetric for the square root of the score, which is less skewed than the score. `critical` is half
-    its width in standard errors. Its upper end is at least the `UPPER` quantile of `draws`, the scores after simulated
-    new trainings, shape (n_draws, n).
+    The square root of a score is less skewed than the score, so the root's interval is symmetric: `critical` standard
+    errors to both sides. The upper end is at least the `UPPER` quantile of `draws`, the scores after simulated new
+    trainings, shape (n_draws, n).
     """
     roots, errors = np.sqrt(scores), critical * np.sqrt(draws).std(axis=0, ddof=1)
     low, high = np.maximum(roots - errors, 0) ** 2, (roots + errors) ** 2

@@ -50,18 +50,18 @@ class Conditioning:
 
     @cached_property
     def of_one_size(self) -> list[tuple[Indices, Indices]]:
-        """For each number n of cells: the sets that have n cells, shape (k,), and the cells of each of them, (k, n)."""
+        """For each number n of cells in a set: positions (k,) of the sets with n cells, and these cells, (k, n)."""
         n_cells = np.diff(self.bounds)
         numbers = [np.flatnonzero(n_cells == size) for size in np.unique(n_cells)]
         return [(sets, self.bounds[sets][:, None] + np.arange(n_cells[sets[0]])) for sets in numbers]
 
     def cells(self, number: int) -> slice:
-        """Return the cells of set `number`."""
+        """Return the cells of the set at position `number`."""
         return slice(int(self.bounds[number]), int(self.bounds[number + 1]))
 
     @cached_property
     def groupings(self) -> list[tuple[Indices, int]]:
-        """For each set, the group of each model, numbered from 0 within the set, and the number of groups."""
+        """For each set of two hyperparameters, the group of each model, from 0, and the number of groups."""
         starts, n_cells = self.first[self.bounds[:-1]], np.diff(self.bounds)
         return [(groups - start, isqrt(size)) for groups, start, size in zip(self.groups, starts, n_cells, strict=True)]
 

@@ -102,7 +102,7 @@ class Grid:
         return numbers.ravel()
 
     def groups(self, per_model: ArrayLike, by: Sequence[str]) -> NDArray[np.float64]:
-        """Arrange a number per model in rows: a row for each combination of values of the hyperparameters `by`.
+        """Arrange the models' numbers in rows, one row for each combination of values of the hyperparameters `by`.
 
         Args:
             per_model: a number for each model, shape (n_models,); the grid must be complete.

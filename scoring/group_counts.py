@@ -1,6 +1,6 @@
 """Counts of pairs of models by the order of their values, within and between groups, without comparing all pairs.
 
-Time grows with the number of models to the power of 1.5, memory with the numbers of models times groups.
+Time grows with the number of models to the power of 1.5, memory with the number of models times the number of groups.
 """
 
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ def smaller_counts(values: Vector, groups: Indices, n_groups: int) -> Counts:
 
 
 def ordered_counts(values: Vector, groups: Indices, n_groups: int) -> tuple[Counts, Counts]:
-    """For each model, count the models with smaller and with larger values by group: both (n_models, n_groups)."""
+    """Count for each model and each group the models with smaller and with larger values: two (n_models, n_groups)."""
     return smaller_counts(values, groups, n_groups), smaller_counts(-values, groups, n_groups)
 
 
@@ -35,8 +35,8 @@ def both_smaller_counts(gap: Vector, measure: Vector, groups: Indices, n_groups:
     """Count for each model i and each group the models j with gap[j] < gap[i] and measure[j] < measure[i].
 
     The result has the shape (n_models, n_groups). Models are sorted by gap, and by measure; both orders are cut into
-    blocks of about sqrt(n_models). Models in an earlier block of both orders are counted from a table. Models in the
-    same block of either order are compared.
+    blocks of about sqrt(n_models). If j is in an earlier block than i in both orders, a table counts it. If i and j
+    share a block in either order, they are compared.
     """
     n_models = gap.size
     if n_models <= MOST_COMPARED:
@@ -123,7 +123,7 @@ def _members(groups: Indices, n_groups: int) -> Counts:
 
 
 def _in_blocks(numbers: Indices, size: int, members: Counts) -> Counts:
-    """For each position, count by group the earlier positions in the same block of `size` that have smaller numbers."""
+    """Count for each position, by group, earlier positions with smaller numbers in the same block of `size`."""
     blocks = numbers.reshape(-1, size)
     smaller = (blocks[:, :, None] > blocks[:, None, :]) & np.tri(size, k=-1, dtype=np.bool_)
     found: Counts = np.matmul(smaller.astype(np.float32), members.reshape(-1, size, members.shape[1]))

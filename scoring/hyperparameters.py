@@ -37,10 +37,10 @@ def main_effects(gap: ArrayLike, grid: Grid) -> dict[str, float]:
 
 
 def fit_from_effects(of_others: Iterable[Mapping[str, float]], grid: Grid) -> Vector | None:
-    """Predict gaps from the effects of hyperparameters in other tasks; return them up to a constant, shape (n_models,).
+    """Return gaps up to a constant, (n_models,), predicted from the effects of hyperparameters in other tasks.
 
-    `of_others` holds for each other task hyperparameter -> effect (`main_effects`); effects are averaged over tasks.
-    The result is None if no hyperparameter that varies in the grid has an effect in another task.
+    `of_others` has the `main_effects` of each other task (hyperparameter -> effect). Effects are averaged over tasks.
+    The result is None if `of_others` lacks every hyperparameter that varies in the grid.
     """
     others = list(of_others)
     known = {name: [one[name] for one in others if name in one] for name in grid.varying}

@@ -29,13 +29,13 @@ class GivenScore:
 
 
 def given_score(measure: ArrayLike, gap: ArrayLike, grid: Grid, names: Sequence[str]) -> GivenScore:
-    """Return the score by the formula of `official_score`, but only given every two of the hyperparameters `names`.
+    """Return the conditional mutual information given every two of the hyperparameters `names`, with its minimum.
 
-    Several models may share the values of `names`, and cells may be empty, as in the corpus of Schiff et al. (2021).
+    The formula is that of `official_score`. Cells of the grid may be empty, as in the corpus of Schiff et al. (2021).
     Values of the measure and gaps (train minus test accuracy) are finite, shape (n_models,), in the order of the grid.
 
     Raises:
-        ScoreUndefined: fewer than two names; or given some two names, all models of each group have equal gaps.
+        ScoreUndefined: fewer than two names; for some two names, models that share both values always have equal gaps.
         ValueError: wrong lengths, numbers that are not finite, or a name that is not in the grid.
     """
     measure, gap = as_vectors_of(len(grid.models), measure, gap)
@@ -55,7 +55,7 @@ def given_score(measure: ArrayLike, gap: ArrayLike, grid: Grid, names: Sequence[
 
 
 def delete_one(measure: Vector, gap: Vector, cond: Conditioning) -> Vector:
-    """Return for each model the official score of all other models, shape (n_models,)."""
+    """Return the official score without each model in turn, shape (n_models,)."""
     gap_plus, measure_plus = is_larger(gap), is_larger(measure)
     signs = (gap_plus & measure_plus, gap_plus, measure_plus)
     size = max(1, CHUNK // cond.first.size)
@@ -64,9 +64,9 @@ def delete_one(measure: Vector, gap: Vector, cond: Conditioning) -> Vector:
 
 
 def jackknife_deviations(left_out: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return deviations from the mean over models, scaled so that their norm over models is the standard error.
+    """Return the deviations of `left_out` from its mean, scaled so that their norm is the standard error.
 
-    Entry i of `left_out` is a statistic of all models but i, shape (n_models, ...).
+    Entry i of `left_out` is a statistic of all models but i, shape (n_models, ...). Mean and norm are over models.
 
     Source: Efron and Stein, "The jackknife estimate of variance", 1981.
     """
@@ -95,7 +95,7 @@ def _without(models: slice, signs: tuple[Signs, Signs, Signs], cond: Conditionin
 
 
 def _involving(models: slice, pairs: Signs, cond: Conditioning) -> NDArray[np.float64]:
-    """Count for each of `models` and each cell the true entries of `pairs` with this model, (n_models, n_cells)."""
+    """Count for each of `models` and each cell the true entries of `pairs` that involve the model."""
     member = cond.members[models]
     as_first, as_second = (group_counts(of[models], cond.members) for of in (pairs, pairs.T))
     counts = member[:, cond.first] * as_first[:, cond.second] + member[:, cond.second] * as_second[:, cond.first]

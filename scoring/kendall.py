@@ -60,7 +60,6 @@ def granulated_kendall(measure: ArrayLike, gap: ArrayLike, grid: Grid) -> Granul
 
 
 def _taus(measure: Vector, gap: Vector, group: NDArray[np.intp]) -> Vector:
-    """Return Kendall's tau of every group of at least two models; `group` holds each model's group number, from 0."""
     pairs, sizes = pairs_in_groups(gap, measure, group), np.bincount(group)
     several = sizes > 1
     taus: Vector = 2 * (pairs.alike - pairs.opposite)[several] / (sizes * (sizes - 1))[several]

@@ -31,10 +31,10 @@ def official_score(measure: ArrayLike, gap: ArrayLike, grid: Grid) -> OfficialSc
     """Return the conditional mutual information of the PGDL scoring program (before its factor of 100).
 
     For every two hyperparameters, all ordered pairs of models, also of a model with itself, are split into cells by the
-    values that both models have for both hyperparameters. A pair's sign of the gap is + if the first model has the
-    strictly larger gap, else -; its sign of the measure follows in the same way. The value for two hyperparameters is
-    the mean mutual information of both signs over cells, divided by the mean entropy of the gap's sign. The score is
-    the minimum over every two hyperparameters.
+    values that both models have for both hyperparameters. A pair has two signs: of the gap, + if the first model has
+    the strictly larger gap, else -, and likewise of the measure. The value for two hyperparameters is the mutual
+    information of both signs, averaged over cells, divided by the mean entropy of the gap's sign. The score is the
+    minimum over every two hyperparameters.
 
     Strictly increasing transforms of the measure do not change the score. Negating the measure does, because ties and
     pairs of a model with itself have the sign -. In small cells, chance increases the score.
@@ -81,7 +81,7 @@ def cell_frequencies(measure: Vector, gap: Vector, cond: Conditioning) -> NDArra
 
 
 def _counts(measure: Vector, gap: Vector, cond: Conditioning) -> NDArray[np.float64]:
-    """Count the pairs of each cell with + for gap and measure, for the gap, and for the measure: (3, n_cells)."""
+    """Count in each cell the pairs with both signs +, with + for the gap, and with + for the measure: (3, n_cells)."""
     if gap.size <= MOST_MODELS_PAIRWISE:
         gap_plus, measure_plus = is_larger(gap), is_larger(measure)
         return cell_counts(np.stack([gap_plus & measure_plus, gap_plus, measure_plus]), cond)

@@ -35,10 +35,10 @@ class RiskEstimates:
 
     @classmethod
     def of(cls, losses: ArrayLike, moved_losses: ArrayLike, densities: ArrayLike) -> Self:
-        """Check the arrays and convert them to floats.
+        """Return estimates with the arrays as floats.
 
         Raises:
-            ValueError: wrong shapes or values, or a misclassified point has a correctly classified moved point.
+            ValueError: wrong shapes or values, or the moved point of a misclassified point is correctly classified.
         """
         arrays = [np.asarray(array, dtype=np.float64) for array in (losses, moved_losses, densities)]
         if len({array.shape for array in arrays}) > 1 or arrays[0].ndim != 1 or not arrays[0].size:

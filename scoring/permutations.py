@@ -116,9 +116,9 @@ def dealt_values(
 ) -> Vector:
     """Approximate the conditional mutual information of `n` permutations of a measure on a large task, 0 to 1: (n,).
 
-    The measure is permuted among models that share both values of the hyperparameters `pair`, and the information is
-    given `pair`. A permutation changes only the counts of pairs that gap and measure order alike. Hajek's projection
-    approximates these counts by sums over models; the sums lack 1 / (2 * models in a group) of the counts' variance.
+    The condition is the `pair` of hyperparameters. The measure is permuted among models that share both values, so only
+    the counts of pairs that gap and measure order alike change. Hajek's projection approximates these counts by sums
+    over models. The variance of a sum is smaller than the count's by the fraction 1 / (2 * models in a group).
     """
     cond = conditioning(grid, pair)
     groups, n_groups = cond.groupings[0]
@@ -142,9 +142,9 @@ def dealt_values(
 
 
 class _Counted:
-    """A low-rank approximation of counts: for each model, how many models of every group have smaller or larger values.
+    """A low-rank approximation of counts: for each model, how many models have smaller or larger values, by group.
 
-    The counts are centred in the model's own group.
+    The counts are centred: over the models of each group, their mean is 0.
 
     Attributes:
         basis: orthonormal vectors of each group, shape (n_groups, models in a group, rank).

@@ -34,11 +34,11 @@ def printed_score(
     For every set of at most `max_conditioned` hyperparameters, models with equal values of these hyperparameters form a
     group. Within a group, each ordered pair of different models has two signs: of the difference of their gaps, and of
     their measures. The value for the set is the sum over groups of the mutual information of both signs, divided by the
-    sum of the entropies of the gap's sign (eq. 12 lacks the minus sign); it is 0 if no group has a pair. The score is
-    the minimum over sets.
+    sum of the entropies of the gap's sign (eq. 12 lacks the minus sign); it is 0 if this sum is 0. The score is the
+    minimum over sets.
 
-    With "drop", a measure and its negative have the same score. A set that leaves groups of two models has the value 1
-    if there are no ties. A set that leaves groups of a single model is skipped.
+    If `ties` is "drop", a measure and its negative have the same score. If every group has two models, and there are no
+    ties, the value of the set is 1. If every group has a single model, the set is skipped.
 
     Args:
         measure: value of the complexity measure for each model, shape (n_models,), finite.

@@ -7,7 +7,7 @@ from scoring.batches import ranks
 
 
 def normal_scores(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Replace each number by the normal quantile of its rank in its row (n_rows, n); ties share the mean rank."""
+    """Replace the numbers of each row (n_rows, n) by normal quantiles of their ranks; ties share the mean rank."""
     from scipy.special import ndtri  # this import takes longer than computing all scores
 
     low = ranks(rows).astype(np.float64)

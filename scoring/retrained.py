@@ -75,14 +75,14 @@ def _on_large_task(task: PairedTask, random: np.random.Generator) -> NDArray[np.
         # Contributions are scaled to about 1, since the fit is rounded to DECIMALS.
         unexplained = added - fit_additively(n_models * added, task.grid) / n_models
         drawn = noise @ unexplained.T
-        scores[:, number] = np.maximum(values + _share(values, level, drawn.std(axis=0), spread) * drawn, 0).min(axis=1)
+        scores[:, number] = np.maximum(values + _scale(values, level, drawn.std(axis=0), spread) * drawn, 0).min(axis=1)
     return scores
 
 
-def _share(values: Vector, level: Vector, errors: Vector, spread: float) -> Vector:
-    """Return the factors, 0 to 1, that remove the part of chance from the drawn deviations of values, shape (n_sets,).
+def _scale(values: Vector, level: Vector, errors: Vector, spread: float) -> Vector:
+    """Return factors from 0 to 1, shape (n_sets,), for deviations drawn with the standard errors `errors`.
 
-    Chance has the same share in a squared deviation as in a value. A useless measure gets a random measure's spread.
+    The share `level` / `values` of a variance `errors`^2 is due to chance; a random measure's `spread`^2 replaces it.
     """
     signal = np.clip(1 - level / np.maximum(values, level), 0, 1) * errors**2
     share: Vector = np.sqrt(np.clip((signal + spread**2) / np.where(errors > 0, errors, np.inf) ** 2, 0, 1))
@@ -92,9 +92,9 @@ def _share(values: Vector, level: Vector, errors: Vector, spread: float) -> Vect
 def influences(measure: Vector, gap: Vector, cond: Conditioning) -> tuple[Vector, Matrix]:
     """Return the conditional mutual information given each pair of hyperparameters, and each model's contribution.
 
-    The information is a function of the counts of pairs in cells. A model's contribution is a sum over its pairs: of
-    the function's derivatives by the counts of the pairs' cells (Hajek's projection). The information has the shape
-    (n_sets,), the contributions (n_sets, n_models). The grid of `cond` must have an official score.
+    The information is a function of the counts of pairs in cells. To a model's contribution, each pair with the model
+    adds the function's derivative with respect to the count of the pair's cell (Hajek's projection). The information
+    has the shape (n_sets,), the contributions (n_sets, n_models). The grid of `cond` must have an official score.
 
     Source: van der Vaart, "Asymptotic statistics", 1998, chapters 11 and 12.
     """
@@ -112,7 +112,7 @@ def influences(measure: Vector, gap: Vector, cond: Conditioning) -> tuple[Vector
 
 
 def _added(as_first: Counts, as_second: Counts, slope: Matrix, group: Indices) -> Vector:
-    """For each model, sum `slope` over the cells of the pairs in which the model is the first or the second."""
+    """Return for each model the sum, over all pairs with this model, of the `slope` of the pair's cell."""
     first, second = slope.astype(np.float32)[group], slope.T.astype(np.float32)[group]
     added: Vector = np.einsum("ij,ij->i", as_first, first) + np.einsum("ij,ij->i", as_second, second)
     return added

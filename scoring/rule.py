@@ -47,7 +47,7 @@ class SubmissionScore:
 
 
 def score_submission(tasks: Mapping[str, TaskCalls]) -> SubmissionScore:
-    """Apply `RULE` to the calls of a submission (task -> calls).
+    """Return the result of a submission's calls (task -> calls) under `RULE`.
 
     Tasks are scored in alphabetical order. If a call is over its time budget, its task and all later tasks get no
     score, and the final score is 0. A value that is not finite is a failed call. Tasks without an official score are
@@ -72,8 +72,8 @@ def score_submission(tasks: Mapping[str, TaskCalls]) -> SubmissionScore:
 def mean_score(results: Iterable[TaskScore | str], decimals: int | None = None) -> float | None:
     """Return 100 times the mean official score over the tasks that have an official score; None without such a task.
 
-    With `decimals`, the scores must be rounded already, and the result is rounded. Then the sum is multiplied by 100
-    before the division, so that ties are rounded correctly.
+    With `decimals`, the result is rounded, and the scores must be rounded already: the sum is multiplied by 100 before
+    the division, so that ties are rounded correctly.
     """
     scores = [result.official for result in results if isinstance(result, TaskScore) and result.official is not None]
     if not scores:

@@ -84,7 +84,7 @@ def sign_errors(
 
 
 def order_certainty(difference: ArrayLike, test_images: int) -> Vector:
-    """Return the certainty of the order of two gaps, 0 to 1, from their difference: the square of Hoeffding's bound."""
+    """Return the certainty of the order of two gaps, 0 to 1: the square of Hoeffding's bound for their difference."""
     bound = 1 - 2 * np.exp(-2 * test_images * (np.asarray(difference, np.float64) / 2) ** 2)
     certainty: Vector = np.maximum(bound, 0) ** 2
     return certainty
@@ -101,7 +101,7 @@ def _environments(varied: str, settings: list[str], grid: Grid) -> Environments:
     steps = range(1, int(np.bincount(others).max()))
     first = np.concatenate([np.empty(0, np.intp), *(order[:-step] for step in steps)])
     second = np.concatenate([np.empty(0, np.intp), *(order[step:] for step in steps)])
-    kept = (others[first] == others[second]) & (values[first] < values[second])
+    kept = (others[first] == others[second]) & (values[first] < values[second])  # without overflow
     setting = grid.group_numbers(settings)
     return first[kept], second[kept], setting[first[kept]] * len(grid.models) + setting[second[kept]]
 
@@ -124,8 +124,7 @@ def _losses(environments: Environments, measure: Vector, gap: Vector, test_image
 
 
 def _signs(values: Vector, first: NDArray[np.intp], second: NDArray[np.intp]) -> NDArray[np.int8]:
-    """Return the sign of values[first] - values[second]; the difference itself might overflow."""
-    return (values[first] > values[second]).astype(np.int8) - (values[first] < values[second])
+    return (values[first] > values[second]).astype(np.int8) - (values[first] < values[second])  # without overflow
 
 
 def _summary(losses: Vector) -> SignErrors:

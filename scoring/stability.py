@@ -36,8 +36,8 @@ def measure_stability(
     by n_models / (number of models with repeats), and by k / (k - 1), since draws from k values vary less than new
     values.
 
-    First values of the measure and gaps (train minus test accuracy) are finite, shape (n_models,), in the order of the
-    grid. `repeats` maps model -> its k - 1 values from other seeds; k is at least 2, and equal for all models.
+    Gaps (train minus test accuracy), and the measure's values from the first seed, are finite, shape (n_models,), in
+    the order of the grid. `repeats` maps model -> its k - 1 values from other seeds; k >= 2 is equal for all models.
 
     Raises:
         ScoreUndefined: the grid has no official score.

@@ -51,10 +51,8 @@ def gaussian_divergence(
 ) -> float:
     """Return the Kullback-Leibler divergence of a Gaussian from the Gaussian with the mean `origin`, in nats.
 
-    Means have the shape (n,), covariances (n, n). The result is at least 0.
-
-    Raises:
-        numpy.linalg.LinAlgError: `origin_covariance` is singular.
+    Means have the shape (n,), covariances (n, n). The result is at least 0. Raises `numpy.linalg.LinAlgError` if
+    `origin_covariance` is singular.
     """
     first, second = np.asarray(covariance, np.float64), np.asarray(origin_covariance, np.float64)
     shift = np.asarray(mean, np.float64) - np.asarray(origin, np.float64)
@@ -67,17 +65,14 @@ def gaussian_divergence(
 def divergences_from(points: list[NDArray[np.float64]], origin: int) -> Vector:
     """Fit a Gaussian to each cloud of points; return its Kullback-Leibler divergence from cloud `origin`, (n_clouds,).
 
-    A cloud has the shape (n, n_dimensions).
-
-    Raises:
-        ScoreUndefined: a cloud has fewer than two points.
+    A cloud has the shape (n, n_dimensions). Raises `ScoreUndefined` if a cloud has fewer than two points.
     """
     fitted = [_fit(cloud) for cloud in points]
     return np.array([gaussian_divergence(*one, *fitted[origin]) for one in fitted])
 
 
 def inconsistency(measure: ArrayLike, marginals: ArrayLike) -> float:
-    """Return the share of pairs of models that a measure orders otherwise than their errors, 0 to 1.
+    """Return the share of pairs of models that a measure and the models' errors order differently, 0 to 1.
 
     `measure` and `marginals`, the errors, have the shape (n_models,). A pair with equal values is half wrong: the share
     is (1 - Kendall's tau) / 2.
@@ -107,10 +102,8 @@ def _finite(what: str, values: ArrayLike, n_axes: int) -> NDArray[np.float64]:
 def error_rates(confusion: ArrayLike) -> Vector:
     """Return the share of misclassified examples of each class, in [0, 1], shape (n_classes,).
 
-    `confusion` counts examples by true class (rows) and predicted class (columns).
-
-    Raises:
-        ValueError: not a square matrix of counts, or a class without examples.
+    `confusion` counts examples by true class (rows) and predicted class (columns). Raises `ValueError` unless it is a
+    square matrix of counts with examples of every class.
     """
     counts = _counts(confusion)
     rates: Vector = 1 - np.diagonal(counts) / counts.sum(axis=1)

@@ -128,9 +128,8 @@ def _arriving(moves_to: NDArray[np.intp], target: NDArray[np.intp], radius: int,
 def needed_shifts(margins: Margins, generators: Sequence[AdversarialGenerator]) -> Mask:
     """Return which unknown margins `AdversarialGenerator.estimates` needs next.
 
-    The candidates of each image are needed first; they determine the moved image. Then all translations that the
-    generator may move onto the moved image are needed, and for those that are correctly classified, their own
-    candidates.
+    The candidates of each image are needed first; they determine the moved image. Next come the translations that the
+    generator may move onto the moved image, and the candidates of the correctly classified translations.
 
     `margins` is NaN where unknown, shape (n_images, side, side); side is 6 * radius + 1 for the largest radius. The
     result has the same shape, and is also true for needed margins that are known.
@@ -155,7 +154,6 @@ def needed_shifts(margins: Margins, generators: Sequence[AdversarialGenerator]) 
 
 
 def _dilated(mask: Mask, radius: int) -> Mask:
-    """Return the mask of all points that are at most `radius` rows and columns away from a point of `mask`."""
     for axis in (1, 2):
         source = np.moveaxis(mask, axis, 0)
         wide = source.copy()

@@ -1,4 +1,4 @@
-"""Checks of the input arrays of scores."""
+"""Checks of the arrays from which scores are computed."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray

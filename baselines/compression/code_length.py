@@ -28,10 +28,11 @@ CONFIDENCE = 0.05
 def lotfi_compression_bound(subject: Subject, *, n_samples: int = 10_000, seed: int = 0) -> float:
     """PAC-Bayes bound on the test error, computed from the code length of the rounded weights.
 
-    Formula: -ln(1 - p), kl(e || p) = (c ln 2 + 2 ln c + ln(2 m^(1/2) / delta)) / m, p the bound, c code length in bits,
-    e training error after rounding, m training examples, delta = 0.05. Range: [0, inf). Source: Lotfi et al. 2022,
-    arXiv 2211.13609, and its code, without their training in a random subspace. Work: up to 8 forward passes. Weights:
-    folded. Refused: after rounding, all training examples are misclassified at every number of bits.
+    Formula: -ln(1 - p), kl(e || p) = (c ln 2 + 2 ln c + ln(2 m^(1/2) / delta)) / m, p the bound, kl the relative
+    entropy of Bernoulli distributions, c code length in bits, e training error after rounding, m training examples,
+    delta = 0.05. Range: [0, inf). Source: Lotfi et al. 2022, arXiv 2211.13609, and its code, without their training in
+    a random subspace. Work: up to 8 forward passes. Weights: folded. Refused: after rounding, all training examples are
+    misclassified at every number of bits.
 
     Each kernel is rounded as for `quantization_bits`. Its entries are coded by arithmetic coding, preceded by their
     frequencies. Every other parameter takes 32 bits. The value is the smallest of the bounds for 1 to 8 bits per
@@ -70,7 +71,7 @@ def _complexity(network: Network, kernels: Sequence[Array], m: int) -> float:
 
 
 def code_length(kernel: Array) -> float:
-    """Return the bits of an arithmetic code for a kernel's entries, with scale and frequencies of the values."""
+    """Return how many bits a kernel takes in an arithmetic code, with the scale and the frequencies of its values."""
     counts: Any = np.unique(kernel, return_counts=True)[1]
     shares = counts / kernel.size
     entropy = -float(np.sum(counts * np.log2(shares)))

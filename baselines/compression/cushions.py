@@ -85,8 +85,9 @@ def _norm(values: Any) -> Any:
 def layer_cushions(subject: Subject, n_samples: int, seed: int, *, robust: bool) -> Array:
     """Return mu_i = min_x |A_i phi(x^(i-1))| / (|A_i|_F |phi(x^(i-1))|), shape (d,). Range: [`FLOOR`, 1].
 
-    For a convolution, |A_i|_F is the norm of the kernel times the square root of the number of its positions. `robust`
-    takes the 5th percentile over examples in place of the minimum.
+    A_i is the linear part of layer i, phi(x^(i-1)) its input for an example x. For a convolution, |A_i|_F is the norm
+    of the kernel times the square root of the number of its positions. `robust` takes the 5th percentile over examples
+    in place of the minimum.
     """
     found = norms(subject, n_samples, seed)
     ratios = _ratios(found.without_bias, found.taken_in * _frobenius(subject.folded))
@@ -110,9 +111,10 @@ def _frobenius_of(network: Network, place: int) -> float:
 def interlayer_cushions(subject: Subject, n_samples: int, n_probes: int, seed: int, *, robust: bool) -> Array:
     """Return mu_i-> = min over j >= i of min_x |J_ij x^i| / (|J_ij|_F |x^i|), shape (d,). Range: [`FLOOR`, 1].
 
-    The term j = i is 1 / sqrt(h_i) for a layer with h_i outputs. |J_ij|_F^2 is estimated by the mean of |J_ij' v|^2
-    over `n_probes` vectors v of random signs; it is exact if the rows of J_ij are orthogonal. `robust` takes the 5th
-    percentile over examples in place of the minimum.
+    x^i are the pre-activations of layer i for an example x, J_ij is the Jacobian of x^j in x^i. The term j = i is 1 /
+    sqrt(h_i) for a layer with h_i outputs. |J_ij|_F^2 is estimated by the mean of |J_ij' v|^2 over `n_probes` vectors v
+    of random signs, which is exact if the rows of J_ij are orthogonal. `robust` takes the 5th percentile over examples
+    in place of the minimum.
     """
     network, images = subject.folded, subject.sample(n_samples, seed).inputs
     places = network.weight_nodes
@@ -154,11 +156,11 @@ def _behind(network: Network, place: int) -> set[int]:
 
 
 def _carried(network: Network, images: Any) -> tuple[Any, Any]:
-    """Return |J_ij x^i| (n, d, d) and |x^i| (n, d).
+    """Return |J_ij x^i| (n, d, d) and |x^i| (n, d): pre-activations x^i of layer i, Jacobians J_ij of x^j in x^i.
 
-    One pass is enough for all i: at layer i, a copy of the examples joins the batch, with x^i scaled by 1 + s. The
-    derivative of a later x^j with respect to s is J_ij x^i. Two backward passes compute it, as the gradient of <u,
-    dx^j/ds> with respect to u: TensorFlow's forward mode takes much longer to compile.
+    One pass is enough for all i: at layer i, a copy of the examples joins the batch, with x^i scaled by 1 + s. J_ij x^i
+    is the derivative of a later x^j with respect to s. Two backward passes compute this derivative, as the gradient of
+    <u, dx^j/ds> with respect to u: TensorFlow's forward mode takes much longer to compile.
     """
     places, number = network.weight_nodes, tf.shape(images)[0]
     scale, values, found = tf.constant(0.0), {INPUT: images}, []
@@ -182,7 +184,8 @@ def _carried(network: Network, images: Any) -> tuple[Any, Any]:
 def _probed(network: Network, images: Any, signs: Callable[[Sequence[int]], Any]) -> Any:
     """Return |J_ij' v|^2 (n, d, d) for random vectors v, which `signs(shape)` returns as (n, *shape).
 
-    One pass is enough for all j: the batch holds d copies of the examples, and copy j leaves the batch at layer j.
+    J_ij is the Jacobian of layer j's pre-activations in those of layer i. One pass is enough for all j: the batch holds
+    d copies of the examples, and copy j leaves the batch at layer j.
     """
     places, number = network.weight_nodes, tf.shape(images)[0]
     values = {INPUT: tf.tile(images, [len(places)] + [1] * (len(images.shape) - 1))}
@@ -210,7 +213,7 @@ def _ratios(numerators: Array, denominators: Array) -> Array:
 
 
 def _smallest(ratios: Array, names: list[str], robust: bool) -> Array:
-    """Return the minima (5th percentiles if `robust`) over examples of ratios (n, k), but at least `FLOOR`: (k,)."""
+    """Return minima, or if `robust` 5th percentiles, of ratios (n, k) over n examples: (k,), at least `FLOOR`."""
     dead = np.isnan(ratios).all(axis=0)
     if dead.any():
         raise MeasureUnavailable(f"needs a signal that is not zero, which layer {names[int(dead.argmax())]} lacks")

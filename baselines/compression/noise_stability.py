@@ -41,8 +41,8 @@ def inverse_layer_cushion(subject: Subject, *, robust: bool = True, n_samples: i
     a transposed convolution: input positions). With zero padding, this is more than the norm of the matrix that maps
     inputs to outputs, because weights on padding count, too; so 1 / mu_i^2 is larger.
 
-    The value is 1 if every layer has rank one and all its inputs lie along its singular vector. It is the width if the
-    layers are rotations.
+    The value is 1 if every layer has rank one and its inputs lie along the layer's singular vector. The value is the
+    width if the layers are rotations.
     """
     return float(np.mean(layer_cushions(subject, n_samples, seed, robust=robust) ** -2.0))
 
@@ -54,8 +54,7 @@ def activation_contraction(subject: Subject, *, robust: bool = True, n_samples: 
     Formula: c = max over x and i of |x^i| / |phi(x^i)|, x^i pre-activations of layer i, phi its activation. Range: [0,
     1e6]; at least 1 for ReLU. Source: Arora et al. 2018, arXiv 1802.05296, definition 6.
 
-    The ratio counts as 1 if no activation directly follows a layer, and if pre-activations and activations are all
-    zero.
+    The ratio counts as 1 if no activation directly follows a layer, or if pre-activations and activations are all zero.
     """
     return _contraction(subject, n_samples, seed, robust=robust)
 
@@ -158,7 +157,7 @@ def _register_noise(layer: int) -> None:
         high-dimensional layers is larger than the signal. Examples whose logits are all zero are left out.
 
         Args:
-            tau: scale of the noise; Arora et al. have 1.
+            tau: scale of the noise, 1 in Arora et al.
             n_draws: draws of the noise for each example.
         """
         return _noise_sensitivity(subject, layer, tau, n_draws, n_samples, seed)

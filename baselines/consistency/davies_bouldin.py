@@ -28,20 +28,20 @@ def davies_bouldin_index(
     Formula: mean over batches and classes k of max over classes l of (s_k + s_l) / |c_k - c_l|, s_k the mean distance
     to the centroid c_k. Range: [0, inf). Source: Natekar and Sharma 2020, arXiv 2012.02775. Work: 1 forward pass over
     4800 examples up to the layer. Draws: depend on the order of examples. Refused: all examples are of one class, or
-    there is no such layer.
+    the network lacks the layer.
 
     The index is 0, the best value, if every class is a single point. By convention it is also 0 if all classes have the
     same centroid, so it says nothing about networks of chance accuracy.
 
     Args:
-        layer: number of the layer whose output is clustered, from 0, without layers that act in training only; or
-            "initial": the first convolution, as in the authors' code, or pooling behind a weight layer if that comes
-            earlier. In a network with neither, "initial" is the first hidden layer that is not linear in the input.
+        layer: number of the layer whose output is clustered; 0 is the first, and layers that act in training only do
+            not count. "initial" is the first convolution, as in the authors' code, or pooling after a weight layer if
+            that comes earlier; in a network with neither, the first hidden layer that is not linear in the input.
         pool: side of the max-pooling windows; outputs smaller than a window are not pooled.
         n_batches: batches, each drawn without replacement.
         batch: examples in a batch.
-        stratified: draw each class in proportion, with at least two examples; otherwise, with many classes, most have a
-            single example, which has no spread.
+        stratified: draw each class in proportion, with at least two examples; otherwise, if there are many classes,
+            most of them have a single example, which has no spread.
     """
     return mean_index(
         subject, layer=layer, pool=pool, n_batches=n_batches, batch=batch, stratified=stratified, seed=seed
@@ -59,7 +59,7 @@ def mean_index(
 
 
 def index_of_batches(network: Network, batches: Sequence[Sample], layer: str, pool: int) -> float:
-    """Return the mean over batches of the index of a layer's outputs. Batches of a single class are left out."""
+    """Return the mean Davies-Bouldin index of a layer's outputs over batches, without batches of a single class."""
     position = _position(network, layer)
     features = _features(network, np.concatenate([part.inputs for part in batches]), position, pool)
     ends = np.cumsum([len(part) for part in batches])

@@ -25,8 +25,8 @@ def mixup_error(
     """Error on averages of two training examples of the same class.
 
     Formula: 1 - mean over classes y of P(class y is predicted for (x_i + x_j) / 2), over all pairs of examples x_i, x_j
-    of class y in a batch. Range: [0, 1]. Work: 1 forward pass over 1800 x kappa mixtures. Refused: no class has two
-    examples.
+    of class y in a batch; kappa classes. Range: [0, 1]. Work: 1 forward pass over 1800 x kappa mixtures. Refused: no
+    class has two examples.
 
     Small training sets are passed over several times, in a new order each time, until there are `n_batches` full
     batches.
@@ -59,7 +59,7 @@ def manifold_mixup_error(
 
     Formula: 1 - mean over classes y of P(class y is predicted from (x_i^1 + x_j^1) / 2), over all pairs of examples of
     class y in a batch, x^1 the layer's output. Range: [0, 1]. Work: 1 forward pass over 12,000 mixtures. Refused: no
-    class has two examples in a batch, or there is no such hidden layer.
+    class has two examples in a batch, or the network lacks the layer.
 
     The layer, with its normalization and activation, is the first that is not linear in the input. All batches count;
     in the authors' code only the last batch does.
@@ -81,8 +81,9 @@ def manifold_mixup_error(
 def dbi_mixup(subject: Subject, *, seed: int = 0) -> float:
     """Davies-Bouldin index times mixup error: winner of the PGDL competition.
 
-    Formula: davies_bouldin_index times mixup_error, with their default parameters. Range: [0, inf); 0 if either is 0.
-    Work: 1 forward pass over 1800 x kappa mixtures, and 1 forward pass over 4800 examples up to the first convolution.
+    Formula: davies_bouldin_index times mixup_error, with their default parameters, for kappa classes. Range: [0, inf);
+    0 if either is 0. Work: 1 forward pass over 1800 x kappa mixtures, and 1 forward pass over 4800 examples up to the
+    first convolution.
 
     `dbi_mixup_winner` uses the draws of the authors' code. At chance accuracy the value is meaningless: if all
     representations coincide, the index has its best value, 0.

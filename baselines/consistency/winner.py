@@ -26,10 +26,10 @@ N_BATCHES, CLUSTERED, PER_CLASS, SEEN = 10, 120, 10, 50
 def dbi_mixup_winner(subject: Subject) -> float:
     """dbi_mixup with the draws of the submission that won the PGDL competition.
 
-    Formula: davies_bouldin_index times mixup_error, each on 10 batches; means over batches, then over classes. Range:
-    [0, inf). Source: Natekar and Sharma 2020, arXiv 2012.02775, and their submission, team Interpex. Work: 1 forward
-    pass over 450 x kappa mixtures, and 1 forward pass over 1200 examples up to the first convolution. Draws: depend on
-    the order of examples. Refused: no class has examples in every batch, or all examples are of one class.
+    Formula: davies_bouldin_index times mixup_error, each on 10 batches; means over batches, then over kappa classes.
+    Range: [0, inf). Source: Natekar and Sharma 2020, arXiv 2012.02775, and their submission, team Interpex. Work: 1
+    forward pass over 450 x kappa mixtures, and 1 forward pass over 1200 examples up to the first convolution. Draws:
+    depend on the order of examples. Refused: no class has examples in every batch, or all examples are of one class.
 
     The value depends on the order of the dataset, and on no seed. The index is computed in batches of 120 on the first
     1,200 examples of the repeated and shuffled dataset (buffer of 5,000, fixed seeds). Mixtures are made of the
@@ -88,9 +88,9 @@ def augmentation_robustness_runner_up(
     The team's final submission consists of this term alone. Transformations t and penalties P_t are those of
     `augmentation_robustness_penalty`, with five differences. The dataset is read from its start, unshuffled, and at
     most 201 batches are read. All images of a batch share a factor of saturation, and their flipped images share a
-    second factor. Penalties are summed, not averaged. Pixels may have any range. The submission returned minus the sum,
-    which hardly changes the competition's score; here larger values predict larger gaps. At chance accuracy the value
-    is meaningless: a network with constant outputs has the best value, 0.
+    second factor. Penalties are summed, not averaged. Pixels may have any range. The submission returned minus the sum;
+    the sign hardly changes the competition's score. Here larger values predict larger gaps. At chance accuracy the
+    value is meaningless: a network with constant outputs has the best value, 0.
 
     Args:
         batch: images that share a factor of saturation.

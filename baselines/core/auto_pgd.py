@@ -25,7 +25,7 @@ def checkpoints(n_steps: int) -> list[int]:
 
 
 def highest(value: Value, start: Array, at_start: tuple[Array, Array], radii: Array, n_steps: int) -> Array:
-    """Maximize a function within a box, for each row on its own; return the largest values found (rows,).
+    """Maximize a function of each row within the row's box; return the largest values found (rows,).
 
     Args:
         value: the function, called `n_steps` times.

@@ -1,4 +1,4 @@
-"""Bisection for the largest number that passes a test that all smaller numbers pass, too."""
+"""Bisection for the largest number that passes a test, which all smaller numbers must pass, too."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -29,7 +29,7 @@ def bisect(
         high: a number that fails.
         n_halvings: maximum number of halvings, 1 or more.
         middle: returns the point that divides an interval (low, high).
-        is_enough: whether to stop at the `Bracket` (low, high, tried).
+        is_enough: whether to stop, given the entries low, high and tried of a `Bracket`.
     """
     bracket = Bracket(low, high, high)
     for _ in range(n_halvings):

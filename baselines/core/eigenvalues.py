@@ -26,7 +26,7 @@ ROUNDING = 1e-6
 def largest_eigenvalue(multiply: Callable[[Array], Array], begin: Array, n_steps: int) -> float:
     """Return the largest eigenvalue of a symmetric matrix (n, n), from at most `n_steps` products with vectors (n,).
 
-    Lanczos' iteration starts at `begin`. By rounding, an eigenvalue may appear twice, but it does not change.
+    Lanczos' iteration starts at `begin`. Rounding may repeat an eigenvalue, but does not change its value.
     """
     from scipy.linalg import eigvalsh_tridiagonal
 

@@ -1,7 +1,7 @@
 """The description of a measure, and the decorator that registers a function as a measure.
 
 The description is parsed from the function's docstring: the first line is the meaning, the next paragraph has the
-fields (see `FIELDS`), and all further text is for the measure's page. A module's fields are those of all its measures.
+fields (see `FIELDS`), and further text explains the measure. A module's fields hold for all measures in the module.
 """
 
 import functools
@@ -79,7 +79,7 @@ def measure(
     The registered measure takes `(model, dataset, **parameters)`. Its family is the package of the function's module.
 
     Args:
-        needs: inputs in addition to the trained weights; a need other than initial weights includes training data.
+        needs: inputs in addition to the trained weights; each of them except initial weights implies training data.
         name: by default the name of the function.
         log: whether to register the logarithm of the measure, too, as `log_NAME`.
         words: replacements for each `$word` in the docstring.
@@ -126,7 +126,7 @@ def _add(name: str, compute: Callable[..., float], needs: frozenset[Need]) -> Co
 
 
 def fields_of(doc: str) -> dict[str, str]:
-    """Return field -> text, from the first paragraph of a docstring that begins with one of `FIELDS`."""
+    """Return field -> text from a docstring: from its first paragraph that begins with one of `FIELDS`."""
     lines = map(_line, doc.split("\n\n"))
     paragraph = next((line for line in lines if _FIELD.match(line)), "")
     _, *parts = _FIELD.split(paragraph)

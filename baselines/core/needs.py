@@ -19,7 +19,7 @@ class Need(StrEnum):
 
 
 class Cost(StrEnum):
-    """How many passes over training examples a measure makes; the cheapest first."""
+    """How many passes over training examples a measure makes, from the cheapest to the most expensive."""
 
     WEIGHTS = "weights"  #: none: only reads weights and architecture
     FORWARD = "forward"  #: up to three forward passes
@@ -28,7 +28,7 @@ class Cost(StrEnum):
 
 
 class Form(StrEnum):
-    """Which weights a measure reads. Both forms are equal in networks without normalization."""
+    """The form in which a measure reads the weights. Both forms are equal in networks without normalization."""
 
     TRAINED = "as trained"  #: normalization is a layer, whose scales and shifts are parameters, too
     FOLDED = "folded"  #: normalization is folded into kernels and biases, which are all parameters

@@ -26,6 +26,6 @@ def positive_margin(
     subject: Subject, *, n_samples: int = 10_000, percentile_method: str = "kth", margin_floor: float = 1e-6,
     parity_abs: bool = False, seed: int = 0,
 ) -> float:  # fmt: skip
-    """Return gamma, or |gamma| if `parity_abs`, but at least `margin_floor`: bounds divide by it."""
+    """Return the output margin gamma, or |gamma| if `parity_abs`, but at least `margin_floor`, for use as a divisor."""
     found = output_margin(subject, n_samples=n_samples, percentile_method=percentile_method, seed=seed)
     return max(abs(found) if parity_abs else found, margin_floor)

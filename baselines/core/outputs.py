@@ -18,14 +18,14 @@ def _logits(subject: Subject, n_samples: int, seed: int) -> tuple[Sample, Array]
 
 
 def folded_logits(subject: Subject, n_samples: int, seed: int) -> Array:
-    """Return logits (n, classes), float32, of the network with normalization folded, on the sample of `logits`."""
+    """Return logits (n, classes), float32, of the network with normalization folded, for the sample of `logits`."""
     return _compiled_logits(subject, min(n_samples, len(subject.examples)), seed, folded=subject.is_changed_by_folding)
 
 
 def trained_logits(subject: Subject, n_samples: int, seed: int) -> Array:
-    """Return logits (n, classes), float32, of the network as trained, on the sample of `logits`.
+    """Return logits (n, classes), float32, of the network as trained, for the sample of `logits`.
 
-    They are computed by the same compiled function as for perturbed weights, so that both are rounded alike.
+    A compiled function computes them, as for perturbed weights, so that both are rounded alike.
     """
     return _compiled_logits(subject, min(n_samples, len(subject.examples)), seed, folded=False)
 

@@ -1,20 +1,20 @@
-"""Parameters of measures: how to write them on the command line, and what those mean that many measures have.
+"""Parameters of measures: their syntax on the command line, and the meanings of parameters that many measures have.
 
 If the docstring of a measure, or of its file, explains a parameter, that explanation replaces the following entry:
 
 accuracy_drop: tolerated loss of training accuracy, in (0, 1] (0.1: from 0.95 to 0.85).
 delta: probability with which the bound may fail, in (0, 1].
-fft_size: "layer": feature maps of the layer's own size; a layer whose stride does not divide that size has its own
-    borders. "dataset": of the inputs' size, without stride.
+fft_size: "layer": feature maps have the layer's own size, and periodic borders if the stride divides this size.
+    "dataset": feature maps have the size of the network's inputs, and the stride is left out.
 folded: fold normalization into the weights; parameters are then kernels and biases.
-fraction: fraction of the ratios r, smallest first, to which the line through the origin is fitted.
+fraction: fraction of the ratios r to which the line through the origin is fitted; the largest are left out.
 high: highest magnitude.
-low: lowest magnitude: degrees, share of width or height, or amount.
+low: lowest magnitude: an angle in degrees, a share of width or height, or an amount.
 margin_floor: lower bound of gamma; smaller and negative values are replaced by it.
 method: "trapezoid", or "exact" for a piecewise linear curve.
 min_eigenvalues: layers with fewer eigenvalues, zeros included, are left out.
 n_alphas: number of equidistant magnitudes.
-n_probes: random combinations of the classes; the result is exact for a network with at most as many classes.
+n_probes: number of random combinations of the classes; the result is exact if there are at most `n_probes` classes.
 n_samples: number of training examples; a smaller training set is taken whole.
 normalization: "dziugaite": sqrt(value / m) with m training examples; for logarithms (value - ln m) / 2.
 parity_abs: take the absolute value of gamma first, as in the code of Dziugaite et al. 2020.
@@ -37,7 +37,7 @@ MAY_BE_0 = frozenset({"image_side", "min_eigenvalues", "n_burn_in", "n_component
 
 
 def canonical(specification: str) -> str:
-    """Return a specification in which true and false, in upper or lower case, are written `True` and `False`."""
+    """Return a specification with `True` and `False` for the values true and false in upper or lower case."""
     return re.sub("=(true|false)(?=,|$)", lambda found: f"={found[1].capitalize()}", specification, flags=re.IGNORECASE)
 
 

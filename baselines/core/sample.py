@@ -31,10 +31,10 @@ class Sample:
 
 
 def read_examples(dataset: Any) -> Sample:
-    """Return the whole training set in its order; `dataset` is a `tf.data.Dataset` of single pairs (input, label).
+    """Return the whole training set in its order; `dataset` is an unbatched `tf.data.Dataset` of (input, label).
 
-    A dataset of the harness has memory-mapped arrays `dataset.arrays`, of which the inputs are not copied. Raises
-    `ValueError` if the dataset is empty, or if `checked` refuses an example.
+    If the dataset has memory-mapped `arrays`, as in the harness, the inputs are not copied. Raises `ValueError` if the
+    dataset is empty, or if `checked` refuses an example.
     """
     arrays = getattr(dataset, "arrays", None)
     parts = [

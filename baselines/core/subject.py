@@ -61,12 +61,12 @@ class Subject:
 
     @functools.cached_property
     def nodes(self) -> Nodes:
-        """The trained network as a graph without a final softmax; `no_logits` says why the outputs are not logits."""
+        """The trained network as a graph without a final softmax. If outputs are not logits, `no_logits` says why."""
         return read_nodes(self.model, self.weights)
 
     @functools.cached_property
     def network(self) -> Network:
-        """A copy of the trained network; all trained weights are parameters."""
+        """A copy of the trained network, whose parameters are all trained weights."""
         return Network(self.nodes)
 
     @functools.cached_property
@@ -126,7 +126,7 @@ class Subject:
 
 
 def shared(compute: Callable[Concatenate[Subject, P], R]) -> Callable[Concatenate[Subject, P], R]:
-    """Make a function of a subject and hashable arguments cache its results inside the subject."""
+    """Decorate a function of a subject and hashable arguments, so that the subject caches the function's results."""
     signature = inspect.signature(compute)
 
     @functools.wraps(compute)

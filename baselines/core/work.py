@@ -22,7 +22,7 @@ FEW = 3
 
 
 class Passes(NamedTuple):
-    """Number of examples in all passes of a measure, summed over passes."""
+    """Numbers of examples, each summed over all passes of a measure."""
 
     forward: float  #: examples in forward passes
     backward: float  #: examples in backward passes
@@ -49,7 +49,7 @@ def passes_of(work: str, n_samples: int | None, sizes: Sizes) -> Passes:
 
 
 def cost_of(work: str, *, takes_gradients: bool) -> Cost:
-    """Return the cost of a work, for one class and 100 weight layers. Terms after a semicolon count, too."""
+    """Return the cost for the text `work`, with one class and 100 weight layers. Terms after a semicolon count, too."""
     symbols, times = Sizes(kappa=1, d=100, m=1)._asdict(), {"forward": 0.0, "backward": 0.0}
     for factor, direction, _ in _TERM.findall(work):
         times[direction] += _product(factor, symbols)

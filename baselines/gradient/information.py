@@ -48,9 +48,9 @@ def information_in_weights(subject: Subject, *, n_samples: int = 2048, seed: int
     examples. Range: [0, inf).
 
     Approximate IIW: m (w - w0)' F (w - w0) with the empirical Fisher matrix F. It is twice the relative entropy between
-    Gaussians around w and around w0 that both have the covariance F^-1 / m, which is about that of weights trained on
-    bootstrap samples. The authors' prior is trained on held-out data; here its mean is w0. The authors' code squares,
-    for each array, a mean over batches, which vanishes at a stationary point; it leaves out biases and the factor m.
+    Gaussians around w and around w0. Both have the covariance F^-1 / m, which weights trained on bootstrap samples have
+    approximately. The authors' prior is trained on held-out data; here its mean is w0. The authors' code squares, for
+    each array, a mean over batches, which vanishes at a stationary point; it leaves out biases and the factor m.
 
     Args:
         n_samples: training examples on which F is estimated; m is the size of the whole training set.

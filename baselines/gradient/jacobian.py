@@ -19,9 +19,9 @@ from baselines.network.losses import Derivative, balanced, sum_over_logits
 def jacobian_norm(subject: Subject, *, n_batches: int = 33, batch_size: int = 16) -> float:
     """Mean squared entry of the Jacobians of the logits with respect to the inputs of all layers.
 
-    Formula: mean over batches and inputs x^l of layers of mean((d f / d x^l)^2), f the logits. Range: [0, inf). Source:
-    PGDL starting kit (Jiang et al. 2020, arXiv 2012.07976). Work: kappa backward passes over 528 examples. Draws:
-    depend on the order of examples.
+    Formula: mean over batches, and over all inputs x^l of layers, of mean((d f / d x^l)^2), f the logits of kappa
+    classes. Range: [0, inf). Source: PGDL starting kit (Jiang et al. 2020, arXiv 2012.07976). Work: kappa backward
+    passes over 528 examples. Draws: depend on the order of examples.
 
     As in the starting kit, the first 33 batches of 16 examples are read. All layers, including pooling and reshaping,
     have equal weight, and so have all batches, including a smaller last batch. A layer with several inputs, such as
@@ -96,8 +96,8 @@ def _input_squares(network: Network, images: Any, outputs: str) -> Derivative:
 def input_jacobian_norm(subject: Subject, *, n_samples: int = 2048, outputs: str = "logits", seed: int = 0) -> float:
     """Mean Frobenius norm of the Jacobian of the logits with respect to the input.
 
-    Formula: E |d f / d x|_F, f the logits, x the input. Range: [0, inf). Source: Novak et al. 2018, arXiv 1802.08760.
-    Work: kappa backward passes.
+    Formula: E |d f / d x|_F, f the logits of kappa classes, x the input. Range: [0, inf). Source: Novak et al. 2018,
+    arXiv 1802.08760. Work: kappa backward passes.
 
     Args:
         outputs: differentiate "logits" or "probabilities".
@@ -109,8 +109,8 @@ def input_jacobian_norm(subject: Subject, *, n_samples: int = 2048, outputs: str
 def log_jacobian_norm_normalized(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
     """Mean logarithm of the Jacobian's norm, times the input's norm, divided by the norm of the logits.
 
-    Formula: E ln(|d f / d x|_F |x| / |f|), f the logits, x the input. Source: Novak et al. 2018, arXiv 1802.08760.
-    Work: kappa backward passes.
+    Formula: E ln(|d f / d x|_F |x| / |f|), f the logits of kappa classes, x the input. Source: Novak et al. 2018, arXiv
+    1802.08760. Work: kappa backward passes.
 
     Examples for which one of the norms is 0 are left out; if no example is left, the value is 0.
     """
@@ -127,8 +127,8 @@ def log_jacobian_norm_normalized(subject: Subject, *, n_samples: int = 2048, see
 def geometric_complexity(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
     """Mean squared Frobenius norm of the Jacobian of the logits with respect to the input.
 
-    Formula: E |d f / d x|_F^2, f the logits, x the input. Range: [0, inf). Source: Dherin, Munn, Rosca and Barrett
-    2022, arXiv 2209.13083. Work: kappa backward passes.
+    Formula: E |d f / d x|_F^2, f the logits of kappa classes, x the input. Range: [0, inf). Source: Dherin, Munn, Rosca
+    and Barrett 2022, arXiv 2209.13083. Work: kappa backward passes.
 
     Geometric complexity is a discrete Dirichlet energy: |W|_F^2 for a linear network with weights W, 0 for constant
     outputs. It exceeds the square of `input_jacobian_norm` by the variance of the norm over examples. Dherin et al.

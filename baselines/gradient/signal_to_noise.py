@@ -20,7 +20,7 @@ ROUNDING = 1e-5
 
 @shared
 def gradient_moments(subject: Subject, n_samples: int, seed: int) -> tuple[Array, Array, float]:
-    """Return mean and mean square (weights,) of the examples' loss gradients divided by e^s, and s."""
+    """Return mean and mean square (weights,) of g_i / e^s, and the scalar s; g_i is example i's loss gradient."""
     network, sample = subject.network, subject.sample(n_samples, seed)
     run, arrays = functools.partial(loss_moments, network), [sample.inputs, sample.labels]
     total, power, unit = np.zeros(1), np.zeros(1), -math.inf  # float64

@@ -1,6 +1,6 @@
 """The empirical neural tangent kernel: inner products of the logits' gradients with respect to the weights.
 
-The mean over classes is subtracted from the logits, and the kernel is averaged over classes.
+The mean over the kappa classes is subtracted from the logits, and the kernel is averaged over classes.
 
 Weights: as trained. Work: min(kappa, 10) backward passes.
 """
@@ -69,9 +69,9 @@ def ntk_alignment(subject: Subject, *, n_samples: int = 128, n_probes: int = 10,
 
     The logits are centred because a constant added to all logits does not change predictions; on two networks trained
     on 1024 digits, centring changes the value by 0.03 %. The authors' code neither centres logits nor averages over
-    classes: its kernel has a row for each logit of each example. On these networks it gives -0.059 and -0.063, against
-    -0.530 and -0.520 here. For orthogonal gradients of different logits and kappa equal classes, the ratio would be
-    sqrt(kappa (kappa - 1)), about 9.5.
+    classes: its kernel has a row for each logit of each example. On these networks, the authors' code gives -0.059 and
+    -0.063, against -0.530 and -0.520 here. For orthogonal gradients of different logits, and kappa = 10 classes of
+    equal size, the values would differ by the factor sqrt(kappa (kappa - 1)), about 9.5.
     """
     kernel, labels = tangent_kernel(subject, n_samples, n_probes, seed)
     kernel, labels = _centered(_centered(kernel).T), _centered(labels)
@@ -85,9 +85,9 @@ def ntk_complexity(
 ) -> float:
     """Complexity of the labels for the neural tangent kernel: their norm in the kernel's Hilbert space.
 
-    Formula: sqrt(2 tr(Y' (K + r I / 2)^-1 Y) / n), n examples, Y the labels and K the kernel of ntk_alignment, scaled
-    to K_ii = 1/2 on average. Range: (0, 2 / sqrt(ridge)]. Source: Arora, Du, Hu, Li and Wang 2019, arXiv 1901.08584,
-    with the kernel of the trained network. Refused: all gradients are 0.
+    Formula: sqrt(2 tr(Y' (K + r I / 2)^-1 Y) / n), n examples, rows of Y the labels as corners of a simplex, K the
+    kernel of ntk_alignment, scaled to K_ii = 1/2 on average, r = ridge. Range: (0, 2 / sqrt(ridge)]. Source: Arora, Du,
+    Hu, Li and Wang 2019, arXiv 1901.08584, with the kernel of the trained network. Refused: all gradients are 0.
 
     This is the main term of a bound on the test error. Arora et al. have labels 1 and -1 and the kernel of an
     infinitely wide network of two layers on inputs of length 1, for which K_ii is 1/2. Here K is scaled to the same

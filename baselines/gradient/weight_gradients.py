@@ -33,7 +33,7 @@ def weight_gradients(
 def relative_gradients(
     subject: Subject, n_samples: int, seed: int, label: str = "true", *, folded: bool = False
 ) -> tuple[Array, Array, float, float]:
-    """Return the results of `weight_gradients` for gradients divided by e^s, and s. Otherwise squares could underflow.
+    """Return the results of `weight_gradients` for gradients divided by e^s, so that no square underflows, and s.
 
     Labels are the true labels (`label` "true") or drawn from the predicted probabilities ("model"). If `folded`,
     weights are kernels and biases, with normalization folded.
@@ -60,7 +60,7 @@ def in_one_unit(first: float, second: float) -> tuple[float, float, float]:
 
 
 def added(total: Array, before: float, part: Array, now: float) -> Array:
-    """Return before * total + now * part, float64, in `total`'s memory. A `total` of another shape counts as 0."""
+    """Return before * total + now * part, float64; `total` is overwritten, or counts as 0 if the shapes differ."""
     if total.shape != part.shape:
         return np.multiply(part, now, dtype=np.float64)
     if before != 1:

@@ -33,7 +33,7 @@ def _products(representations: Array) -> tuple[Array, Array]:
 
 
 def neighbours(similarities: Array, k: int) -> Array:
-    """Return an adjacency matrix (n, n), bool: row i marks the k examples most similar to example i, and all ties."""
+    """Return an adjacency matrix (n, n), bool: row i marks the k examples most similar to example i, including ties."""
     others = similarities.copy()
     np.fill_diagonal(others, -np.inf)
     last = min(k, len(others) - 1)

@@ -23,9 +23,9 @@ MIXING = 2.0
 def vpm(subject: Subject, *, n_samples: int = 500, n_graphs: int = 1, seed: int = 0) -> float:
     """Label variation between nearest neighbours in the penultimate representation of mixed examples.
 
-    Formula: median over graphs of max(tr(Y' L Y) / (4 n), 0), L = I - D^-1/2 A D^-1/2, A_ij = 1 for i's nearest j, D
-    row sums of A, rows of Y the labels of n examples. Range: [0, 1/4]. Work: 1 forward pass over 500 examples for each
-    graph. Draws: depend on the order of examples.
+    Formula: median over graphs of max(tr(Y' L Y) / (4 n), 0), L = I - D^-1/2 A D^-1/2, A_ij = 1 if j is the nearest
+    neighbour of i, D row sums of A, rows of Y the labels of n examples. Range: [0, 1/4]. Work: 1 forward pass over 500
+    examples for each graph. Draws: depend on the order of examples.
 
     Variation of the penultimate layer on mixup (VPM). A sample with equally many examples of each class is mixed with
     random partners: l x + (1 - l) x', l ~ Beta(2, 2), and labels likewise. Nearest neighbours are found in the
@@ -50,13 +50,14 @@ def wcv(subject: Subject, *, per_class: int = 50, seed: int = 0) -> float:
 
     Formula: max, over the last floor(K / 3) + 1 of K layers, of tr(Y' L Y) / (4 n), L = I - D^-1/2 A D^-1/2, A_ij = 1
     if i is the nearest neighbour of j, or j of i, in the layer's input, D row sums of A, rows of Y the labels of n
-    examples. Range: [0, 1/4]. Work: 1 forward pass over 50 x kappa examples. Draws: depend on the order of examples.
+    examples of kappa classes. Range: [0, 1/4]. Work: 1 forward pass over 50 x kappa examples. Draws: depend on the
+    order of examples.
 
     Worst-case variation (WCV). Representations are scaled to length 1. The K layers include pooling and reshaping, but
     no final softmax.
 
     Args:
-        per_class: examples of each class; all of a class that has fewer.
+        per_class: examples of each class; a class with fewer examples is taken whole.
     """
     layers = _layers(subject)
     positions = sorted({source for sources, _ in layers[-(len(layers) // 3 + 1) :] for source in sources})
@@ -73,9 +74,10 @@ def wcv(subject: Subject, *, per_class: int = 50, seed: int = 0) -> float:
 def vr(subject: Subject, *, graph_size: int = 500, n_graphs: int = 11, n_neighbours: int = 20, seed: int = 0) -> float:
     """Change of the label variation between neighbours from layer to layer, over the last layers.
 
-    Formula: median over graphs of mean over l of |v_l+1 - v_l|, v_l = tr(Y' (D - A) Y) / (200 n), A_ij = cos(z_i, z_j)
-    of the 20 nearest representations z, D row sums of A, rows of Y the labels of n examples. Range: [0, inf). Work: 1
-    forward pass over min(m, 5500) examples. Draws: depend on the order of examples.
+    Formula: median over graphs of mean over l of |v_l+1 - v_l|, v_l = tr(Y' (D - A) Y) / (200 n), A_ij = max(cos(z_i,
+    z_j), 0) if the representations z_i, z_j are neighbours, D row sums of A, rows of Y the labels of n of the m
+    training examples. Range: [0, inf). Work: 1 forward pass over min(m, 5500) examples. Draws: depend on the order of
+    examples.
 
     Variation rate (VR) over three representations: the inputs of the last two layers, and the logits. The value is
     below 0.2 if no neighbours tie. The sign is that of Lassance et al., who give no reason for it.
@@ -99,7 +101,7 @@ def vr(subject: Subject, *, graph_size: int = 500, n_graphs: int = 11, n_neighbo
 
 
 def _layers(subject: Subject) -> list[tuple[tuple[int, ...], int]]:
-    """Return the model's layers like `Network.layers`, without identities at the end, such as a removed softmax."""
+    """Return the model's layers as in `Network.layers`, without a removed softmax or other identities at the end."""
     layers = list(subject.network.layers)
     while layers[-1][1] in layers[-1][0]:
         layers.pop()
@@ -130,7 +132,7 @@ def _one_hot(labels: Array, subject: Subject) -> Array:
 
 
 def nearest_variation(representations: Array, labels: Array, *, is_symmetric: bool) -> float:
-    """Return tr(Y' L Y) / (4 n) for labels Y, L the Laplacian of the graph of nearest neighbours, with all ties."""
+    """Return tr(Y' L Y) / (4 n), Y the labels, L the Laplacian of the graph of nearest neighbours, including ties."""
     adjacency = neighbours(-squared_distances(representations), 1)
     if is_symmetric:
         adjacency |= adjacency.T
@@ -138,7 +140,7 @@ def nearest_variation(representations: Array, labels: Array, *, is_symmetric: bo
 
 
 def cosine_variation(representations: Array, labels: Array, k: int) -> float:
-    """Return tr(Y' L Y) / (200 n), as in the authors' code: labels Y, L the Laplacian of the graph of k neighbours."""
+    """Return tr(Y' L Y) / (200 n), as in the authors' code, Y the labels, L the Laplacian of the neighbours' graph."""
     similarities = np.clip(cosines(representations), 0, 1)
     adjacency = neighbours(similarities, k)
     return variation(similarities * (adjacency | adjacency.T), labels) / (200 * len(labels))

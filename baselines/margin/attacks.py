@@ -29,10 +29,10 @@ def adversarial_error(
 ) -> float:
     """Training error under an attack of several steps along the gradient's sign: PGD.
 
-    Formula: mean of max_k 1[argmax f(x_k) != y], x_k points of an ascent on the loss, |x_k - x|_inf <= eps range(x),
-    range(x) the largest minus the smallest number of all inputs. Range: [0, 1]. Source: Madry et al. 2018, arXiv
-    1706.06083. Work: 1 forward pass + 11 backward passes. Draws: depend on the order of input dimensions and of
-    examples.
+    Formula: mean of max_k 1[argmax f(x_k) != y], f the logits, y the true class, x_k points of an ascent on the loss in
+    the box |x_k - x|_inf <= epsilon range(x), range(x) the largest minus the smallest number of all inputs. Range: [0,
+    1]. Source: Madry et al. 2018, arXiv 1706.06083. Work: 1 forward pass + 11 backward passes. Draws: depend on the
+    order of input dimensions and of examples.
 
     Points are clipped to the range of the inputs. With the common epsilon, 8 / 255, nearly all predictions change
     unless a network was trained adversarially, so networks tie. On images of 8 x 8 pixels, the default changes few
@@ -59,9 +59,9 @@ def adversarial_error(
 def fgsm_error(subject: Subject, *, epsilon: float = 0.01, n_samples: int = 1024, seed: int = 0) -> float:
     """Training error after a single step of the inputs along the sign of the loss' gradient: FGSM.
 
-    Formula: mean of 1[argmax f(x + eps range(x) sign(d l / d x)) != y], l the cross-entropy, range(x) the largest minus
-    the smallest number of all inputs; points are clipped to the range. Range: [0, 1]. Source: Goodfellow, Shlens and
-    Szegedy 2015, arXiv 1412.6572. Work: 1 backward pass + 1 forward pass.
+    Formula: mean of 1[argmax f(x + epsilon range(x) sign(d l / d x)) != y], f the logits, y the true class, l the
+    cross-entropy, range(x) the largest minus the smallest number of all inputs; points are clipped to the range. Range:
+    [0, 1]. Source: Goodfellow, Shlens and Szegedy 2015, arXiv 1412.6572. Work: 1 backward pass + 1 forward pass.
     """
     sample = subject.sample(n_samples, seed)
     low, high, radius = inputs_range(sample.inputs, epsilon)

@@ -24,9 +24,9 @@ def auto_pgd_margin(
 ) -> float:
     """Minus the mean size of the smallest change of an input by which Auto-PGD changes the prediction.
 
-    Formula: -mean of min{eps: max over |u|_inf <= eps range(x) of max_c f_c(x + u) - f_a(x + u) > 0}, a the predicted
-    class, c any other class, range(x) the largest minus the smallest number of all inputs. Range: [-1, 0]. Source:
-    Croce and Hein 2020, arXiv 2003.01690. Work: 1 forward pass + 1 backward pass + 6 x 20 backward passes.
+    Formula: -mean of min{eps: max over |u|_inf <= eps range(x) of max_c f_c(x + u) - f_a(x + u) > 0}, f the logits, a
+    the predicted class, c any other class, range(x) the largest minus the smallest number of all inputs. Range: [-1,
+    0]. Source: Croce and Hein 2020, arXiv 2003.01690. Work: 1 forward pass + 1 backward pass + 6 x 20 backward passes.
 
     The size of a change is its maximum norm. Attacks start at the example and maximize the lead max_c f_c - f_a, which
     unlike the cross-entropy does not saturate. Bisection of ln eps finds the smallest eps at which an attack succeeds;

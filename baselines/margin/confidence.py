@@ -45,9 +45,9 @@ def neg_confidence(subject: Subject, *, n_samples: int = 10_000, seed: int = 0) 
 def expected_calibration_error(subject: Subject, *, n_samples: int = 10_000, n_bins: int = 15, seed: int = 0) -> float:
     """Expected calibration error on the training set: mean difference of accuracy and confidence.
 
-    Formula: sum over bins b of (n_b / n) |accuracy_b - confidence_b|, n_b of the n examples in bin b, accuracy_b and
-    confidence_b their means; an example's confidence is its largest probability. Range: [0, 1]. Source: Guo, Pleiss,
-    Sun and Weinberger 2017, arXiv 1706.04599.
+    Formula: sum over bins b of (n_b / n) |accuracy_b - confidence_b|, n_b of the n examples in bin b, accuracy_b their
+    accuracy, confidence_b the mean of their largest probabilities. Range: [0, 1]. Source: Guo, Pleiss, Sun and
+    Weinberger 2017, arXiv 1706.04599.
 
     Args:
         n_bins: bins of the confidence, of equal width in (0, 1] and closed on the right.

@@ -27,7 +27,7 @@ REACHED = 0.01
 def leading_components(subject: Subject, number: int, n_samples: int, seed: int) -> Array:
     """Return the leading principal components (number, features) of training inputs, float32; all if there are fewer.
 
-    If `number` is 0, return those before the `elbow` of the variances.
+    If `number` is 0, return the components up to the `elbow` of the variances.
     """
     inputs = subject.sample(n_samples, seed).inputs
     rows = inputs.reshape(len(inputs), -1)
@@ -45,7 +45,7 @@ def leading_components(subject: Subject, number: int, n_samples: int, seed: int)
 
 
 def elbow(values: Array) -> int:
-    """Return how many of the descending values (n,) come before the elbow, with the elbow itself.
+    """Return the number of descending values (n,) up to the elbow, which is counted, too.
 
     The elbow, as in Kneedle (Satopaa et al. 2011), lies farthest below the line from the first to the last value.
     """
@@ -106,10 +106,11 @@ def constrained_margin(
 ) -> float:  # fmt: skip
     """Minus the mean distance from the boundary along the leading principal components of the inputs.
 
-    Formula: -mean |P d| over correctly classified examples, P the components as columns, d the way to f_y = f_j by
-    steps along P'g of length (f_y - f_j) / |P'g|, g = d (f_y - f_j) / d x, y the true class, j the best other class at
-    each step. Range: (-inf, 0]. Source: Mouton, Theunissen and Davel 2023, arXiv 2308.15466. Work: up to 20 backward
-    passes. Refused: no correctly classified example has a gradient, or all inputs are the same.
+    Formula: -mean |P u| over correctly classified examples x, P the components as columns, x + P u on the boundary f_y
+    = f_j; steps of u along -P'g of length rate (f_y - f_j) / |P'g| find u, f the logits, g the gradient of f_y - f_j in
+    x, y the true class, j the best other class at each step. Range: (-inf, 0]. Source: Mouton, Theunissen and Davel
+    2023, arXiv 2308.15466. Work: up to 20 backward passes. Refused: no correctly classified example has a gradient, or
+    all inputs are the same.
 
     Points are not clipped to the range of the inputs. The elbow, class j and the steps are choices of this library;
     they were not compared with the authors' code.

@@ -28,15 +28,15 @@ def deepfool_margin(
 ) -> float:  # fmt: skip
     """Minus the mean relative size of the smallest change of an input that changes the prediction: DeepFool.
 
-    Formula: -mean of |r_i| / |x_i|, r_i the change of input x_i, argmax f(x_i + 1.02 r_i) != argmax f(x_i). Range:
-    (-inf, 0]. Source: Moosavi-Dezfooli, Fawzi and Frossard 2016, arXiv 1511.04599. Work: 3 x min(kappa, 10) backward
-    passes; up to 50 times. Refused: all examples are left out.
+    Formula: -mean of |r_i| / |x_i|, r_i the change of input x_i, argmax f(x_i + 1.02 r_i) != argmax f(x_i), f the
+    logits of kappa classes. Range: (-inf, 0]. Source: Moosavi-Dezfooli, Fawzi and Frossard 2016, arXiv 1511.04599.
+    Work: 3 x min(kappa, 10) backward passes; up to 50 times. Refused: all examples are left out.
 
     Predictions may be right or wrong. If a prediction does not change within `n_steps`, the change up to there counts.
     Inputs of zeros and examples without a gradient are left out.
 
     Args:
-        n_classes: only boundaries of this number of classes, with the largest logits, are searched, as in the authors'
+        n_classes: number of classes, those with the largest logits, whose boundaries are searched, as in the authors'
             code.
         n_steps: largest number of linearizations.
         overshoot: fraction of the change added to cross the boundary.

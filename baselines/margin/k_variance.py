@@ -1,8 +1,8 @@
 """Margins over the k-variance of the classes in a hidden layer, by optimal transport.
 
 The k-variance of a class is the Wasserstein-1 distance between the hidden representations of two halves of its
-examples. The bound of Chuang et al. depends on the margin, divided by the mean k-variance times a Lipschitz constant of
-the following layers. As in the authors' code, the examples are divided into halves only once.
+examples. The bound of Chuang et al. depends on a ratio: the margin over the product of the mean k-variance and a
+Lipschitz constant of the following layers. As in the authors' code, the examples are divided into halves only once.
 
 Source: Chuang et al. 2021, arXiv 2106.03314. Work: 1 backward pass over 200 x kappa examples. Draws: depend on the
 order of examples.
@@ -73,7 +73,7 @@ def hidden_position(network: Network, layer: str) -> int:
 
 
 def authors_position(network: Network, layer: str) -> int:
-    """Return the input position of the layer that the authors' code chooses, or if there is none `hidden_position`."""
+    """Return the input position of the layer that the authors' code chooses; without this layer, `hidden_position`."""
     if layer in _PLACES:
         strided = {i for i, node in enumerate(network.nodes) if "strides" in node.config}
         for number in _PLACES[layer]:
@@ -119,7 +119,7 @@ def _register(suffix: str, where: str, position: Callable[[Network, str], int]) 
         k-variance, L_c its largest |d margin / d x^l|, x^l the representation in the layer. Refused: there is no hidden
         layer, or no class has two examples in the sample.
 
-        The value does not depend on the scale of logits and layer. Wrong predictions have negative margins. Classes
+        The value does not depend on the scales of logits and features. Wrong predictions have negative margins. Classes
         with a single example in the sample are left out. The denominator is at least 1e-12.
 
         `kv_margin` takes outputs of hidden weight layers, behind normalization and activation. `kv_margin_authors`

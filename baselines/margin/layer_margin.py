@@ -1,8 +1,8 @@
 """Distances of training examples from the decision boundary, measured in the input and in hidden layers.
 
-For an example of class i, the best other class j, and the features x^l of layer l, the first-order distance is (f_i -
-f_j) / |d (f_i - f_j) / d x^l|. It is divided by the square root of the total variation, which is the sum of the
-features' variances over examples.
+For an example of class i, the best other class j, logits f, and the features x^l of layer l, the first-order distance
+is (f_i - f_j) / |d (f_i - f_j) / d x^l|. It is divided by the square root of the total variation, which is the sum of
+the features' variances over examples.
 
 Source: Jiang et al. 2018, arXiv 1810.00113.
 """
@@ -32,7 +32,7 @@ HIDDEN = 3
 
 
 def chosen_positions(network: Network) -> tuple[int, ...]:
-    """Return the positions of the input and of three evenly spaced hidden layers; if there are fewer, some twice."""
+    """Return the positions of the input and of three evenly spaced hidden layers, some twice if there are fewer."""
     hidden = hidden_positions(network)
     if not hidden:
         raise MeasureUnavailable("needs a hidden layer, which this network lacks")
@@ -41,7 +41,7 @@ def chosen_positions(network: Network) -> tuple[int, ...]:
 
 @shared
 def distances(subject: Subject, positions: tuple[int, ...], n_samples: int, seed: int) -> tuple[Array, Array]:
-    """Return first-order distances (layers, n), NaN without a gradient, and total variations (layers,)."""
+    """Return first-order distances (layers, n), which are NaN if the gradient is 0, and total variations (layers,)."""
     network, sample = subject.network, subject.sample(n_samples, seed)
     different = sorted(set(positions))  # networks with few layers have some twice
     run, arrays = functools.partial(_margins, network, different), [sample.inputs, sample.labels]
@@ -120,7 +120,7 @@ def normalized(subject: Subject, n_samples: int, seed: int) -> Array:
 
 
 def signature(values: Array) -> Array:
-    """Return the fences and quartiles (5,) of a box plot; fences are within 1.5 interquartile ranges."""
+    """Return fences and quartiles (5,): fences are extremes, at most 1.5 interquartile ranges away from quartiles."""
     low, middle, high = np.percentile(values, [25, 50, 75])
     reach = 1.5 * (high - low)
     return np.array([max(values.min(), low - reach), low, middle, high, min(values.max(), high + reach)])
@@ -132,8 +132,8 @@ def layer_margin_log_mean(subject: Subject, *, n_samples: int = 2048, seed: int 
 
     Formula: -mean over layers and their five statistics of ln max(statistic, 1e-9).
 
-    The statistics of a layer are the three quartiles and two fences of a box plot of the normalized distances (see
-    `layer_margin_mean_l1`) of correctly classified examples.
+    The statistics of a layer, its margin signature, are the three quartiles and two fences of a box plot: of the
+    normalized distances (see `layer_margin_mean_l1`) of correctly classified examples.
     """
     signatures = np.array([signature(values) for values in normalized(subject, n_samples, seed)])
     return -float(np.log(np.maximum(signatures, 1e-9)).mean())
@@ -151,7 +151,8 @@ def _layer_margin(statistic: str, layer: int) -> None:
         """Minus the $what of the normalized distances of examples from the boundary, measured $where.
 
         Formula: -$statistic of (f_i - f_j) / |d (f_i - f_j) / d x^$layer| / sqrt(v) over correctly classified examples,
-        i the true class, j the best other class, x^$layer the features, v the sum of their variances. Range: (-inf, 0].
+        f the logits, i the true class, j the best other class, x^$layer the features, v the sum of their variances.
+        Range: (-inf, 0].
 
         The three hidden layers are evenly spaced.
         """

@@ -25,7 +25,7 @@ def log_spec_init(terms: Terms, *, delta: float = 0.01) -> float:
 
     Formula: ln((prod_i S_i sum_j |W_j - W0_j|_F^2 / S_j (84 B sum_i k_i sqrt(c_i) + sqrt(ln(4 n^2 d)))^2 + ln(m /
     delta)) / gamma^2), d kernels W_i, initially W0_i, with squared spectral norms S_i, windows of side k_i and c_i
-    output channels; m inputs of longest side n and norm <= B behind constant layers, gamma the 10th percentile of the
+    output channels; m inputs of longest side n and, after constant layers, norm <= B; gamma the 10th percentile of the
     margins, delta the probability of failure. Source: Jiang et al. 2019, arXiv 1912.02178, eq. 25.
     """
     return _bound(terms, terms.fro_change, delta)
@@ -36,8 +36,9 @@ def log_spec_orig(terms: Terms, *, delta: float = 0.01) -> float:
     """Logarithm of m times the spectral bound, with norms of the weights.
 
     Formula: ln((prod_i S_i sum_j F_j / S_j (84 B sum_i k_i sqrt(c_i) + sqrt(ln(4 n^2 d)))^2 + ln(m / delta)) /
-    gamma^2), F_j squared Frobenius norms, other symbols as for log_spec_init. Source: Jiang et al. 2019, arXiv
-    1912.02178, eq. 26.
+    gamma^2), d kernels with squared Frobenius norms F_i, squared spectral norms S_i, windows of side k_i and c_i output
+    channels; m inputs of longest side n and, after constant layers, norm <= B; gamma the 10th percentile of the
+    margins, delta the probability of failure. Source: Jiang et al. 2019, arXiv 1912.02178, eq. 26.
     """
     return _bound(terms, terms.fro, delta)
 
@@ -54,7 +55,7 @@ def _bound(terms: Terms, norms: Array, delta: float) -> float:
 
 @shared
 def largest_square(subject: Subject) -> float:
-    """Return B^2, the largest squared norm of a training input, after constant layers such as `Rescaling`."""
+    """Return B^2, the largest squared norm that a training input has after constant layers such as `Rescaling`."""
     network, inputs = subject.network, subject.examples.inputs
     begin = weights_begin(network.nodes)
     if begin == INPUT:

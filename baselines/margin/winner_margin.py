@@ -28,9 +28,10 @@ CROPS = np.linspace(0.85, 1, 16)
 def layer_margin_winner(subject: Subject, *, n_samples: int = 500, data: str = "augmented", seed: int = 0) -> float:
     """Minus the mean normalized margin in the first layer, on augmented examples.
 
-    Formula: -E (f_y - f_j) / (|d (f_y - f_j) / d x^1| + 1e-7) / (sqrt(v) + 1e-7), y the true class, j the best other
-    class, x^1 the output of the first weight layer, v the mean of its features' variances without 5 % at both ends.
-    Source: Natekar and Sharma 2020, arXiv 2012.02775. Draws: depend on the order of examples.
+    Formula: -E (f_y - f_j) / (|d (f_y - f_j) / d x^1| + 1e-7) / (sqrt(v) + 1e-7), f the logits, y the true class, j the
+    best other class, x^1 the output of the first weight layer, v the mean of its features' variances without the
+    smallest and the largest 5 %. Source: Natekar and Sharma 2020, arXiv 2012.02775. Draws: depend on the order of
+    examples.
 
     Args:
         data: "augmented" (random flip, hue, saturation, brightness, contrast and crop of each image) or "mixup"

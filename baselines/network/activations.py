@@ -9,12 +9,12 @@ _PACKAGE = "pgdl"
 
 
 def function_named(name: str) -> Any:
-    """Return the activation function of Keras or of the runtime with this name; raises `ValueError` for other names."""
+    """Return the activation function of Keras or of `pgdl` with this name; raises `ValueError` for other names."""
     return _registered(name) or tf.keras.activations.get(name)
 
 
 def name_of(activation: Any) -> Any:
-    """Return the name of an activation function of Keras, `tf.nn` or the runtime; any other function is returned."""
+    """Return the name of an activation function of Keras, `tf.nn` or `pgdl`; return any other function unchanged."""
     name = getattr(activation, "__name__", "").removesuffix("_v2")
     known = (getattr(tf.keras.activations, name, None), _registered(name))
     has_name = any(one is not None for one in known)

@@ -1,4 +1,4 @@
-"""The layer inside a wrapper, and the weights that it effectively applies."""
+"""The layer inside a wrapper, and the weights that the layer effectively applies."""
 
 from typing import Any
 

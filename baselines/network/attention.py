@@ -24,7 +24,7 @@ def dense(name: str, arrays: tuple[Array, ...], source: int, *, flat: int) -> No
     """Return a dense node for a projection of attention, or for an `EinsumDense` that is a dense layer.
 
     `arrays` are the kernel and perhaps a bias, with separate axes for heads and features. The first `flat` axes of the
-    kernel are inputs.
+    kernel belong to the inputs, all others to the outputs.
     """
     kernel, *bias = arrays
     kernel = kernel.reshape(math.prod(kernel.shape[:flat]), -1)

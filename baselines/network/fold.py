@@ -40,7 +40,7 @@ _Network = tuple[Node, ...]
 
 
 def fold_scales(network: Nodes) -> Nodes:
-    """Return the network with batch normalization and constants folded into kernels; `network` if there are none.
+    """Return the network with batch normalization and constants folded into kernels; without both, `network` itself.
 
     Logits stay the same up to rounding. Raises `MeasureUnavailable` if a normalization cannot be folded.
     """
@@ -67,7 +67,7 @@ def fold_scales(network: Nodes) -> Nodes:
 
 
 def _normalizes_channels(norm: Node) -> bool:
-    """Whether a layer normalizes over channels or groups of channels, which Keras' "RMS scaling" does not."""
+    """Whether a layer normalizes over channels or groups of channels, unlike Keras' "RMS scaling"."""
     axes = norm.config["axis"]
     return not norm.config.get("rms_scaling") and (axes == -1 or (isinstance(axes, list) and -1 in axes))
 
@@ -110,7 +110,7 @@ def _affine(scale: Node) -> tuple[Array, Array] | None:
 
 
 def _takes(node: Node, scale: Node) -> bool:
-    """Whether `scale` can move into a node: a weight layer or, for constants, a batch normalization, folded later."""
+    """Whether `scale` can move into `node`: a weight layer or, for a layer of constants, a batch normalization."""
     is_norm = node.kind == "BatchNormalization" and node.config["axis"] == -1
     return node.has_kernel or (is_norm and scale.kind in CONSTANT)
 
@@ -130,7 +130,7 @@ def _scale_inputs(node: Node, factor: Array) -> Node:
 
 
 def _fold_scale(nodes: _Network, position: int) -> _Network:
-    """Move the scale of a normalization by examples into the weight layers after it; if possible, the shift as well."""
+    """Move the scale, if possible also the shift, of a node in `OF_EXAMPLES` into the weight layers after it."""
     norm = nodes[position]
     scale, center = own_affine(norm)
     behind = _fed(nodes, position, norm) if scale is not None and scale.ndim == 1 else []
@@ -153,7 +153,7 @@ def _fold_scale(nodes: _Network, position: int) -> _Network:
 
 
 def own_affine(norm: Node) -> tuple[Array | None, Array | None]:
-    """Return the trained scale and shift, float64, of a normalization in `OF_EXAMPLES`; None if it has none."""
+    """Return scale and shift of a normalization in `OF_EXAMPLES`, float64; None for an array that it lacks."""
     arrays = [array.astype(np.float64) for array in norm.weights]
     scale = arrays.pop(0) if norm.config.get("scale", bool(arrays)) else None
     return scale, arrays.pop(0) if arrays else None
@@ -169,7 +169,7 @@ def _right_before(nodes: _Network, position: int) -> int | None:
 
 
 def _makers(nodes: _Network, place: int, scale: Node) -> list[int]:
-    """Return the weight layers that compute `place`, the input of `scale`; empty if `scale` cannot move into them."""
+    """Return the weight layers that compute the output at `place`; empty if the node `scale` cannot move into all."""
     if place == INPUT or len(consumers(nodes, place)) != 1:
         return []
     if _takes(nodes[place], scale):
@@ -189,7 +189,7 @@ def _commutes(node: Node, scale: Node) -> bool:
 
 
 def _fed(nodes: _Network, position: int, scale: Node) -> list[int]:
-    """Return the weight layers after `position`; empty if `scale` cannot move through a node between."""
+    """Return the weight layers that read the output at `position`; empty if the node `scale` cannot move into all."""
     found: list[int] = []
     for place in consumers(nodes, position):
         node = nodes[place]

@@ -1,9 +1,10 @@
 """Sets the scales that layer, group, RMS and unit normalization remove, so that measures do not depend on these scales.
 
 The scale of such a layer's input has no effect on the network's function. So all weights whose results are summed
-before a normalization get a common factor, with which the variance of the sum is 1 on average over training examples
-(without centring, the mean square). Groups of channels that are normalized separately have separate factors. If a sum
-includes a normalization's own scale and is not normalized again, the mean square of such scales is set to 1.
+before a normalization get a common factor. With this factor, the variance of the sum (its mean square, if the
+normalization does not centre) is 1 on average over training examples. Groups of channels that are normalized separately
+have separate factors. If a sum includes a normalization's own scale and is not normalized again, the mean square of
+such scales is set to 1.
 """
 
 import math
@@ -29,7 +30,7 @@ from baselines.network.nodes import ACTIVATIONS, ATTENTION, CONSTANT, INPUT, OF_
 
 @dataclass(frozen=True)
 class _Stream:
-    """The nodes whose values have a common scale that has no effect ("free"), by position."""
+    """Positions of the nodes around values that have a common "free" scale: a scale without effect on the logits."""
 
     normalizations: tuple[int, ...]  #: nodes that remove the scale
     makers: tuple[int, ...]  #: weight layers, and scales of normalizations, that set the scale
@@ -62,7 +63,7 @@ def with_set_scales(network: Network, inputs: Array) -> Nodes:
 
 
 def _stream(network: Network, start: int, norm: Node) -> _Stream | None:
-    """Return the stream that contains the output at `start`; None if its scale is not free."""
+    """Return the `_Stream` of values that contains the output at `start`; None if the output's scale is not free."""
     nodes = network.nodes
     places = _connected(nodes, start)
     makers = {place for place in places if not _passing(nodes, place)}
@@ -95,7 +96,7 @@ def _connected(nodes: tuple[Node, ...], start: int) -> set[int]:
 
 
 def _passing(nodes: tuple[Node, ...], place: int) -> tuple[int, ...]:
-    """Return the inputs of the node at `place` that, multiplied by one factor, multiply its output by this factor."""
+    """Return the inputs of the node at `place` whose common factor is also a factor of the node's output."""
     if place == INPUT:
         return ()
     node = nodes[place]
@@ -113,7 +114,7 @@ def _is_fixed(node: Node) -> bool:
 
 
 def _gives_fixed(node: Node) -> bool:
-    """Whether the scale of a node's outputs is fixed; a normalization without a scale of its own makes it 1."""
+    """Whether the scale of a node's outputs is fixed, for example by a normalization without a trained scale."""
     return _is_fixed(node) or (node.kind in OF_EXAMPLES and own_affine(node)[0] is None)
 
 
@@ -123,7 +124,7 @@ def _groups(norm: Node, channels: int) -> int:
 
 
 def _squares(network: Network, stream: _Stream, inputs: Array) -> Array:
-    """Return the mean variance, or mean square, (groups,) of the values that a stream's normalizations get."""
+    """Return the mean variance, or mean square, (groups,) of the inputs of a stream's normalizations."""
     norms = [network.nodes[place] for place in stream.normalizations]
 
     def run(images: Any) -> list[Any]:

@@ -93,7 +93,7 @@ def first_hidden(network: Network) -> int:
 
 
 def before_activation(network: Network, place: int) -> int:
-    """Return the position before the activation of the layer that ends at `place`, or if it has none `place`."""
+    """Return the position before the activation of the layer that ends at `place`; without activation, `place`."""
     here = place
     while network.nodes[here].kind in _SCALES:
         here = network.nodes[here].sources[0]

@@ -80,7 +80,7 @@ Derivative = Callable[[Any], Any]
 
 
 def sum_over_logits(network: Network, key: Any, forward: Callable[[Any], Derivative], inputs: Array) -> Array:
-    """Return, for each of the inputs (n, ...), the sum of a derivative (made by `forward`) over all logits: (n,)."""
+    """Return for each of the inputs (n, ...) the sum over all logits of the derivative that `forward` returns: (n,)."""
 
     def run(batch: Any, first: Any) -> tuple[Any]:
         return (_sum(forward(batch), first, network),)
@@ -96,11 +96,8 @@ def sum_over_logits(network: Network, key: Any, forward: Callable[[Any], Derivat
 
 
 def _sum(derivative: Derivative, first: Any, network: Network) -> Any:
-    """Return the sum (n,) over `AT_ONCE` logits from number `first` on; beyond the last logit, terms are 0.
-
-    The derivative is traced once, in a graph. In a loop, TensorFlow's gradient of max pooling would be several times
-    slower.
-    """
+    """Return the sum (n,) of a derivative over `AT_ONCE` logits from number `first` on, as far as they exist."""
+    # Traced once, in a graph: in a loop, TensorFlow's gradient of max pooling would be several times slower.
     once = derivative if tf.executing_eagerly() else tf.function(derivative, autograph=False)
     numbers = range(min(AT_ONCE, network.n_classes))
     return tf.add_n([once(tf.one_hot(first + i, network.n_classes, dtype=network.dtype)) for i in numbers])

@@ -34,7 +34,7 @@ class Kernel:
 
     @functools.cached_property
     def matrix(self) -> Array:
-        """The kernel as a matrix (window times inputs, outputs), float64; zeros separate channels that do not mix."""
+        """The kernel as a matrix (window times inputs, outputs), float64, with zeros for channels that do not mix."""
         array = self.array.astype(np.float64)
         if not self.is_depthwise:
             return array.reshape(-1, array.shape[-1])
@@ -48,7 +48,7 @@ class Kernel:
 class Network:
     """A network that runs from any position to any later position, in inference mode.
 
-    A position is the output of the node with that number, or `INPUT`. `layers` are explained in `Nodes`.
+    Position i is the output of node i, position `INPUT` the network's input. `layers` are explained in `Nodes`.
     """
 
     def __init__(self, network: Nodes, dtype: str = "float32") -> None:
@@ -126,7 +126,7 @@ class Network:
 
     @property
     def trained_nodes(self) -> list[int]:
-        """Positions of all weight layers, then of trained layers that only scale or shift, unless folded."""
+        """Positions of all weight layers; in a network that is not folded, then of layers that only scale or shift."""
         scaling = () if self.description.is_folded else enumerate(self.nodes)
         return [*self.weight_nodes, *(position for position, node in scaling if node.scales and node.n_trained)]
 
@@ -191,7 +191,7 @@ class Network:
         return self.run({INPUT: inputs}, [self.output])[0]
 
     def compiled(self, key: Any, function: Callable[..., Any], *specs: Any, n_calls: int | None = None) -> Any:
-        """Return `function` compiled for arguments with the `tf.TensorSpec`s `specs`; once for each `key`.
+        """Return `function`, compiled for arguments with the `tf.TensorSpec`s `specs`, once for each `key`.
 
         If at most `FEW` calls are expected (`n_calls`), the function is not compiled.
         """

@@ -1,4 +1,4 @@
-"""Computes common layers without Keras, which in small networks takes longer than the computation itself."""
+"""Computes common layers without Keras, whose overhead in small networks exceeds the computation itself."""
 
 import math
 from collections.abc import Callable, Sequence

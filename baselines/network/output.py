@@ -25,7 +25,7 @@ _ROUNDING = 2e-3
 
 
 def without_probabilities(network: Nodes, shapes: Mapping[int, tuple[int | None, ...]], n_outputs: int) -> Nodes:
-    """Return a network without the final activation that makes probabilities, or with `no_logits` if it must stay.
+    """Return a network without a final softmax or the like, or with the reason `no_logits` if its logits are lost.
 
     `shapes` are the shapes of the layers' outputs, by position. `n_outputs` is the number of outputs.
     """
@@ -85,7 +85,7 @@ def _probabilities(node: Node) -> str | None:
 
 
 def _made_of_probabilities(nodes: tuple[Node, ...]) -> Node | None:
-    """Return a node whose probabilities determine all outputs, or a concatenated part of them; None if none does.
+    """Return a node whose probabilities determine all outputs, or a part that is concatenated with others; else None.
 
     Probabilities of a gate only multiply other values, so they do not count. An activation that Keras does not know may
     compute probabilities, so it counts.

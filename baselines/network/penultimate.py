@@ -34,7 +34,7 @@ def penultimate_branches(network: Network, inputs: Array) -> list[Array]:
 
 
 def last_weight_nodes(network: Network) -> list[int]:
-    """Return the positions of the weight layers between which and the output is no other weight layer.
+    """Return the positions of the last weight layers: no other weight layer comes after them.
 
     Raises `MeasureUnavailable` if there are none, or if one is neither a dense layer nor a convolution.
     """
@@ -49,7 +49,7 @@ def last_weight_nodes(network: Network) -> list[int]:
 
 
 def _before(network: Network, place: int, stops: set[int]) -> set[int]:
-    """Return the positions on which the output at `place` depends; those before a position in `stops` do not count."""
+    """Return `place` and the positions on which its output depends, without the positions before those in `stops`."""
     found, waiting = set[int](), [place]
     while waiting:
         position = waiting.pop()

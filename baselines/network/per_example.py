@@ -169,7 +169,7 @@ def _parts(layer: _Layer) -> Iterator[Part]:
 
 
 def is_stacked(kernel: Sequence[int], output: Sequence[int]) -> bool:
-    """Whether gradients of a group of a convolution are computed for the whole window at once (`STACKED`)."""
+    """Whether the gradients of a convolution's group are computed for the whole window at once (see `STACKED`)."""
     return math.prod(kernel[:-1]) * max(math.prod(output[:-1]), output[-1]) <= STACKED
 
 

@@ -23,9 +23,9 @@ class WrittenKernel(NamedTuple):
 def written_kernels(model: Any, weights: Sequence[Array]) -> list[WrittenKernel]:
     """Return the kernels in the order of the layers, including layers of models within the model.
 
-    A separable convolution has two kernels, multi-head attention has four. The model may have
-    shared layers and several inputs; `weights` are in the order of `get_weights()`. Raises `MeasureUnavailable` if the
-    model is no graph of layers, or if a layer with weights is not Keras' own.
+    A separable convolution has two kernels, multi-head attention has four. The model may have shared layers and several
+    inputs; `weights` are in the order of `get_weights()`. Raises `MeasureUnavailable` if the model is no graph of
+    layers, or if a layer with weights is not Keras' own.
     """
     outputs_of(model)
     given, found = iter(weights), dict[int, list[WrittenKernel]]()

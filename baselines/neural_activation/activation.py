@@ -5,7 +5,7 @@ pre-activations (see `curve`).
 
 Refused: the slope has fewer than two layers.
 
-statistic: gamma_m is "max", the largest margin of a tenth of the examples, or "p10", the 10th percentile of margins.
+statistic: gamma_m is "max", the largest margin in a random tenth of the examples, or "p10", the 10th percentile.
 space: margins are differences of "probabilities" or of "logits".
 include_output_layer: include the last weight layer in the slope; the authors' code does not.
 n_bins: bins of the histogram of pixels, equal in width from the smallest to the largest pixel of the sample.
@@ -33,8 +33,8 @@ def cna(
     pre-activations. Range: [-1, 1]; 0 if alpha or beta is constant. Source: Gain and Siegelmann 2020, Abstraction
     Mechanisms Predict Generalization in Deep Neural Networks (ICML), eq. 2.
 
-    Bins of pixels are found in float32, so a pixel at the edge of a bin may count in the next. Images of a few hundred
-    pixels leave most bins empty; the value, even its sign, can then depend on `n_bins`.
+    Bins of pixels are found in float32, so a pixel at the edge of a bin may count in the next bin. Images of a few
+    hundred pixels leave most bins empty; the value, even its sign, can then depend on `n_bins`.
     """
     beta = slopes(_training(subject, n_samples, seed)[1], include_output_layer)
     return -correlation(_entropies(subject, n_bins, n_samples, seed), beta)
@@ -45,7 +45,7 @@ def cna_area(
     subject: Subject, *, include_output_layer: bool = False, n_bins: int = 1000,
     parity_polygon: bool = False, n_samples: int = 10_000, seed: int = 0,
 ) -> float:  # fmt: skip
-    """Area between two curves of slope over entropy: of training images, and of augmented images as held-out images.
+    """Area between two curves of slope over entropy: for training images, and for augmented images as held-out images.
 
     Formula: int |beta_train - beta_heldout| d alpha, alpha entropies of pixels, beta slopes over depth of the
     layers' summed pre-activations. Range: [0, 1]. Source: Gain and Siegelmann 2020, Abstraction Mechanisms Predict

@@ -32,7 +32,7 @@ def area_between(first: Curve, second: Curve, *, parity_polygon: bool = False) -
 
 
 def smoothed(alpha: Array, beta: Array) -> Curve:
-    """Return running means of both coordinates, sorted by alpha. Points of equal alpha are averaged before."""
+    """Average points of equal alpha; then return running means of both coordinates, sorted by alpha."""
     places, member = np.unique(np.asarray(alpha, np.float64), return_inverse=True)
     values = np.bincount(member, beta) / np.bincount(member)
     width = max(min(WINDOW, len(places) // 4), 1)

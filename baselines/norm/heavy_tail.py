@@ -1,7 +1,6 @@
 """Power laws in the spectra of the layers' correlation matrices (heavy-tailed self-regularization).
 
-The eigenvalues x of a layer's X = W'W have a density of about x^-alpha above some x_min. `correlation` defines layers
-and eigenvalues. The values are those of WeightWatcher 0.7.7 with its defaults.
+The eigenvalues x of a layer's X = W'W have a density of about x^-alpha above some x_min. See `correlation` for layers.
 
 Source: Martin, Peng and Mahoney 2021, arXiv 2002.06716, as computed by their program WeightWatcher 0.7.7. Work: SVD.
 """
@@ -113,10 +112,9 @@ def alpha(subject: Subject, *, min_eigenvalues: int = 8) -> float:
 def weighted_alpha(subject: Subject, *, min_eigenvalues: int = 8) -> float:
     """Weighted alpha: mean over layers of the power-law exponent times the logarithm of the largest eigenvalue.
 
-    Formula: mean over layers of alpha log10 max x, x eigenvalues of X = W'W. Range: all numbers.
+    Formula: mean over layers of alpha log10 max x, x eigenvalues of X = W'W, alpha their exponent. Range: all numbers.
 
-    WeightWatcher's `alpha_weighted`, close to `log_alpha_norm`. Layers and exponents are those of the
-    measure `alpha`.
+    WeightWatcher's `alpha_weighted`, close to `log_alpha_norm`. The page of `alpha` defines layers and exponents.
     """
     return float(np.mean([found.alpha * found.log_largest for found in spectra(subject, min_eigenvalues)]))
 
@@ -125,7 +123,8 @@ def weighted_alpha(subject: Subject, *, min_eigenvalues: int = 8) -> float:
 def log_alpha_norm(subject: Subject, *, min_eigenvalues: int = 8) -> float:
     """Log alpha-norm: mean over layers of the logarithm of the Schatten alpha-norm of X, to the power alpha.
 
-    Formula: mean over layers of log10 sum_x x^alpha, x eigenvalues of X = W'W. Range: all numbers.
+    Formula: mean over layers of log10 sum_x x^alpha, x eigenvalues of X = W'W, alpha their exponent. Range: all
+    numbers.
 
     WeightWatcher's `log_alpha_norm`. The page of `alpha` defines layers, eigenvalues and exponents.
     """

@@ -173,8 +173,8 @@ def spectral_complexity_2_1(terms: Terms) -> float:
     Formula: ln(prod_i |W_i|_2 (sum_i (|(W_i - W0_i)^T|_{2,1} / |W_i|_2)^(2/3))^(3/2)), W_i the kernels, initially W0_i.
     Source: Bartlett et al. 2017, arXiv 1706.08498, eq. 1.2.
 
-    The (2, 1) norm is the sum over output units of the 2-norm of their weights. If the sum over
-    layers is below 1e-30, it counts as 1e-30.
+    The (2, 1) norm is the sum over output units of the 2-norm of their weights. If the sum over layers is below 1e-30,
+    the sum counts as 1e-30.
     """
     distances = np.array([np.linalg.norm(layer.matrices, axis=1).sum() for layer in terms.changes])
     ratios = np.cbrt(distances**2), np.cbrt(terms.spec)

@@ -1,6 +1,6 @@
 """Differences between the spectra of layers and spectra of random matrices.
 
-`correlation` defines layers and eigenvalues. Neither measure depends on the scale of a layer.
+`correlation` defines layers and eigenvalues. The measures do not depend on the scale of a layer.
 
 The Marchenko-Pastur law of random matrices is fitted as in WeightWatcher 0.7.7. Eigenvalues are scaled to a mean of 1.
 Their density is estimated with kernels. The law's parameter sigma minimizes the squared difference from this density.
@@ -32,7 +32,7 @@ IMPOSSIBLE = 1e9
 def soft_rank(eigenvalues: Array, sides: tuple[int, int]) -> float:
     """Return the upper edge of the Marchenko-Pastur law fitted to eigenvalues, divided by the largest eigenvalue.
 
-    Not all eigenvalues (n,) may be 0. `sides` are the shorter and the longer side of the layer's matrices.
+    At least one of the eigenvalues (n,) must be above 0. `sides` are the shorter and the longer side of the matrices.
     """
     from scipy.optimize import brute  # here, so that listing the measures is fast
 

@@ -48,7 +48,7 @@ PERTURBATIONS = {
 
 @shared
 def invariance_curve(subject: Subject, name: str, magnitudes: tuple[float, ...], n_samples: int, seed: int) -> Array:
-    """Return accuracies (k,), as fractions, on training images perturbed by each of the magnitudes (k,)."""
+    """Return accuracies (k,), as `Fraction`s, on training images perturbed by each of the magnitudes (k,)."""
     right = invariance_responses(subject, name, magnitudes, n_samples, seed)
     return accuracies_of(right.sum(axis=0), len(right))
 
@@ -93,7 +93,7 @@ def _compiled(name: str, shape: tuple[int, ...]) -> Any:
 
 @shared
 def _black_and_white(subject: Subject) -> tuple[Array, Array]:
-    """Return black and white (channels,): 0 and 1; for pixels beyond [0, 1], each channel's extremes."""
+    """Return black and white (channels,): 0 and 1, or each channel's extremes if pixels are not in [0, 1]."""
     images = subject.examples.inputs
     axes = tuple(range(images.ndim - 1))
     black, white = images.min(axis=axes), images.max(axis=axes)

@@ -1,4 +1,4 @@
-"""Accuracy of a network on mixtures of training examples in the input (layer 0) or at `first_hidden` (layer 1)."""
+"""Accuracy of a network on training examples mixed in the input (layer 0) or in the first hidden layer (layer 1)."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -27,8 +27,9 @@ def is_right(
 ) -> Array:  # fmt: skip
     """Return whether each example is classified correctly at each of its magnitudes (n, k), as an array (n, k).
 
-    `change` is a function of magnitudes (N,) and of the values (N, ...) that each of the `inputs` (n, ...) has at
-    `position`; it returns the perturbed values (N, ...). `labels` (n,) are true classes.
+    The network runs on each of the `inputs` (n, ...) up to `position`. There, `change` makes perturbed values (N, ...)
+    from magnitudes (N,) and the values (N, ...) of all inputs; the network continues with the perturbed values.
+    `labels` (n,) are true classes.
     """
     number = magnitudes.shape[1]
     size = max(network.batch_size // number, 1)
@@ -73,7 +74,7 @@ def _mix(shares: Any, some: Any, others: Any) -> Any:
 def mixup_curve(
     subject: Subject, kind: str, layer: int, n_alphas: int, n_samples: int, seed: int
 ) -> tuple[Array, Array]:
-    """Return shares (k,), and the accuracies (k,), as fractions, on at least `n_samples` pairs of `mixup_responses`.
+    """Return the shares of `mixup_responses`, (k,), and accuracies (k,), as `Fraction`s, on `n_samples` or more pairs.
 
     If the training set has fewer examples, each example has several partners, the same number for all.
     """
@@ -92,7 +93,7 @@ def mixup_curve(
 def mixup_responses(
     subject: Subject, kind: str, layer: int, n_alphas: int, n_samples: int, seed: int
 ) -> tuple[Array, Array]:
-    """Return shares a (k,), and whether (1 - a) x + a x' is classified as x (n, k).
+    """Return shares a (k,), and for each example x whether (1 - a) x + a x' is assigned to the class of x: (n, k).
 
     Shares are equidistant from 0 to 1/2; for partners x' of other classes ("inter"), 1/2 is left out. Each example x
     has the same partner at all shares. Examples without a possible partner are left out.

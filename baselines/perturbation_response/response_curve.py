@@ -23,7 +23,7 @@ FINEST = 10**6
 
 
 def grid(low: float, high: float, number: int, *, endpoint: bool = True) -> Array:
-    """Return equidistant magnitudes (number,) from `low` to `high`; without `high` unless `endpoint`."""
+    """Return equidistant magnitudes (number,) from `low` to `high`; the last is `high` only if `endpoint`."""
     if number < 2:
         raise ValueError(f"n_alphas: expected 2 or more, found {number}")
     if low >= high:
@@ -37,7 +37,7 @@ def accuracies_of(hits: Array, total: int) -> Array:
 
 
 def pcd_curve(magnitudes: Array, accuracies: Array) -> tuple[Array, Array]:
-    """Return t (n,), and the PCD curve C(t) (n,) by the trapezoidal rule."""
+    """Return scaled magnitudes t (n,), and the integral C(t) (n,) of the accuracies by the trapezoidal rule."""
     places = _places(magnitudes, accuracies)
     return places, np.concatenate([accuracies[:1] * 0, np.cumsum(_trapezoids(places, accuracies))])
 

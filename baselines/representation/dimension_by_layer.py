@@ -21,7 +21,7 @@ _LACKING = "needs layers in which the two nearest of three examples are not equa
 
 @shared
 def dimensions(subject: Subject, n_samples: int, fraction: float, seed: int) -> Array:
-    """Return the intrinsic dimensions of all hidden layers, then of the penultimate representation; NaN if unknown."""
+    """Return intrinsic dimensions of all hidden layers, then of the penultimate representation; NaN if undefined."""
     network, sample = subject.network, subject.sample(n_samples, seed)
     found = []
     for place in dict.fromkeys(hidden_positions(network)):
@@ -61,11 +61,11 @@ def intrinsic_dimension_last_to_peak(
 ) -> float:
     """Intrinsic dimension of the penultimate representation, divided by the largest intrinsic dimension of a layer.
 
-    Formula: TwoNN dimension of the penultimate representation / max over it and all hidden layers. Range: [0, 1]; 1 if
-    all dimensions are 0. Refused: fewer than three examples are usable in the penultimate representation.
+    Formula: D / max(D, max_i D_i), D the TwoNN dimension of the penultimate representation, D_i of hidden layer i.
+    Range: [0, 1]; 1 if all dimensions are 0. Refused: fewer than three examples are usable for D.
 
-    In the trained networks of Ansuini et al. the dimension falls towards the last layer, so the value is small; it does
-    not fall in networks trained on random labels.
+    In the trained networks of Ansuini et al. the dimension falls towards the last layer, so the value is small. In
+    networks trained on random labels, the dimension does not fall.
     """
     found = dimensions(subject, n_samples, fraction, seed)
     if math.isnan(found[-1]):

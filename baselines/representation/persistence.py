@@ -76,7 +76,7 @@ def _starts(network: Network) -> Array:
 
 
 def unit_positions(network: Network) -> tuple[int, ...]:
-    """Return the positions of the logits and of hidden layers, after normalizations and activations."""
+    """Return the positions of the logits, and of hidden layers' outputs after normalizations and activations."""
     return tuple(dict.fromkeys([*hidden_positions(network), network.output]))
 
 

@@ -21,7 +21,7 @@ from baselines.representation.persistence import unit_distances
 
 
 def loops(distances: Array) -> Array:
-    """Return births and deaths (loops, 2) of loops between points with distances (n, n), if the two differ."""
+    """Return births and deaths (loops, 2) of loops between points with distances (n, n), if deaths exceed births."""
     n = len(distances)
     first, second = np.triu_indices(n, 1)
     order = np.argsort(distances[first, second], kind="stable")
@@ -41,9 +41,9 @@ def loops(distances: Array) -> Array:
 
 
 def _reduce(column: int, columns: dict[int, int]) -> int | None:
-    """Return the last edge of the loop that a triangle fills; None if it fills no loop.
+    """Reduce the column of a triangle; return the last edge of the loop that the triangle fills, or None.
 
-    Columns are sets of edges as bits. `columns` maps a last edge to a reduced column; the new reduced column is added.
+    A column is a set of edges, as bits. `columns` maps the last edge of each reduced column to the column.
     """
     while column:
         last = column.bit_length() - 1

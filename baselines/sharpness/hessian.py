@@ -25,19 +25,19 @@ def hessian_trace(
 ) -> float:
     """Trace of the Hessian of the training loss.
 
-    Formula: Tr(H), H the Hessian of the mean cross-entropy. Source: Yao et al. 2020, arXiv 1912.07145; for networks
-    that are not piecewise linear Hutchinson's probes, 1990. Work: min(kappa, 20) backward passes; not piecewise linear:
-    20 x 3 backward passes. Draws: depend on the order of examples if kappa > n_probes, of input dimensions if the
-    network is not piecewise linear.
+    Formula: Tr(H), H the Hessian of the mean cross-entropy with kappa classes. Source: Yao et al. 2020, arXiv
+    1912.07145, and Hutchinson 1990 for networks that are not piecewise linear. Work: min(kappa, 20) backward passes;
+    not piecewise linear: 20 x 3 backward passes. Draws: depend on the order of examples if kappa > n_probes, and on the
+    order of input dimensions if the network is not piecewise linear.
 
     As in PyHessian, parameters are kernels, biases, and scales and shifts of normalization, whose moving averages are
     fixed. The logits of a piecewise linear network (ReLUs, pooling, sums) are linear in each single weight, except at
-    kinks, which contribute nothing. So its trace equals that of the Fisher matrix under the predicted probabilities, as
-    for `tic_trace`. For other networks it is the mean of v' H v over random signs v.
+    kinks, which contribute nothing. So Tr(H) equals the trace of the Fisher matrix under the predicted probabilities,
+    as for `tic_trace`. For other networks, the value is the mean of v' H v over random signs v.
 
     Args:
         n_probes: vectors of random signs. For a piecewise linear network they combine the classes, and the trace is
-            exact if there are at most as many classes.
+            exact if there are at most `n_probes` classes.
     """
     if is_piecewise_linear(subject.seen(folded=folded)):
         with contextlib.suppress(MeasureUnavailable):  # gradients of a layer cannot be separated
@@ -65,8 +65,8 @@ def hessian_top_eigenvalue(
     passes.
 
     Args:
-        n_steps: largest number of products with the Hessian. With as many products, power iteration is never closer,
-            and may converge to a negative eigenvalue.
+        n_steps: largest number of products with the Hessian. Power iteration with as many products is never closer, and
+            may converge to a negative eigenvalue.
     """
     space = weight_space(subject, n_samples, seed, folded=folded)
     begin = stream("start of the Hessian's eigenvector", seed).normal(size=len(space))

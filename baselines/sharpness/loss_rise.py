@@ -17,9 +17,9 @@ from baselines.sharpness.weight_space import normalized
 def keskar_sharpness(subject: Subject, *, epsilon: float = 1e-3, n_samples: int = 2048, seed: int = 0) -> float:
     """Largest rise of the training loss in a small box around the weights, in percent of 1 + loss.
 
-    Formula: 100 (max_{|u_i| <= eps (|w_i| + 1)} L(w + u) - L(w)) / (1 + L(w)), w the weights, L the mean cross-entropy,
-    the maximum over 20 full-batch steps along the gradient's sign. Range: [0, inf). Source: Keskar et al. 2017, arXiv
-    1609.04836, eq. 4. Work: 21 backward passes.
+    Formula: 100 (max_{|u_i| <= epsilon (|w_i| + 1)} L(w + u) - L(w)) / (1 + L(w)), w the weights, u their changes, L
+    the mean cross-entropy, the maximum over 20 full-batch steps along the gradient's sign. Range: [0, inf). Source:
+    Keskar et al. 2017, arXiv 1609.04836, eq. 4. Work: 21 backward passes.
 
     Args:
         epsilon: size of the box: a weight w changes by at most epsilon (|w| + 1).

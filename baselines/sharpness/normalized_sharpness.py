@@ -1,4 +1,4 @@
-"""Normalized sharpness: curvature relative to the weights, which stays the same if units are rescaled."""
+"""Normalized sharpness: a curvature, relative to the weights, that stays the same if units are rescaled."""
 
 import math
 from collections.abc import Iterator
@@ -59,9 +59,9 @@ def normalized_sharpness(subject: Subject, *, n_probes: int = 10, n_samples: int
     """Smallest sum of loss rise and divergence for noise whose variances are products of row and column factors.
 
     Formula: sum over kernels w of min_{a, b > 0} sum_ij (h_ij a_i b_j + w_ij^2 / (a_i b_j)) / 2, h the diagonal of the
-    Hessian of the mean cross-entropy. Range: [0, inf). Source: after Tsuzuku, Sato and Sugiyama 2020, arXiv 1901.04653.
-    Work: min(kappa, 10) backward passes. Weights: as trained. Draws: depend on the order of examples if kappa >
-    n_probes. Refused: gradients of a layer cannot be separated by example.
+    Hessian of the mean cross-entropy with kappa classes. Range: [0, inf). Source: after Tsuzuku, Sato and Sugiyama
+    2020, arXiv 1901.04653. Work: min(kappa, 10) backward passes. Weights: as trained. Draws: depend on the order of
+    examples if kappa > n_probes. Refused: gradients of a layer cannot be separated by example.
 
     Noise on w_ij has the variance a_i b_j, with a factor a_i for each input channel and b_j for each output channel,
     shared by all positions of the window and separate for groups of a convolution. The noise raises the loss by sum

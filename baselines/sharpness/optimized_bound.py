@@ -36,11 +36,12 @@ def pacbayes_optimized(
     """PAC-Bayes bound on the test error, with an optimized variance of the noise for each weight.
 
     Formula: -ln(1 - p), kl(e || p) = (KL(N(w, diag s) || N(w0, lambda I)) + 2 ln(b ln(c / lambda)) + ln(pi^2 m / (6
-    delta))) / (m - 1), p the bound, e the training error with noise of variances s on the weights w, initially w0, m
-    examples, b = 100, c = 0.1, delta = 0.025. Range: [0, inf). Source: Dziugaite and Roy 2017, arXiv 1703.11008, and
-    its code, with a fixed mean. Work: 200 backward passes over 64 examples and 10 forward passes over 1024 examples.
-    Weights: folded. Draws: depend on the order of input dimensions and of examples. Refused: there are fewer than two
-    training examples; with noise all predictions are wrong.
+    delta))) / (m - 1), p the bound, kl the relative entropy of Bernoulli distributions, e the training error with noise
+    of variances s on the weights w, initially w0, lambda the prior's variance, m examples, b = 100, c = 0.1, delta =
+    0.025. Range: [0, inf). Source: Dziugaite and Roy 2017, arXiv 1703.11008, and its code, with a fixed mean. Work: 200
+    backward passes over 64 examples and 10 forward passes over 1024 examples. Weights: folded. Draws: depend on the
+    order of input dimensions and of examples. Refused: there are fewer than two training examples; with noise all
+    predictions are wrong.
 
     Gradient descent on s, with a draw of noise for each step, minimizes the authors' objective: cross-entropy over ln 2
     plus the square root of half the right side. The authors' optimization takes hours. Here w is fixed, since moving w
@@ -87,7 +88,7 @@ def complexity(logarithms: Array, distance: float, m: int) -> float:
 
 
 def _variance(variances: float, distance: float, n: int) -> float:
-    """Return the variance of the prior with which the divergence is smallest, but at most the largest lambda."""
+    """Return the prior's variance lambda, up to its largest value, with which the divergence is smallest."""
     return min((variances + distance) / n, LARGEST * math.exp(-1 / PRECISION))
 
 

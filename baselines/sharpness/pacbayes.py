@@ -9,8 +9,8 @@ Weights: folded. Draws: depend on the order of input dimensions. Work: about 70 
 sigma'; the measures share them.
 
 accuracy_drop: tolerated loss of training accuracy, a mean over draws, in (0, 1] (0.1: from 0.95 to 0.85). sigma is the
-    largest scale up to 2 of normal noise that costs no more: the noise's deviation on all kernels and biases. For
-    sigma', the noise on a parameter w has the variance sigma'^2 w^2 + eps^2, eps = 0.001.
+    largest scale up to 2 that costs no more. It is the standard deviation of normal noise on all kernels and biases.
+    For sigma', the noise on a parameter w has the variance sigma'^2 w^2 + eps^2, eps = 0.001.
 n_draws: draws of the noise, the same for every scale. For these draws, the search finds sigma to 0.1 %.
 include_bias: include biases in w, w0 and n.
 """
@@ -29,21 +29,21 @@ from baselines.sharpness.scales import EPSILON, noise_scale
 
 
 def isotropic_bound(vector: Array, scale: float, m: int, factor: float = 1.0) -> float:
-    """Return the bound `factor` |vector|^2 / (4 scale^2) + ln(m / scale) + 10."""
+    """Return the bound `factor` |vector|^2 / (4 scale^2) + ln(m / scale) + 10 for m training examples."""
     return factor * float(vector @ vector) / (4 * scale**2) + _confidence(scale, m)
 
 
 def magnitude_bound(prior: float, vector: Array, scale: float, m: int, epsilon: float = EPSILON) -> float:
     """Return the bound 1/4 sum_i ln((epsilon^2 + prior) / (epsilon^2 + scale^2 vector_i^2)) + ln(m / scale) + 10.
 
-    The numerator is the variance of the prior, the denominator the variance of the noise on weight i.
+    The numerator is the prior's variance, the denominator the noise's variance on weight i; m training examples.
     """
     ratios = (epsilon**2 + prior) / (epsilon**2 + (scale * vector) ** 2)
     return float(np.sum(np.log(ratios))) / 4 + _confidence(scale, m)
 
 
 def common_variance(vector: Array, scale: float, slack: float = 1.0) -> float:
-    """Return (scale^2 + `slack`) times the mean square of `vector`, the argument `prior` of `magnitude_bound`."""
+    """Return the `prior` of `magnitude_bound`: (scale^2 + `slack`) times the mean square of `vector`."""
     return (scale**2 + slack) * float(np.mean(vector**2))
 
 
@@ -121,8 +121,8 @@ def pacbayes_flatness(
 
     On five networks trained on 1200 digits, the standard deviation of sigma over seeds is 3 to 9 %, and of the value
     twice as much; on a network with batch normalization and 500 examples, that of sigma was 25 %. `n_draws=40` halves
-    them at four times the work. The search is unbiased: at the sigma of each of 16 seeds, other draws lose 0.097 to
-    0.109 of accuracy on average, for a tolerance of 0.1. Without noise on biases they lose 0.086 to 0.091.
+    deviations at four times the work. The search is unbiased: at the sigma of each of 16 seeds, other draws lose 0.097
+    to 0.109 of accuracy on average, for a tolerance of 0.1. Without noise on biases they lose 0.086 to 0.091.
     """
     return noise_scale(subject, accuracy_drop, n_draws, n_samples, seed, is_relative=False) ** -2
 
@@ -172,8 +172,9 @@ def pacbayes_mag_init_exact(
     """PAC-Bayes bound of pacbayes_mag_init, for exactly the noise that the search for sigma' draws.
 
     Formula: 1/4 sum_i ln((eps^2 + (sigma'^2 |w|^2 + |w - w0|^2) / n) / (eps^2 + sigma'^2 w_i^2)) + ln(m / sigma') + 10,
-    with the symbols of pacbayes_mag_init. Range: (9, inf). Source: derived like eq. 56 of Jiang et al. 2019, arXiv
-    1912.02178, for noise in proportion to w_i.
+    eps = 0.001, sigma' the largest scale of noise that costs at most accuracy_drop, n weights w, initially w0, m
+    examples. Range: (9, inf). Source: derived like eq. 56 of Jiang et al. 2019, arXiv 1912.02178, for noise in
+    proportion to w_i.
     """
     change, vector = moved(subject, include_bias), trained(subject, include_bias)
     sigma = noise_scale(subject, accuracy_drop, n_draws, n_samples, seed, is_relative=True)
@@ -192,6 +193,6 @@ def pacbayes_mag_flatness(
 
     The noise on a weight w has the variance sigma'^2 w^2 + eps^2. The code of Dziugaite et al. 2020 uses this variance
     as the deviation, so its noise is not proportional to the weights. On a network of 84 weights it finds sigma' =
-    0.444, and 0.468, as here, with the deviation corrected. The page of `pacbayes_flatness` says how much draws matter.
+    0.444; with the deviation corrected, 0.468 as here. The page of `pacbayes_flatness` says how much draws matter.
     """
     return noise_scale(subject, accuracy_drop, n_draws, n_samples, seed, is_relative=True) ** -2

@@ -44,7 +44,7 @@ def sharpness_starter_kit(
     3. It ends at the first a whose drop is within 0.01 of the required drop, so that many networks tie. Here the search
        goes on to the a at which the drop is exceeded.
     4. It changes moving averages of batch normalization. Here only trained parameters change; nothing is folded.
-    5. It leaves the model changed.
+    5. It leaves the model changed. Here the model never changes.
 
     Args:
         accuracy_drop: loss of accuracy that the changes must cause, in (0, 1].
@@ -95,7 +95,7 @@ def _ratio_of_the_kit(subject: Subject, accuracy_drop: float, seed: int) -> floa
 
 
 def _samples(examples: Sample, rng: np.random.Generator) -> Iterator[Sample]:
-    """Yield examples for each descent and its accuracy. When all training examples are used, shuffle them again."""
+    """Yield examples for a descent and for the accuracy after it; all examples take turns, in random order."""
     order, number = np.empty(0, int), N_STEPS * BATCH_SIZE + ATTACKED
     while True:
         while len(order) < number:

@@ -29,12 +29,12 @@ CONFIDENCE = 0.05  #: delta, the probability with which a bound for relative cha
 
 
 def box_bound(vector: Array, alpha: float, m: int) -> float:
-    """Return the bound |vector|^2 ln(2 n) / (4 alpha^2) + ln(m / alpha) + 10; the vector has n entries."""
+    """Return the bound |vector|^2 ln(2 n) / (4 alpha^2) + ln(m / alpha) + 10 for n weights and m training examples."""
     return isotropic_bound(vector, alpha, m, math.log(2 * len(vector)))
 
 
 def magnitude_box_bound(vector: Array, alpha: float, m: int) -> float:
-    """Return `magnitude_bound` with the prior (alpha^2 + 4 ln(2 n / delta)) |vector|^2 / n, for n entries."""
+    """Return `magnitude_bound` with the prior (alpha^2 + 4 ln(2 n / delta)) |vector|^2 / n, for n weights."""
     slack = 4 * math.log(2 * len(vector) / CONFIDENCE)
     return magnitude_bound(common_variance(vector, alpha, slack), vector, alpha, m)
 

@@ -63,8 +63,8 @@ def vc_dim_piecewise_linear(subject: Subject) -> float:
     """Bound on the VC dimension of piecewise linear networks, computed from the sizes of the layers.
 
     Formula: d + (sum_i (d - i + 1) q_i) log2(8 e sum_i i a_i log2(4 e sum_j j a_j)), q_i parameters (kernels and
-    biases) and a_i units (outputs at all positions) of layer i of d. Range: [0, inf). Source: Bartlett et al. 2019,
-    arXiv 1703.02930, as in Jiang et al. 2019, arXiv 1912.02178.
+    biases) and a_i units (outputs at all positions) of layer i of d layers, e Euler's number. Range: [0, inf). Source:
+    Bartlett et al. 2019, arXiv 1703.02930, as in Jiang et al. 2019, arXiv 1912.02178.
     """
     layers = list(_layers(subject.network))
     depth = len(layers)

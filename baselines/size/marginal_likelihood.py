@@ -18,11 +18,11 @@ from baselines.size.orthant import log_probability
 
 @shared
 def random_covariance(subject: Subject, n_samples: int, n_draws: int, seed: int) -> Array:
-    """Return the covariance (n, n) of an output at n training examples over random networks, with mean variance 1.
+    """Return the covariance (n, n) of an output at n training examples over random networks, scaled to mean variance 1.
 
     Kernels are normal with variance 2 / (inputs of a unit), biases are 0, and normalizations have their initial values.
-    The average over the last weight layers is exact. In the limit of infinite width the network is a Gaussian process;
-    the result estimates this process's kernel at the network's own width.
+    The average over the last layers' weights is computed exactly, without drawing them. In the limit of infinite width
+    the network is a Gaussian process; the result estimates this process's kernel at the network's own width.
     """
     start = replace(subject.nodes, nodes=tuple(map(_before_training, subject.nodes.nodes)))
     network, inputs = Network(start), subject.sample(n_samples, seed).inputs

@@ -141,7 +141,7 @@ def _found(directory: Path, name: str, owners: dict[str, str], notes: list[str])
 def read_records(
     result: Path, submission: Submission, settings: PhaseSettings, owners: Mapping[str, str]
 ) -> tuple[list[Evaluation], list[Request]]:
-    """Return the records and requests of a result, which may be forged, under the submission's name.
+    """Return the records and requests in the file `result`, which may be forged; give them the submission's name.
 
     Raise `UserError` unless all records belong to the submission's files. `owners` maps digests to names, for messages.
     """
@@ -172,7 +172,7 @@ def read_records(
 
 @contextmanager
 def _records_in(result: Path, calls: int) -> Iterator[Records]:
-    """Unpack the database of a result, limited to the size that `calls` calls need; yield it."""
+    """Yield the unpacked database of a result; raise `UserError` if it is larger than `calls` calls need."""
     with tempfile.TemporaryDirectory() as temporary, open_archive(result) as archive:
         file = Path(temporary, RECORDS)
         with writing(file):
@@ -191,7 +191,7 @@ def _renamed(row: Evaluation, name: str) -> Evaluation:
 
 
 def draw(rows: Sequence[Evaluation], share: float) -> Sequence[Evaluation]:
-    """Return a random share of the calls with a value, at least `FEWEST` calls; none if `share` is 0."""
+    """Return a random share of the calls with a value, at least `FEWEST` calls; [] if `share` is 0."""
     right = [row for row in rows if row.outcome == Outcome.OK]
     number = max(FEWEST, math.ceil(share * len(right))) if share else 0
     return secrets.SystemRandom().sample(right, min(number, len(right)))
@@ -217,8 +217,8 @@ def differences(
 ) -> list[str]:
     """Return a line for each drawn call that is not confirmed by `again`, (task, model) -> new record.
 
-    On machines of the same class, both values must be equal. Otherwise they may differ by `TOLERANCE`, but must have
-    the same order among the values of `rows`: a nearly constant measure would confirm any values.
+    On machines of the same class, both values must be equal. On others they may differ by `TOLERANCE`, but no other
+    value of the task may lie between them: all values of a nearly constant measure differ by less than `TOLERANCE`.
     """
     return [line for row in drawn if (line := _difference(rows, row, again.get((row.task, row.model))))]
 

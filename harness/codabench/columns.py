@@ -72,6 +72,6 @@ def scores_of(row: Row, tasks: Mapping[str, str]) -> dict[str, float]:
 
 
 def verdict_of(row: Row) -> dict[str, float]:
-    """Return the values of a row in a hidden phase, key of a column -> value; the final score is a placeholder."""
+    """Return key of a column -> value, for a row of a hidden phase, with a placeholder as final score."""
     values = {one.key: one.value(row) for one in (COMPLETE, SECONDS)} | {FINAL: NOT_YET}
     return {key: value for key, value in values.items() if value is not None}

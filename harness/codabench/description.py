@@ -18,7 +18,7 @@ STARTING_KIT, SOLUTION = "starting_kit.zip", "solution.zip"
 
 
 def archive_of(number: int, part: str) -> str:
-    """Return the file name of an archive in the bundle: of the phase at position `number`, with content `part`."""
+    """Return the file name of the archive with `part` (one of `PARTS`) of the phase at position `number`."""
     return f"phase_{number}_{part}.zip"
 
 
@@ -73,5 +73,5 @@ def _phase(number: int, one: PlannedPhase) -> dict[str, Any]:
 
 
 def _text(moment: datetime) -> str:
-    """Return a time as text; of a YAML timestamp, the platform would drop the hours."""
+    """Return a time as text, because the platform drops the hours of a YAML timestamp."""
     return f"{moment:%Y-%m-%d %H:%M:%S}"

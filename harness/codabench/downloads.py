@@ -115,7 +115,7 @@ def read_table(directory: Path) -> list[Submitted]:
 
 
 def names_of(owners: Iterable[str]) -> dict[str, str]:
-    """Return participant -> name of the submission, which cannot be mistaken for another name or a measure."""
+    """Return participant -> name of the submission. No two names are alike, and none is like a measure's name."""
     seen = Counter(alike(clean(owner)) for owner in owners)
 
     def name_of(owner: str) -> str:

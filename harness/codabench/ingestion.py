@@ -70,7 +70,7 @@ def ingest(program: Path, input_data: Path, submission: Path, output: Path, prog
 
 
 def _command(submission: Path) -> str:
-    """Return why a submission is refused because it has a command of its own; "" if it has none."""
+    """If a submission has a command of its own, return why it is refused; otherwise return ""."""
     for name in COMMANDS:
         if os.path.lexists(submission / name):
             try:
@@ -117,7 +117,7 @@ class _Saving:
 
     @contextmanager
     def regularly(self) -> Iterator[None]:
-        """Save every `SAVE_S` seconds within the context, in a thread."""
+        """Call `save` every `SAVE_S` seconds within the context, in a thread."""
         over = threading.Event()
 
         def work() -> None:

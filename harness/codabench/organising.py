@@ -94,8 +94,8 @@ def download_submissions(
 ) -> tuple[str, int]:
     """Download one submission of each participant to `output`; return the phase's name and the number of submissions.
 
-    It is the submission on the platform's board, otherwise the last before the phase's end. `competition` is the TOML
-    file of the competition, and `page` the address of its page. Raise `UserError` if a file is invalid, or the platform
+    The submission on the platform's board is chosen, otherwise the last before the phase's end. `competition` is the
+    competition's TOML file, `page` the address of its page. Raise `UserError` if a file is invalid, or the platform
     refuses.
     """
     phases = read_competition(competition).phases
@@ -118,7 +118,7 @@ def publish_scores(
     task_names: Sequence[str] = (),
     progress: Progress = SILENT,
 ) -> tuple[str, int]:
-    """Put the scores of the database `results` on the platform's board; return name of the phase, number of scores.
+    """Put the scores of the database `results` on the platform's board; return (name of the phase, number of scores).
 
     `page` is the address of the competition's page, and `directory` was written by `download_submissions`. Organisers
     can change only existing scores (api/views/leaderboards.py:38), so the scoring program of a hidden phase has written

@@ -77,7 +77,7 @@ class Platform:
         self._ask("PATCH", self.url_of(path), content)
 
     def require_encryption(self, address: str) -> None:
-        """Raise `UserError` for an unencrypted address, except of a host in `LOCAL`, or that the user has allowed."""
+        """Raise `UserError` for an unencrypted address, unless its host is in `LOCAL`, or allowed by the user."""
         parts = urlsplit(address)
         if parts.scheme not in ("http", "https"):
             raise UserError("not an address on the web", file=origin(address), expected="https")
@@ -166,7 +166,7 @@ class OpenedPhase:
 
 
 def split_page(page: Address) -> tuple[str, str]:
-    """Split a competition's page into the site's address and the number. Raise `UserError` for another address."""
+    """Split the address of a competition's page into (site, number); raise `UserError` for any other address."""
     match = _PAGE.fullmatch(page.reveal())
     if match is None:
         raise UserError("not the page of a competition", file=page, expected=PAGE)
@@ -186,7 +186,7 @@ def open_phase(platform: Platform, number: str, name: str | None) -> OpenedPhase
 
 
 def by_participant(opened: OpenedPhase, status: str | None) -> tuple[dict[str, list[Listed]], list[str]]:
-    """Return participant -> submissions with `status` (None: all), and a list with a line on the left-out submissions.
+    """Return participant -> submissions with `status` (None: any), and a list of notes on other submissions.
 
     The submission on the platform's board comes first, then the others by descending number: the times of submissions
     do not count, since participants can choose them (api/serializers/submissions.py:82).

@@ -34,7 +34,7 @@ def is_logo(content: bytes) -> bool:
 
 
 def is_page(content: bytes) -> bool:
-    """Return whether the platform accepts a content as a page (src/apps/competitions/unpackers/v2.py:50)."""
+    """Return whether the platform accepts `content` as a page (src/apps/competitions/unpackers/v2.py:50)."""
     try:
         text = content.decode()
     except UnicodeDecodeError:

@@ -94,5 +94,5 @@ def inputs_of(task: TaskFiles) -> dict[str, Path]:
 
 
 def references_of(tasks: Sequence[TaskFiles]) -> Mapping[str, Path]:
-    """Return the files with the reference data of all tasks that have them: name in an archive -> file."""
+    """Return name in an archive -> file, for the reference data of each task; tasks without them are left out."""
     return {f"{REFERENCES}/{task.name}/{REFERENCE}": task.reference for task in tasks if task.reference is not None}

@@ -1,6 +1,6 @@
 """Builds a task from a recipe: trains a model for each cell of the grid, and makes a task of the trained models.
 
-Until then, all files are in OUT/building/TASK, where no other command takes them for a task.
+During the training, all files are in OUT/building/TASK, which other commands do not treat as a task.
 """
 
 import json
@@ -46,13 +46,13 @@ class Event:
 
     kind: str  #: `data`, `look`, `done` or `failed`
     cell: int  #: number of the cell; -1 for `data`
-    details: dict[str, Any]  #: what the training program has sent
+    details: dict[str, Any]  #: the event or answer of the training program
 
 
 class Build:
     """The directories of a task that is or was built from a recipe.
 
-    The constructor raises `UserError` if they have finished models of another recipe.
+    The constructor raises `UserError` if the directories have finished models of another recipe.
     """
 
     def __init__(self, recipe: Recipe, out: Path) -> None:
@@ -82,7 +82,7 @@ class Build:
         shutil.rmtree(self.reference, ignore_errors=True)
 
     def begin(self) -> None:
-        """Create the directory of the build, or keep that of an earlier build from the same recipe.
+        """Create the directory of the build, or keep the directory of an earlier build from the same recipe.
 
         Raise `UserError` if TensorFlow is missing, or if the directory has finished models of another recipe.
         """
@@ -203,7 +203,7 @@ class Build:
 
 
 def _names(number: int | str) -> tuple[str, str]:
-    """Return the names of a cell's directory before and after the task is finished; "*" gives patterns of the names."""
+    """Return the names of the directory of cell `number` in an unfinished and in a finished task; "*" is any cell."""
     return CELLS.format(number), model_name(str(number))
 
 
@@ -229,7 +229,7 @@ def find_builds(out: Path) -> list[Build]:
 
 
 def reference_of(build: Build) -> Reference | None:
-    """Return the reference data of the finished models; None if there are none."""
+    """Return the reference data of the finished models; None if no model is finished."""
     records = {model_name(str(number)): record for number, record in sorted(build.records().items())}
     if not records:
         return None

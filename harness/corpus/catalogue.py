@@ -18,7 +18,7 @@ def recipes() -> dict[str, Path]:
 
 
 def find_recipe(argument: str) -> Path:
-    """Return the file of a recipe: a path, or a name in the package. Raise `UserError` if there is neither."""
+    """Return the file of a recipe; `argument` is a path, or a name in the package. Raise `UserError` if unknown."""
     path = Path(argument)
     if path.is_file():
         return path

@@ -86,7 +86,7 @@ def with_label_noise(labels: Labels, n_classes: int, share: float, seed: int) ->
 
 
 def _first_classes(source: DistributedDataset, number: int, seed: int) -> DistributedDataset:
-    """Return the first `number` classes of a dataset; which images are test images does not depend on `number`."""
+    """Return the first `number` classes of a dataset. If necessary, test images are first drawn from all classes."""
     if number > source.n_classes:
         raise UserError("data.classes", expected=f"at most {source.n_classes}, as the source has", found=number)
     train, test = source.train, source.test
@@ -177,7 +177,7 @@ def _resized(images: Inputs, side: int) -> Inputs:
 
 
 def not_in(known: Inputs, images: Inputs) -> NDArray[np.bool_]:
-    """Return for each of N images whether it differs from all images in `known`, shape (N,)."""
+    """Return an array (N,): whether each of N images differs from all images in `known`."""
     seen = {_digest(image) for image in known}
     return np.array([_digest(image) not in seen for image in images], dtype=bool)
 

@@ -39,8 +39,8 @@ def vgg(
         input - [conv3x3 relu, conv3x3 relu, maxpool2x2] x n_blocks - flatten - [dense relu, dropout] x n_dense - logits
 
     The last block has `n_filters` filters, and each earlier block half as many as the next. Jiang et al. give only the
-    last number, so the halving is this project's choice. `depth` 11, 13, 16 or 19 selects the five blocks of the
-    network of that name, whose last two blocks are equally wide. `batch_norm` normalises before each relu.
+    last number, so the halving is this project's choice. `depth` 11, 13, 16 or 19 selects the five blocks of VGG-11,
+    -13, -16 or -19, the last two of which are equally wide. `batch_norm` normalises before each relu.
     """
     per_block = VGG_DEPTHS[depth] if depth else (2,) * n_blocks
     halvings = (3, 2, 1, 0, 0) if depth else range(n_blocks - 1, -1, -1)
@@ -98,8 +98,8 @@ def fully_convolutional(
 
         input - [conv3x3, batch norm, relu] x depth - dropout - global average pooling - logits
 
-    Widths grow linearly from the first layer to the last, or from the last to the first if `reversed`. The narrowest
-    width is the largest with which convolutions and logits have at most `n_parameters` parameters.
+    Widths grow linearly from the first layer to the last, or from the last to the first if `reversed`. The layers are
+    as wide as possible while convolutions and logits have at most `n_parameters` parameters together.
     """
     shares = list(range(1, depth + 1))
     if reversed:
@@ -234,7 +234,7 @@ def _logits(n_classes: int) -> Layer:
 
 
 def _parameters(widths: Sequence[int], channels: int, n_classes: int) -> int:
-    """Return the number of parameters of 3x3 convolutions with these widths and of the last dense layer."""
+    """Return the number of parameters of 3x3 convolutions with these widths, plus those of the layer of logits."""
     inputs = [channels, *widths[:-1]]
     return (
         sum(9 * before * after + after for before, after in zip(inputs, widths, strict=True))

@@ -12,7 +12,7 @@ from harness.format.layer_settings import TRAINING_ONLY
 
 
 def training_network(layers: Sequence[Layer], input_shape: Sequence[int], weight_decay: float, initializer: str) -> Any:
-    """Return a Keras network with dropout layers, an L2 penalty on kernels, and an initializer of kernels by name."""
+    """Return a Keras network for training; `weight_decay` is an L2 penalty on kernels, `initializer` draws kernels."""
     model = _build(layers, input_shape)
     draw = tf.keras.initializers.get(initializer)
     for layer in model.layers:
@@ -54,7 +54,7 @@ def _build(layers: Sequence[Layer], input_shape: Sequence[int]) -> Any:
 
 
 def _without_training(layers: Sequence[Layer]) -> list[Layer]:
-    """Return the layers that have an effect after training; their `inputs` are adapted."""
+    """Return the layers that have an effect after training, with their new positions in `inputs`."""
     kept: list[Layer] = []
     new_position = {-1: -1}
     for position, layer in enumerate(layers):

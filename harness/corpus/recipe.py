@@ -267,6 +267,6 @@ def _impossible(file: _File, cell: Cell) -> Iterator[UserError]:
 
 
 def _raise(path: Path, problems: Iterable[UserError]) -> None:
-    """If there are problems, raise them as an error about the file at `path`; equal problems are named once."""
+    """If there are problems, raise a `UserErrors` with a line for each different problem of the file at `path`."""
     if lines := dict.fromkeys(f"{path}: {problem}" for problem in problems):
         raise UserErrors(*lines)

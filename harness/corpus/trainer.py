@@ -48,7 +48,7 @@ def prepare(_runtime: str, recipe: str, directory: str) -> Program:
 
 
 class Trainer:
-    """Answers questions about a recipe, whose data the constructor loads."""
+    """Answers the program's questions about a recipe; the constructor loads the recipe's data."""
 
     def __init__(self, recipe: Recipe, directory: Path) -> None:
         for name, value in KERAS_DEFAULTS.items():  # not the user's own settings, which Keras has read
@@ -75,7 +75,7 @@ class Trainer:
             return {"diverged": str(error)}
 
     def write_data(self) -> None:
-        """Write training and test data. Training labels get the recipe's noise, unless it is an axis of the grid."""
+        """Write training and test data. Training labels get the recipe's noise, unless noise is an axis of the grid."""
         noise = 0.0 if "label_noise" in self.recipe.grid else self.recipe.cells[0].training.label_noise
         unfinished = _emptied(self.directory / f"{DATA}{UNFINISHED}")
         write_shards(unfinished / TRAIN.name, self.data.train_inputs, self._labels(noise), N_SHARDS)

@@ -36,11 +36,12 @@ def train(
     perturbation_range: tuple[float, float] | None,
     report: Callable[[TrainingProgress], None],
 ) -> dict[str, Any]:
-    """Train a Keras network in place; return `reached` (the criterion), `epochs`, `cross_entropy` and `seconds`.
+    """Train a Keras network in place; return `reached`, `epochs`, `cross_entropy` and `seconds`.
 
-    The network's outputs are logits. Inputs are float32, (N, height, width, channels) in [0, 1], and labels (N,).
-    Perturbations draw their magnitudes from `perturbation_range`. `report` is called after each evaluation on the
-    training set. Raise `DivergedError` if the loss or a weight becomes NaN or infinite.
+    `reached` says whether the training met the criterion. The network's outputs are logits. Inputs are float32,
+    (N, height, width, channels) in [0, 1], and labels (N,). `perturbation_range` has the lowest and highest magnitude
+    of perturbations. `report` is called after each evaluation. Raise `DivergedError` if the loss or a weight becomes
+    NaN or infinite.
     """
     steps = -(-len(inputs) // training.batch_size)
     model.compile(

@@ -14,12 +14,12 @@ Batch = tuple[Order, ...]
 
 
 def make_batches(orders: Sequence[Order]) -> list[Batch]:
-    """Group orders into batches, each for one sandbox. Batches are in the sequence of their first orders."""
+    """Group orders into batches, each for one sandbox. Batches are sorted by the positions of their first orders."""
     return [batch for group in grouped(orders, lambda order: order.sandbox) for batch in _without_repeats(group)]
 
 
 def grouped(items: Sequence[T], sandbox: Callable[[T], Hashable | None]) -> list[list[T]]:
-    """Group items with equal `sandbox(item)`, in the sequence of first items. For None, an item is alone."""
+    """Group items with equal `sandbox(item)`; if it is None, the item is alone. Groups are in order of first items."""
     groups: dict[Hashable, list[T]] = {}
     for position, item in enumerate(items):
         shared = sandbox(item)
@@ -37,8 +37,8 @@ def _without_repeats(group: list[Order]) -> list[Batch]:
 def modules(batch: Batch) -> dict[int, str]:
     """Return number of an order -> name of the submission's module in the directory of the batch.
 
-    A participant's module is called `complexity`, a baseline's module is not. From the name, the worker decides whether
-    the code may date from 2020 (`harness.worker.runtimes.keras2`).
+    Only a participant's module is called `complexity`. From the name, the worker decides whether the code may date from
+    2020 (`harness.worker.runtimes.keras2`).
     """
     return {
         order.number: f"baseline_{position}" if order.is_baseline else "complexity"
@@ -47,7 +47,7 @@ def modules(batch: Batch) -> dict[int, str]:
 
 
 def write_batch(batch: Batch, files: Callable[[str], Mapping[str, bytes]], directory: Path) -> None:
-    """Write the submissions of a batch into a directory; each complexity.py is renamed as `modules` says."""
+    """Write the submissions of a batch into a directory. Each complexity.py gets the name that `modules` returns."""
     together: dict[str, bytes] = {}
     names = modules(batch)
     for order in batch:

@@ -11,10 +11,10 @@ _numbers = itertools.count()
 
 
 class TimeBudget(StrEnum):
-    """How `--time-limit` limits the calls of a submission."""
+    """The scope of `--time-limit`: a single call, or all calls of a submission on a task together."""
 
-    EACH = "each"  #: each call, by the limit
-    AVERAGE = "average"  #: all calls on a task together, by the limit times the number of models, as in the competition
+    EACH = "each"  #: each call has the limit
+    AVERAGE = "average"  #: all calls on a task share the limit times the number of models, as in the competition
 
 
 class Budget:
@@ -31,11 +31,11 @@ class Budget:
 
     @property
     def allowance(self) -> Allowance:
-        """The limit as an `Order` states it to an executor."""
+        """The limit and the used seconds, for an `Order`."""
         return Allowance(self._number, self._total_s, self._spent_s, self._meaning)
 
     def spend(self, seconds: float) -> None:
-        """Count the seconds of a call that another run has made; negative seconds are given back."""
+        """Add the seconds that a call in another run has used; subtract them if they are negative."""
         if self._number is not None:
             self._spent_s += seconds
 
@@ -48,7 +48,7 @@ class Clocks:
         self._spent_s: dict[int, float] = {}  #: by budget: seconds outside this executor, by its newest order
 
     def update(self, orders: Iterable[Order]) -> None:
-        """Subtract the seconds of calls that were made outside this executor, as these orders state."""
+        """Update the clocks of time budgets by the seconds that orders report as used outside this executor."""
         for allowance in (order.allowance for order in orders):
             number = allowance.budget
             if number is None:
@@ -58,7 +58,7 @@ class Clocks:
             self._spent_s[number] = allowance.spent_s
 
     def of(self, order: Order) -> Clock:
-        """Return the clock of a call: the clock of its time budget, or a new clock if it has none."""
+        """Return the clock of a call's time budget; for a call without a time budget, return a new clock."""
         allowance = order.allowance
         if allowance.budget is None:
             return Clock(allowance.total_s, allowance.meaning)

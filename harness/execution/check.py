@@ -33,7 +33,7 @@ Seen = Callable[[FinishedCall[PlannedCall]], None]
 
 @dataclass(frozen=True)
 class Trial:
-    """The calls that `pgdl check` has made, and their results."""
+    """The calls of a full run, and the finished calls that `pgdl check` has made."""
 
     calls: tuple[PlannedCall, ...]  #: the calls of the full run
     #: the trial's calls, task by task, from the smallest to the largest model; if the first call does not end even on a
@@ -53,7 +53,7 @@ class Trial:
 
     @property
     def first(self) -> FinishedCall[PlannedCall]:
-        """The call that `again` repeats."""
+        """The call that was made twice; `again` is its repetition."""
         partial = self.partial.get(place_of(self.again.call))
         done = self.done if partial is None else [part.done for part in partial.parts]
         return next(one for one in done if one.call.key == self.again.call.key)
@@ -121,7 +121,7 @@ class _WholeCalls:
         self.stopped: dict[Place, float] = {}  #: place of each stopped call -> seconds after which it was stopped
 
     def add_until(self, moment: float, calls: Sequence[PlannedCall]) -> None:
-        """Make calls, the first twice. After `moment`, or after a stopped call on the same task, no call starts."""
+        """Make calls, the first of them twice. No call starts after `moment`, or after a stopped call on its task."""
         self.add([calls[0], calls[0]])
         if self.stopped:
             return

@@ -25,7 +25,7 @@ class Executor(ABC):
     limits: Limits  #: limits of a call
     isolation: str  #: isolation of calls, as a configuration names it
     is_sandboxed: bool  #: whether submissions are isolated from the machines on which they run
-    shown: frozenset[Path]  #: directories that every sandbox shows besides the call's own, with links resolved
+    shown: frozenset[Path]  #: directories that every sandbox shows besides those of its call, with links resolved
 
     @abstractmethod
     def __init__(
@@ -59,7 +59,7 @@ class Executor(ABC):
         """Return the versions of a runtime's libraries as text. Raise `UserError` if a library is not installed."""
 
     def expect(self, runtimes: Collection[str]) -> None:  # noqa: B027 - optional
-        """Begin the slow part of `prepare` in the background; `prepare` raises its errors."""
+        """Begin the slow part of `prepare` in the background. Errors in this part are raised later, by `prepare`."""
 
     @abstractmethod
     def prepare(self, runtimes: Collection[str]) -> None:
@@ -82,7 +82,7 @@ class Executor(ABC):
         """Number of batches to add so that all sandboxes stay busy; 0 if enough batches wait."""
 
     def require_unseen(self, paths: Iterable[Path]) -> None:
-        """Raise `UserError` if submissions could read a path, because it is in a directory of `shown`."""
+        """Raise `UserError` if a path is in one of the directories `shown`, which submissions can read."""
         for path in paths:
             inside = next((directory for directory in self.shown if path.resolve().is_relative_to(directory)), None)
             if inside is not None:

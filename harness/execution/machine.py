@@ -25,7 +25,7 @@ PER_CORE = 4
 
 @dataclass(frozen=True)
 class Lanes:
-    """The cores and GPUs of concurrent calls: while the clock of a call runs, it has `threads` cores to itself."""
+    """The cores and GPUs of concurrent calls. While its clock runs, a call has `threads` cores to itself."""
 
     workers: int  #: number of calls whose clocks run at the same time
     threads: int  #: cores per call
@@ -61,7 +61,7 @@ class Cores:
 
 
 def memory_for(memory_bytes: int | None, warn: Warn = lambda _: None) -> int:
-    """Return `memory_bytes`, or if None this machine's default. Raise `UserError` if the machine has less memory."""
+    """Return `memory_bytes`, or if it is None the default limit. Raise `UserError` if it is too small or too large."""
     if memory_bytes is None:
         return Limits.default_memory_bytes(len(find_gpus()), warn)
     memory = usable_memory()
@@ -75,7 +75,7 @@ def memory_for(memory_bytes: int | None, warn: Warn = lambda _: None) -> int:
 def plan_lanes(workers: int | None, memory_bytes: int) -> Lanes:
     """Return the cores and GPUs of `workers` concurrent calls. Raise `UserError` for too many workers.
 
-    For None, `workers` is the number of GPUs; without GPUs, it is the number of cores for which the memory suffices.
+    By default, `workers` is the number of GPUs; without GPUs, it is the number of cores for which the memory suffices.
     """
     cores, gpus = available_cores(), tuple(find_gpus())
     if workers is not None and not gpus and workers > PER_CORE * cores:
@@ -90,7 +90,7 @@ def plan_lanes(workers: int | None, memory_bytes: int) -> Lanes:
 
 
 def machine_class() -> str:
-    """Return number of cores, processor and GPUs as text: calls may give other values on a different machine class."""
+    """Return number of cores, processor and GPUs as text. If the text differs, the same call may give another value."""
     gpus = "".join(f", {gpu.model}" for gpu in find_gpus())
     return f"{available_cores()} x {_processor()}{gpus}"
 

@@ -1,4 +1,4 @@
-"""A call as an executor receives it, and a finished call as an executor returns it. They may cross machines."""
+"""A call as an executor receives it, and a finished call as an executor returns it, perhaps on another machine."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -60,12 +60,12 @@ class CallsOnParts:
 
     @property
     def last(self) -> CallOnPart:
-        """The call on the largest part that returned a finite number; if none did, the call on the largest part."""
+        """The last call that returned a finite number; if no call did, the last call."""
         return next((part for part in reversed(self.parts) if part.ended_well), self.parts[-1])
 
     @property
     def is_unknown(self) -> bool:
-        """Whether a call on all data may end otherwise than these calls."""
+        """Whether the outcome of a call on all data remains unknown."""
         return self.last.done.result.outcome in OPEN
 
     @property
@@ -92,8 +92,8 @@ def call_on_parts(
 ) -> tuple[dict[Place, CallsOnParts], FinishedCall[PlannedCall]]:  # fmt: skip
     """Call a submission on growing parts of the data. Return the calls, and a repetition of the first that succeeded.
 
-    `calls` are the calls on all data that are replaced, and `stopped` has the seconds after which some of them were
-    stopped. If the first call on a part does not end in time, no further call is made.
+    The calls on parts replace `calls` on all data, some of which were stopped after the seconds in `stopped`. If the
+    first call on a part does not end in time, no further call is made.
     """
     tasks = {call.task.name: call.task for call in calls}
     found: dict[Place, list[CallOnPart]] = {place_of(call): [] for call in calls}

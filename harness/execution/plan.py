@@ -46,7 +46,7 @@ class PlannedCall:
 
     @property
     def runtime(self) -> str:
-        """The name of the framework's runtime."""
+        """The name of the runtime in which the call is made."""
         return self.configuration.runtime
 
     @property

@@ -154,7 +154,7 @@ class Pool(Executor):
                 self._end(order, result, started_at, gpu)
 
     def _refuse(self, order: Order) -> bool:
-        """If a call's time budget is used up, end it with `TIMEOUT` before its start. Return whether it was ended."""
+        """If a call's time budget is used up, end the call with `TIMEOUT` before its start, and return True."""
         clock = self._clocks.of(order)
         if clock.left() > 0:
             return False
@@ -171,7 +171,7 @@ class Pool(Executor):
             self._stop()
 
     def _job(self, batch: Batch, inputs: Inputs, gpu: Gpu | None, held: ExitStack) -> Job:
-        """Return the inputs of a batch's sandbox. The copied files exist until the stack `held` is closed."""
+        """Return the inputs of a batch's sandbox. Their copies may be removed once `held` has been closed."""
         model, data = batch[0].model, batch[0].data
         # A participant may hand in a copy of a baseline: the digests are equal, but the modules have different names.
         files = " ".join(f"{modules(batch)[order.number]} {order.submission}" for order in batch)

@@ -3,7 +3,7 @@
 The repetitions show how a score depends on a measure's random draws. The chosen models have to cover every value of
 every hyperparameter, but are chosen without reference data, which participants often lack. The natural order of the
 models usually enumerates the grid of hyperparameters, so steps of constant size can cover it. The size of the step must
-depend on the task: every fourth model of a 2 x 2 x 2 x 2 x 2 grid has the same values of two hyperparameters.
+depend on the task. In a 2 x 2 x 2 x 2 x 2 grid, every fourth model has the same values of two hyperparameters.
 
 The step is about 0.618 (the golden ratio) times the number of models, because multiples of this ratio spread most
 evenly around a circle. It has no common divisor with the number, so that no model is chosen twice. On full grids of
@@ -27,8 +27,8 @@ T = TypeVar("T")
 def choose_repeated(models: Sequence[T], run_seed: int, task: str) -> list[T]:
     """Return the models of a task that are called again: a quarter of `models`, at least 8, at most all.
 
-    `models` are in natural order. Where the choice starts depends on the seed of the run and the name of the task, so
-    it is the same for all submissions and all repetitions.
+    `models` are in natural order. The choice starts at a model that depends on the seed of the run and the name of the
+    task. So the choice is the same for all submissions and all repetitions.
     """
     number = len(models)
     start = int(hashlib.sha256(f"{run_seed} {task}".encode()).hexdigest(), 16)

@@ -1,4 +1,4 @@
-"""The plan of a run: its calls, those that already have a record, and the requests for calls that are recorded."""
+"""The plan of a run: its calls, the existing records of its calls, and the requests that the run records."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -95,7 +95,7 @@ def requests_of(calls: Sequence[PlannedCall]) -> list[Request]:
 
 
 def recorded(calls: Iterable[PlannedCall], records: Records, retry_timeouts: bool) -> list[CallSummary]:
-    """Return the calls that need not be made again (`make_plan`), and subtract their seconds from their budgets."""
+    """Return the calls that `make_plan` does not repeat, and subtract their seconds from their time budgets."""
     planned = {call.key: call for call in calls}
     ended = (
         CallSummary(planned[row.key], row.outcome, row.call_wall_s, row.call_cpu_s) for row in records.ended(planned)

@@ -57,9 +57,9 @@ MAX_BESIDE, MAX_BESIDE_MEMBER = 16 * 1024**2, 4096
 def fetch_tasks(url: Address, sha256: str, directory: Path) -> bool:
     """Download an archive (a compressed or plain tar, or a zip) and unpack it as `directory`.
 
-    Return False if `directory` already has the files of this archive, and True after a download. After an error, no
-    file is left behind. Raises `UserError` if the address cannot be read, if the archive is too large or its digest is
-    not `sha256`, if a member is a link, a device or outside of the archive, or if `directory` has other files.
+    Return True after a download, False if `directory` already has the files of this archive. Raises `UserError` if the
+    download fails, the archive is too large, its digest is not `sha256`, a member is a link or a device, a path leads
+    outside of `directory`, or `directory` has other files. After an error, no file is left behind.
     """
     require_digest(sha256)
     if directory.exists() and not (directory.is_dir() and not any(directory.iterdir())):
@@ -166,7 +166,7 @@ def _members(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
 
 
 class _Tar:
-    """The decompressed bytes of a tar, up to `allowed`: `tarfile` would read headers of any size into memory."""
+    """Reads at most `allowed` decompressed bytes of a tar: `tarfile` would read headers of any size into memory."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream, self._seen, self.allowed = stream, 0, MAX_BESIDE

@@ -36,7 +36,7 @@ class KnownTask(Section):
 
 
 def _address(text: object) -> Address:
-    """Convert a text to an http or https address. Raises `UserError`, which does not quote the text, for any other."""
+    """Return an http or https address; for any other text, raise a `UserError` that does not quote the text."""
     address = Address.of(str(text), "url of an archive")
     if not re.fullmatch(r"https?://[!-~]+", address.reveal()):
         expected = "http:// or https://, and ASCII characters without a space"
@@ -119,7 +119,7 @@ def read_corpus(file: Path) -> Corpus:
 
 
 def find_wanted(text: str, known: dict[str, Corpus]) -> list[WantedTasks]:
-    """Return the tasks that CORPUS, CORPUS/TASK or CORPUS/PHASE means, by archive; raises `UserError` for others."""
+    """Return the tasks that `text` (CORPUS, CORPUS/TASK or CORPUS/PHASE) means; raises `UserError` if unknown."""
     name, _, part = text.partition("/")
     if name not in known:
         hint = did_you_mean(name, known) or "pgdl task known lists the corpora"
@@ -139,7 +139,7 @@ def find_wanted(text: str, known: dict[str, Corpus]) -> list[WantedTasks]:
 
 @dataclass(frozen=True)
 class KnownHere:
-    """A task of a corpus, and how much of it is in a directory."""
+    """A task of a corpus, and how much of the task a directory has."""
 
     corpus: Corpus
     archive: Archive
@@ -148,7 +148,7 @@ class KnownHere:
 
 
 def known_here(known: Iterable[Corpus], root: Path) -> Iterator[KnownHere]:
-    """Yield each task of these corpora, and how much of it is in `root`; raises `UserError` for a bad fetched.json."""
+    """Yield each task of `known`, and how much of it `root` has; raises `UserError` if a fetched.json is invalid."""
     half = half_fetched(root)
     for corpus in known:
         for archive, task in corpus.entries():

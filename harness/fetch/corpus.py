@@ -54,7 +54,7 @@ def fetch_corpus(
         models: number or names of the models of each task; None: all. A number selects models evenly by file size.
         catalogue: as for `corpora`.
         sha256: as for `corpora`.
-        whole: whether to download whole archives, from servers that do not send parts.
+        whole: whether to download whole archives, for servers that do not send parts of a file.
         watcher: receives the progress.
     """
     wanted, root = find_wanted(name, corpora(catalogue, sha256)), Path(tasks_dir)

@@ -107,7 +107,7 @@ class Listing:
 
 
 def read_listing(file: IO[bytes], tasks: Iterable[str], url: Address) -> Listing:
-    """Return the files of `tasks` in a zip; raises `UserError` if it is damaged, has links, or files are too large."""
+    """Return the files of `tasks` in a zip; raises `UserError` if the zip is damaged, too large, or has links."""
     wanted = set(tasks)
     try:
         with zipfile.ZipFile(file) as archive:

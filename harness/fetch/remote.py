@@ -43,7 +43,7 @@ class RemoteFile:
     boundaries: Sequence[int] = ()  #: ascending positions where members begin: no request ends inside a member
 
     def within(self, boundaries: Sequence[int]) -> "RemoteFile":
-        """Return the file with these `boundaries`; its `tail` has at least all bytes after the last boundary."""
+        """Return a copy with these `boundaries`, whose `tail` begins at the last boundary or before."""
         with self.open() as reader:
             reader.seek(min(boundaries[-1], self.length - len(self.tail)))
             return replace(self, boundaries=boundaries, tail=reader.read())
@@ -56,7 +56,7 @@ class RemoteFile:
 def find_remote(url: Address) -> RemoteFile:
     """Ask a server for the size and the last bytes of a file, and return the file.
 
-    Raises `NoRangesError` if the server sends only whole files, and `UserError` if it has no such file or is silent.
+    Raises `NoRangesError` if the server sends only whole files, and `UserError` if it lacks the file or is silent.
     """
     with Session() as session:
         length, etag = persistently(lambda: _ask(session, url), url, LostConnectionError)

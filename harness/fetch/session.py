@@ -85,7 +85,7 @@ def response_error(url: Address, response: requests.Response, expected: str, mov
 
 
 def _cause(error: BaseException) -> str:
-    """Return the innermost cause of an error of the library requests, as one line."""
+    """Return the innermost cause of an error of the library `requests`, as one line."""
     cause: object = error
     while isinstance(cause, BaseException):
         inner = getattr(cause, "reason", None) or next((a for a in cause.args if isinstance(a, Exception)), None)
@@ -107,7 +107,7 @@ def _proxy(url: Address) -> str:
 
 
 class Session(requests.Session):  # type: ignore[misc]  # requests has no types
-    """A session of `requests` that follows no redirections: `ask` checks and follows them."""
+    """A session of `requests` that does not follow redirections by itself: `ask` checks and follows them."""
 
     def resolve_redirects(self, *_: Any, **__: Any) -> Iterator[Any]:
         """Return an empty iterator: then `requests` follows no redirection."""
@@ -148,7 +148,7 @@ def _next_address(response: requests.Response) -> str:
 
 
 def content_length(response: requests.Response) -> int:
-    """Return the size in bytes that an answer states, 0 if it states none; raises `UserError` if it is no number."""
+    """Return the size in bytes that an answer states, by default 0; raises `UserError` if the size is no number."""
     text = response.headers.get("Content-Length", "0")
     if not re.fullmatch(r"[0-9]{1,18}", text):
         raise _malformed(response, "Content-Length", "a number of bytes", text)
@@ -195,7 +195,7 @@ PASSING = (LostConnectionError, requests.ConnectionError, requests.exceptions.Ch
 
 
 def persistently(attempt: Callable[[], T], url: Address, *passing: type[Exception]) -> T:
-    """Return what `attempt` returns. Repeat it after errors of types in `passing`; finally raise `UserError`."""
+    """Return the result of `attempt`. After an error in `passing`, repeat it; after too many, raise `UserError`."""
     proxies_of(url)  # raises if a password in a proxy could be taken for a host
     problem: Exception = LostConnectionError()
     for pause_s in (0, *PAUSES_S):

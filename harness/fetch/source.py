@@ -99,7 +99,7 @@ def _fetch_whole(
 ) -> tuple[Path, str | None]:
     """Download a whole archive, unless an interrupted command has left it. Return its path and ETag.
 
-    The file name is a digest of the address without secrets: a digest of a password would help to guess it.
+    The file name is a digest of the address without its secrets, because a digest would help to guess a password.
     """
     archive = wanted.archive
     name = digest_of([(f"{wanted.corpus.name}/{archive.phase}", str(archive.url).encode())])

@@ -62,7 +62,7 @@ class StagedTask:
         return [path for path in self.finished if path != REFERENCE and self.staged_path(path).is_file()]
 
     def begin(self, request: FetchRequest) -> None:
-        """Create the temporary directory, and write the request into it, which marks the task as half-fetched."""
+        """Create the temporary directory with the request; the request marks the task as half-fetched."""
         (self._directory / FILES).mkdir(parents=True, exist_ok=True)
         request.write(self._directory)
 
@@ -193,7 +193,7 @@ def plan_task(members: Mapping[str, ListedFile], staging: StagedTask, wanted: Mo
 def _choose(
     name: str, models: Sequence[str], members: Mapping[str, ListedFile], wanted: ModelSelection, here: set[str]
 ) -> Sequence[str]:
-    """Return the models that the task will have: those in `here`, and those wanted (by name, or up to a number)."""
+    """Return the ids of the task's models after the download: those `here`, and others that `wanted` requests."""
     if wanted is None:
         return models
     if isinstance(wanted, tuple):

@@ -25,7 +25,7 @@ END_S = 1.0
 
 
 class DamagedError(UserError):
-    """A member is not as the archive's list of files says."""
+    """A member differs from the archive's list of files."""
 
 
 _Outcome = tuple[ListedFile, FetchedFile] | Exception
@@ -78,7 +78,7 @@ def _take(outcome: _Outcome, staging: StagedTask, url: Address) -> None:
 
 
 def _extract(archive: zipfile.ZipFile, member: ListedFile, staging: StagedTask, stop: threading.Event) -> FetchedFile:
-    """Unpack a member into the temporary directory; `zipfile` checks the CRC-32. Raises `Empty` if `stop` is set."""
+    """Unpack a member into the temporary directory; `zipfile` checks the CRC-32. If `stop` is set, raise `Empty`."""
     place = staging.staged_path(member.path)
     place.parent.mkdir(parents=True, exist_ok=True)
     partial = place.with_name(f"{place.name}.partial")

@@ -1,14 +1,14 @@
 """Reads and writes a model's config.json, and turns it into the canonical form from which a worker builds the model.
 
-Keras 2 and Keras 3 build the same model from the canonical form. It has the settings that decide the computation of a
-trained layer. Names, initializers, regularizers and dropout rates are left out, because they would reveal the training.
+Keras 2 and Keras 3 build the same model from the canonical form. The form has the settings that a trained layer
+computes with. It has no names, initializers, regularizers or dropout rates, because they would reveal the training.
 There are two canonical forms:
 
 * `{"format": "layers", "input_shape": [...], "layers": [{"class_name", "config"}, ...]}` is a Sequential model;
 * `{"format": "graph", "input_shape": [...], "layers": [{"class_name", "config", "inputs"}, ...]}` is a functional
-  model without nested models. `inputs` are positions in `layers`, with -1 for the model's input. `keywords`, if
-  present, are further arguments: name -> position, true or false. The last layer computes the model's output. A
-  further call of a layer is an entry `{"layer", "inputs"}`; `layer` is the position of the layer's first call.
+  model without nested models. `inputs` are positions in `layers`, with -1 for the model's input. An entry may also have
+  `keywords`, the layer's keyword arguments: name -> position, true or false. The last layer computes the model's
+  output. Each further use of a layer is an entry `{"layer", "inputs"}` with the position of the layer's first entry.
 
 If the model ends in a softmax or log-softmax, both forms have the key `"softmax"`: the position of its layer.
 """
@@ -41,7 +41,7 @@ class Architecture:
     """The architecture of a model, without its weights."""
 
     file: Path
-    canonical: dict[str, Any]  #: the canonical form. Layers are numbered in its order, without further calls of a layer
+    canonical: dict[str, Any]  #: the canonical form. Layers are numbered in its order; a repeated call has no number
     names: tuple[str | None, ...]  #: number of a layer -> its name in the file; None for a layer without a name
     file_order: tuple[int, ...]  #: layer numbers in the order of config.json and of weight files
     groups: tuple[str, ...] = ()  #: number of a layer -> the group of its weights in a weight file of Keras 3
@@ -55,7 +55,7 @@ class Architecture:
 
     @cached_property
     def output(self) -> Output:
-        """What the network's outputs are, such as logits."""
+        """The kind of the network's outputs, such as logits."""
         return output_of(self.canonical)
 
     @cached_property
@@ -74,7 +74,7 @@ class LayerShapes:
 
 @dataclass(frozen=True)
 class ModelShapes:
-    """For each layer, its class and the shapes of its weights; and the shape of the output without the batch axis."""
+    """The class and weight shapes of each layer, and the shape of the output without the batch axis."""
 
     layers: tuple[LayerShapes, ...]
     output_shape: tuple[int, ...]
@@ -91,7 +91,7 @@ def read_architecture(model: Path) -> Architecture:
 
 
 def parse_architecture(content: Mapping[str, Any], file: Path) -> Architecture:
-    """Return the architecture in the JSON object `content` of a `file`; raises the errors of `read_architecture`."""
+    """Return the architecture in a `file` with this content; raises `UserError` if malformed or not supported."""
     with located(file):
         try:
             if "model_config" in content:
@@ -130,7 +130,7 @@ def _from_layer_list(file: Path, content: Mapping[str, Any]) -> Architecture:
 
 
 def _canonical_layers(layer: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the layers that compute the same as a layer with the channels first; `[layer]` for any other layer."""
+    """Replace a layer with the channels first by equivalent layers; return `[layer]` for any other layer."""
     spatial = channels_last(layer)
     if spatial is None:
         return [layer]
@@ -162,7 +162,7 @@ def _from_keras(file: Path, content: Mapping[str, Any]) -> Architecture:
 
 
 def _entries(flat: Flat, calls: Sequence[int]) -> list[dict[str, Any]]:
-    """Return the canonical entries of the calls with these numbers, in this order."""
+    """Return an entry of the canonical form for each call of a layer in `flat` whose number is in `calls`."""
     position = {INPUT: INPUT, **{number: i for i, number in enumerate(calls)}}
     first: dict[int, int] = {}  # layer -> position of its first call
     entries = []
@@ -181,7 +181,7 @@ def _entries(flat: Flat, calls: Sequence[int]) -> list[dict[str, Any]]:
 
 
 def _shape_of_input(content: Mapping[str, Any]) -> Any:
-    """Return the shape of the model's input without the batch axis; Keras stores it in different places."""
+    """Return the shape of the model's input without the batch axis; its place in the JSON depends on Keras' version."""
     config = settings_of(content)
     build = content.get("build_config") or {}
     shapes = [build.get("input_shape"), config.get("build_input_shape")]

@@ -30,7 +30,7 @@ _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 @contextmanager
 def open_archive(path: Path, most: int = MAX_MEMBERS) -> Iterator[zipfile.ZipFile]:
-    """Open a zip archive with at most `most` members. Damage raises `UserError`, perhaps only later in the context."""
+    """Open a zip archive; raises `UserError` for more than `most` members, and for damage that the context finds."""
     try:
         with open_regular(path, links=True) as stream, located(path), _opened(stream, most) as archive:
             if len(archive.infolist()) > most:
@@ -52,8 +52,8 @@ def _opened(stream: BufferedReader, most: int) -> zipfile.ZipFile:
 class Pieces(BufferedReader):
     """A file that returns at most `most` bytes per read.
 
-    The size of an archive's list of members is declared by the archive, and `zipfile` reads the list in one read. This
-    class cuts off a longer list, so that it does not fill the memory.
+    An archive declares the size of its list of members, and `zipfile` reads the whole list at once. This class limits
+    such a read, so that a huge list cannot fill the memory.
     """
 
     def __init__(self, content: Any, most: int) -> None:
@@ -66,7 +66,7 @@ class Pieces(BufferedReader):
 
 
 def open_zip(stream: IO[bytes], most: int) -> zipfile.ZipFile:
-    """Open an archive whose list of members has at most `most` bytes; damage raises an exception of `DAMAGE`."""
+    """Open an archive. If it is damaged, or its list exceeds `most` bytes, raise one of the exceptions in `DAMAGE`."""
     try:
         archive = zipfile.ZipFile(Pieces(stream, most))
         require_proportion(stream.seek(0, io.SEEK_END), sum(info.file_size for info in archive.infolist()))
@@ -76,19 +76,19 @@ def open_zip(stream: IO[bytes], most: int) -> zipfile.ZipFile:
 
 
 def require_proportion(size: int, unpacked: int) -> None:
-    """Raise `UserError` if an archive of `size` bytes declares far too many `unpacked` bytes of content."""
+    """Raise `UserError` if an archive of `size` bytes would unpack to suspiciously many bytes (`unpacked`)."""
     if unpacked > SUSPECT_BYTES and unpacked > MAX_RATIO * size:
         found = f"{size} bytes that unpack to {unpacked}"
         raise UserError("members together", expected=f"at most {MAX_RATIO} times the archive's size", found=found)
 
 
 def names(archive: zipfile.ZipFile) -> list[str]:
-    """Return the names of the members that are files; raises an exception of `DAMAGE` if a member has no name."""
+    """Return the names of the members that are files; raises `BadZipFile` if a member has no name."""
     return [info.filename for info in file_infos(archive)]
 
 
 def file_infos(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
-    """Return the members that are files; raises an exception of `DAMAGE` if a member has no name."""
+    """Return the members that are files; raises `BadZipFile` if a member has no name."""
     if not all(info.filename for info in archive.infolist()):
         raise zipfile.BadZipFile("a member without a name")
     return [info for info in archive.infolist() if not info.is_dir()]
@@ -96,7 +96,7 @@ def file_infos(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
 
 @contextmanager
 def open_member(archive: zipfile.ZipFile, name: str) -> Iterator[tuple[IO[bytes], int]]:
-    """Open the only member `name`; yield content and size in bytes. Raises `UserError` as `require_plain` does."""
+    """Open a member; yield (stream, size in bytes). Raises `UserError` if it is missing, repeated or suspicious."""
     found = [info for info in archive.infolist() if info.filename == name]
     if len(found) != 1:
         raise UserError(f"member {name}", expected="one of this name", found=len(found) or "none")
@@ -106,7 +106,7 @@ def open_member(archive: zipfile.ZipFile, name: str) -> Iterator[tuple[IO[bytes]
 
 
 def open_info(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> IO[bytes]:
-    """Open a member. Raises `UserError` as `require_plain` does, or an exception of `DAMAGE` for missing content."""
+    """Open a member; raises `UserError` if `require_plain` refuses it, `BadZipFile` if its content is missing."""
     require_plain(info)
     try:
         return archive.open(info)

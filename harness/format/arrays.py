@@ -22,7 +22,7 @@ from harness.text import printable
 
 @dataclass(frozen=True)
 class StoredArray:
-    """An array in an open `.npz` file. Its numbers are read only by `read`."""
+    """The name, shape and type of an array in an open `.npz` file; `read` reads the numbers."""
 
     name: str
     shape: tuple[int, ...]
@@ -42,7 +42,7 @@ class StoredArray:
 
 @contextmanager
 def open_npz(path: Path) -> Iterator[Mapping[str, StoredArray]]:
-    """Open an `.npz` file, and yield name -> array; raises `UserError` if a member is damaged or no array."""
+    """Open an `.npz` file, and yield name -> array; raises `UserError` unless every member is an intact array."""
     with open_archive(path) as archive:
         arrays = {}
         for member in names(archive):
@@ -61,7 +61,7 @@ def open_npz(path: Path) -> Iterator[Mapping[str, StoredArray]]:
 
 
 def read_npy(path: Path) -> NDArray[Any]:
-    """Return the memory-mapped array in an `.npy` file; raises `UserError` if it is damaged or has no numbers."""
+    """Return the memory-mapped array in an `.npy` file; raises `UserError` unless it is an intact array of numbers."""
     try:
         with open_regular(path, links=True) as stream, located(path):
             shape, is_fortran, dtype = _read_header(stream)
@@ -79,7 +79,7 @@ def _require_memory(name: str, size: int) -> None:
 
 
 def require_numbers(name: str, dtype: np.dtype[Any]) -> None:
-    """Raise `UserError` unless elements of this type are integers, truth values or floating-point numbers."""
+    """Raise `UserError` unless `dtype` is a type of integers, truth values or floating-point numbers."""
     if dtype.hasobject:
         found = "pickled Python objects"
     elif dtype.kind not in "biuf":
@@ -90,7 +90,7 @@ def require_numbers(name: str, dtype: np.dtype[Any]) -> None:
 
 
 def _read_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    """Return (shape, is in Fortran order, type). Raises `UserError` for other arrays, `ValueError` for damage."""
+    """Return (shape, is in Fortran order, type). A file in another format raises `UserError`, damage `ValueError`."""
     start = stream.read(START)
     stream.seek(0)
     if not start.startswith(npy.MAGIC_PREFIX):

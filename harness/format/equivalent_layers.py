@@ -1,4 +1,4 @@
-"""Replaces operations, and layers with the channels first, by layers that compute the same.
+"""Replaces operations by equivalent layers, and layers with the channels first by layers with the channels last.
 
 Keras 3 writes operations such as `x + y` among the layers of a functional model. Keras 2 can compute layers with the
 channels first only on a GPU, so such a layer becomes a layer with the channels last between two permutations.
@@ -34,8 +34,8 @@ _ACTIVATIONS: dict[str, tuple[str, dict[str, Any]]] = {
 def is_operation(layer: Mapping[str, Any]) -> bool:
     """Whether an entry of a model's layers is an operation, such as `x + y` or `keras.ops.relu(x)`.
 
-    Entries in HDF5 files do not tell the module. There, an entry with the name of an activation is an operation if it
-    has no setting `trainable`.
+    The module of an entry tells. Entries in HDF5 files have no module. There, an entry with the class of an activation
+    is an operation if it has no setting `trainable`.
     """
     module = layer.get("module")
     if module is None:
@@ -44,7 +44,7 @@ def is_operation(layer: Mapping[str, Any]) -> bool:
 
 
 def as_layer(layer: Mapping[str, Any]) -> Mapping[str, Any]:
-    """If an entry is an operation, return the entry of a layer that computes the same; otherwise return the entry."""
+    """Replace an operation by an equivalent layer if there is such a layer; return any other entry unchanged."""
     name, config = layer["class_name"], layer["config"]
     if not is_operation(layer) or (name in MERGES and layer["module"] != _OF_ARRAYS):
         return layer
@@ -75,7 +75,7 @@ class ChannelsLast:
 
 
 def channels_last(definition: dict[str, Any]) -> ChannelsLast | None:
-    """Return the layers that compute the same as a layer with the channels first; None for any other layer."""
+    """Return the layers that replace a layer with the channels first; None for any other layer."""
     class_name, config = definition["class_name"], definition["config"]
     match = _SPATIAL.fullmatch(class_name)
     if match is None or config.get("data_format") != "channels_first":

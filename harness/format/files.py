@@ -51,7 +51,7 @@ def natural(name: str) -> list[tuple[int, str]]:
 
 
 def visible_directories(directory: Path) -> list[Path]:
-    """Return the subdirectories, model_2 before model_10, without hidden ones or `__pycache__`; [] if there is none."""
+    """Return the visible subdirectories but `__pycache__`, model_2 before model_10; [] if `directory` is missing."""
     if not directory.is_dir():
         return []
     found = [path for path in directory.iterdir() if path.is_dir()]
@@ -77,7 +77,7 @@ def make_directory(directory: Path) -> Path:
 
 @contextmanager
 def lasting_if_filled(directory: Path) -> Iterator[None]:
-    """Create a directory and its parents. At the end of the context, remove those that were created and are empty."""
+    """Create a directory and its missing parents. At the end of the context, remove new directories that are empty."""
     missing = [path for path in (directory, *directory.parents) if not path.exists()]
     try:
         directory.mkdir(parents=True, exist_ok=True)
@@ -163,7 +163,7 @@ def other_kind(what: str, start: bytes, *, file: Path | None, expected: str, rem
 
 
 def refuse_torch(names: list[str]) -> None:
-    """Raise `UserError` if the members `names` of a zip archive show a pickle of PyTorch."""
+    """Raise `UserError` if a zip archive with the members `names` is a pickle of PyTorch."""
     if any(name.rpartition("/")[2] == TORCH for name in names):
         found, remedy = _TORCH
         raise UserError(

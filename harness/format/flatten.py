@@ -74,7 +74,7 @@ _Member = Callable[[Sequence[int], Mapping[str, int | bool]], list[int]]
 
 @dataclass(frozen=True)
 class _Model:
-    """A model: its layers and nested models by name, and the graph of a functional model."""
+    """A model as its JSON states it: layers and nested models by name, and, if it is functional, their connections."""
 
     members: Mapping[str, _Member]
     inputs: Sequence[LayerOutput] = ()
@@ -104,8 +104,8 @@ class _Flattener:
     def read(self, content: Mapping[str, Any], path: tuple[str, ...], group: str, *, is_trained: bool) -> _Model:
         """Read a model and its layers.
 
-        `path` has the names of the nested models that contain the layers, `group` is the group of the model's weights,
-        and `is_trained` is False if the model, or a model that contains it, was frozen.
+        `path` has the names of the nested models that contain the layers. `group` is the model's group in a weight
+        file. `is_trained` is False if training did not change the model or a model that contains it.
         """
         if len(path) > MAX_NESTING:
             raise UserError("nested models", expected=f"at most {MAX_NESTING} levels", found="more")
@@ -170,7 +170,7 @@ class _Flattener:
         return [len(self.calls) - 1]
 
     def _call_between(self, to_last: int, layer: int, to_first: int | None, inputs: Sequence[int]) -> list[int]:
-        """Call a layer between two permutations. If the first only undoes an earlier permutation, skip both."""
+        """Call permutation, layer, permutation. If the first permutation undoes the one before it, skip these two."""
         n_axes = len(self.layers[to_last].definition["config"]["dims"])
         undone = self._undone.get((inputs[0], n_axes))
         last = [undone] if undone is not None else self._call(LayerCall(to_last, tuple(inputs)))
@@ -182,9 +182,9 @@ class _Flattener:
         return first
 
     def _call_idle(self, layer: int, source: int) -> list[int]:
-        """Call a layer that has no effect after training; if a permutation computes its input, before the permutation.
+        """Call a layer without effect after training. If a permutation computes its input, call the permutation last.
 
-        Otherwise the layer would separate two permutations that undo each other, and neither would be skipped.
+        The next permutation can then undo the last (`_call_between`).
         """
         found = [(before, n_axes) for (permuted, n_axes), before in self._undone.items() if permuted == source]
         if not found:
@@ -257,10 +257,10 @@ def _take(known: Mapping[tuple[str, int], Sequence[int]], output: LayerOutput) -
 def _numbered_calls(
     calls: Mapping[str, Sequence[Inbound]], outputs: Sequence[LayerOutput]
 ) -> dict[tuple[str, int], Inbound]:
-    """Return (layer, number of the call) -> arguments of the call. References in the JSON use these numbers.
+    """Return (layer, number of the call) -> arguments of the call, with the numbers that references in the JSON use.
 
-    The numbers of a layer's calls start at the smallest number in any reference to the layer, which exceeds 0 in some
-    nested models. Raises `UserError` if a layer has several calls and nothing refers to one of them: Keras 3.2 wrote 0
+    The numbers of a layer's calls begin at the smallest number in a reference to the layer, which is not 0 in some
+    nested models. Raises `UserError` if a layer has several calls, some of which no reference names: Keras 3.2 wrote 0
     for each call.
     """
     references = [*outputs, *(one for nodes in calls.values() for node in nodes for one in node.outputs)]

@@ -5,7 +5,7 @@ any number of elements. Keras uses no such features, and the harness refuses the
 
 HDF5 stores texts of variable length in global heaps. A heap has the mark `GCOL`, a version, its size, and objects, each
 with number, count of references, size and bytes. The HDF5 library would read forever if free space (object number 0)
-has the size 0, or if a huge size leads back to an earlier position. So the harness checks all heaps first.
+has the size 0, or if a size is so huge that the next position overflows. So the harness checks all heaps first.
 """
 
 import errno
@@ -39,7 +39,7 @@ _BLOCK, MAX_OBJECTS = 1024**2, 1_000_000
 
 @contextmanager
 def open_hdf5(content: IO[bytes], path: Path) -> Iterator[Any]:
-    """Open the HDF5 file with this content. Damage raises `UserError`, perhaps only later; `path` is for messages."""
+    """Open an HDF5 file. Raises `UserError`, which names `path`, for damage found before the context ends."""
     try:
         require_readable(content)
         with h5py.File(content, "r") as file:
@@ -74,7 +74,7 @@ def has_member(group: Any, name: str) -> bool:
 
 
 def names(group: Any, attribute: str, size: int) -> list[str]:
-    """Return the list of texts in an attribute of a group, at most `size` bytes; raises `UserError` for all else."""
+    """Return the texts in an attribute of a group; raises `UserError` if the attribute exceeds `size` bytes."""
     stored = group.attrs.get_id(attribute)
     count = 0 if stored.shape is None else math.prod(stored.shape)
     if count > MAX_NAMES or count * stored.dtype.itemsize > size:
@@ -122,7 +122,7 @@ def timeless_group(parent: h5py.Group, name: str) -> h5py.Group:
 
 
 def require_readable(content: IO[bytes]) -> None:
-    """Raise `ValueError` if the HDF5 library might never finish reading a heap, or bytes that look like a heap."""
+    """Raise `ValueError` if bytes that look like a heap might keep the HDF5 library reading forever."""
     size = content.seek(0, io.SEEK_END)
     left = MAX_OBJECTS
     for start in _places(content, size):
@@ -142,7 +142,7 @@ def _places(content: IO[bytes], size: int) -> Iterator[int]:
 
 
 def _next_data(content: IO[bytes], position: int, size: int) -> int:
-    """Return the next position with stored bytes, which skips the empty parts of a sparse file."""
+    """Return the position of the next stored byte, past the empty parts of a sparse file."""
     try:
         return os.lseek(content.fileno(), position, os.SEEK_DATA)
     except (OSError, AttributeError) as error:  # AttributeError: on Windows; OSError: bytes in memory
@@ -150,7 +150,7 @@ def _next_data(content: IO[bytes], position: int, size: int) -> int:
 
 
 def _objects(content: IO[bytes], start: int, size: int, most: int) -> int:
-    """Return the number of objects in a heap; 0 if it is longer than the file; `ValueError` if it never ends."""
+    """Return the number of objects in a heap, 0 if the heap exceeds the file; raises `ValueError` for endless heaps."""
     content.seek(start + 8)
     end = start + int.from_bytes(content.read(8), "little")
     place, n = start + _HEADER, 0

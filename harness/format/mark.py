@@ -15,12 +15,12 @@ _EXPECTED = "one line, `hidden: true` or `hidden: false`"
 
 
 def find_marks(directories: Iterable[Path]) -> tuple[Path, ...]:
-    """Return the marks (files that say whether a task is hidden) in directories; `UserError` if one is inaccessible."""
+    """Return the files `metadata` in directories; raises `UserError` if a file's existence cannot be determined."""
     return tuple(path for directory in directories for name in MARKS if _is_there(path := directory / name))
 
 
 def is_hidden(marks: Iterable[Path]) -> bool:
-    """Whether any of the marks says `hidden: true`; raises `UserError` unless all others say `hidden: false`."""
+    """Whether a file in `marks` says `hidden: true`; raises `UserError` if a file says neither true nor false."""
     values = [_read(path) for path in marks]  # all, so that no mistake in a mark is missed
     return True in values
 

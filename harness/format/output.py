@@ -1,4 +1,4 @@
-"""Determines, without Keras, what a network's outputs are (such as logits), and the shapes of all layers' outputs."""
+"""Determines, without Keras, the kind of a network's outputs, such as logits, and the shape of each layer's output."""
 
 import math
 import re
@@ -38,7 +38,7 @@ _SPATIAL = re.compile(r"([A-Za-z]+)([123])D(Transpose)?")
 
 
 class Output(StrEnum):
-    """What a network's outputs are, in words for users."""
+    """A kind of a network's outputs, as text for users."""
 
     LOGITS = "logits"
     PROBABILITIES = "probabilities"  #: of a softmax over all classes
@@ -62,7 +62,7 @@ def final_softmax(layers: Layers, input_shape: Sequence[int]) -> dict[str, int]:
 
 
 def output_of(architecture: Mapping[str, Any]) -> Output:
-    """Return what the outputs of a model in canonical form are."""
+    """Return the kind of the outputs of a model in canonical form."""
     layers = architecture["layers"]
     if (end := architecture.get("softmax")) is not None:
         return Output.LOG_PROBABILITIES if _activation(layers, end) == "log_softmax" else Output.PROBABILITIES
@@ -160,7 +160,7 @@ def _reshaped(config: Settings, shape: Shape) -> Shape:
 
 
 def _contracted(config: Settings, shape: Shape) -> Shape:
-    """Return the output shape of EinsumDense. In `output_shape`, None means the size of the input."""
+    """Return the output shape of EinsumDense. None in its setting `output_shape` means the size of the input's axis."""
     given = _list(config["output_shape"])
     inputs = config["equation"].split(",")[0]
     front = shape[: len(shape) - len(inputs.replace("...", ""))] if inputs.startswith("...") else ()
@@ -182,7 +182,7 @@ _CHANGING: dict[str, Callable[[Settings, Shape], Shape]] = {
 
 
 def _spatial(match: re.Match[str], config: Settings, shape: Shape) -> Shape:
-    """Return the output shape of a layer with spatial axes; `match` splits its name, such as Conv, 2, Transpose."""
+    """Return the output shape of a spatial layer; `match` splits its class name into parts such as Conv and 2."""
     kind, places, channels = match[1], shape[:-1], shape[-1]
     if kind.startswith("Global"):
         return (*(1 for _ in places), channels) if config.get("keepdims") else (channels,)

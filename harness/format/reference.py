@@ -36,7 +36,7 @@ class Reference:
 
 
 def read_reference(path: Path | str) -> Reference:
-    """Return the reference data in a model_configs.json; raises the same errors as `parse_reference`."""
+    """Return the reference data in a model_configs.json; raises `UserError`, with all problems, if invalid."""
     path = Path(path)
     reference = parse_reference(read_json(path), path)
     fetched = read_fetched(path.parent / RECORD)

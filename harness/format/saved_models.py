@@ -56,8 +56,8 @@ def holds_variables(content: bytes, path: Path) -> bool:
 def read_variables(content: bytes, path: Path, architecture: Architecture, shapes: ModelShapes) -> list[Array]:
     """Return the weights in a file in the layout of Keras 3, in the order of `model.get_weights()`.
 
-    No weight is read before all shapes have been compared with the architecture. Raises `UserError` if the file is
-    damaged, in another layout, of another model, or has a number that is not finite.
+    All shapes are compared with the architecture before a weight is read. Raises `UserError` if the file is damaged,
+    has another layout, does not fit the architecture, or has a number that is not finite.
     """
     with open_hdf5(io.BytesIO(content), path) as file:
         stored: list[StoredWeight] = []
@@ -119,7 +119,7 @@ def read_keras_config(path: Path) -> dict[str, Any]:
 
 
 def read_keras_weights(path: Path, architecture: Architecture, shapes: ModelShapes) -> list[Array]:
-    """Return the weights in a `.keras` file in the order of `get_weights()`; raises the errors of `read_variables`."""
+    """Return the weights in a `.keras` file in the order of `get_weights()`; raises `UserError` if they are invalid."""
     with open_archive(path) as archive:
         content = read_member(archive, _WEIGHTS, largest_file(shapes))
     return read_variables(content, path, architecture, shapes)
@@ -138,7 +138,7 @@ def _require_plain(archive: ZipFile) -> None:
 
 
 def read_whole_model_config(path: Path) -> dict[str, Any]:
-    """Return the architecture in an HDF5 file as Keras' JSON; raises `UserError` if it is missing or damaged."""
+    """Return the architecture in an HDF5 file as Keras' JSON; raises `UserError` if the file has no valid JSON."""
     with open_regular(path, links=True) as stream, open_hdf5(stream, path) as file:
         if _ATTRIBUTE not in file.attrs:
             remedy = "name the architecture in the column `file` and these weights in `weights`"
@@ -156,7 +156,7 @@ def read_whole_model_config(path: Path) -> dict[str, Any]:
 
 
 def read_listed_weights(path: Path, architecture: Architecture, shapes: ModelShapes) -> list[Array]:
-    """Return the weights in an `.npz` file in the order of `get_weights()`; raises the errors of `read_variables`."""
+    """Return the weights in an `.npz` file in the order of `get_weights()`; raises `UserError` if they are invalid."""
     places = [(i, k) for i in architecture.file_order for k in range(len(shapes.layers[i].weights))]
     with open_npz(path) as arrays:
         wanted = [f"arr_{number}" for number in range(len(places))]

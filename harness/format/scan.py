@@ -96,7 +96,7 @@ class _Scan:
 
 
 class _Parsed:
-    """Remembers parsed records: the bytes around the inputs' numbers -> the position of the numbers, and the label."""
+    """Remembers, for each parsed record, the bytes around the inputs' numbers, the numbers' position, and the label."""
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         self._shape, self._size = shape, 4 * math.prod(shape)
@@ -105,10 +105,10 @@ class _Parsed:
         self._probe = hashlib.shake_256(b"other numbers").digest(self._size)
 
     def place_of(self, payload: bytes, target: Inputs) -> tuple[int | None, int]:
-        """Return where the inputs' numbers are in a record's payload, and the label of the record.
+        """Return (position of the inputs' numbers in a record's payload, label of the record).
 
-        If the bytes around the numbers are new, write the numbers to `target` and return None as position. Raises
-        `UserError` if the payload is no example, or if its input has another shape.
+        If no earlier record had the same bytes around its numbers, write the numbers to `target`, and return None as
+        position. Raises `UserError` if the payload is no example, or if its input has another shape.
         """
         for place in self._places.get(len(payload), ()):
             label = self._labels.get(self._around(payload, place))
@@ -122,7 +122,7 @@ class _Parsed:
         return None, sample[1]
 
     def _learn(self, payload: bytes, numbers: bytes, label: int) -> None:
-        """Remember the bytes around `numbers`, if other numbers in their place pass a test of the parser."""
+        """Remember the bytes around `numbers`, if the parser still accepts the record after a change of `numbers`."""
         place = payload.find(numbers)
         if place < 0 or payload.find(numbers, place + 1) >= 0 or len(self._labels) >= MOST:
             return

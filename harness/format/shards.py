@@ -101,7 +101,7 @@ def count_samples(shard: Path) -> int:
 
 
 def expected_samples(shard: Path) -> int:
-    """Estimate the number of records in a shard from the first record's size; if it does not divide the file, count."""
+    """Return the shard's size divided by the size of its first record; if this is no integer, count the records."""
     with mapped(shard) as data:
         _, length = next(payloads(data, shard))
         number, rest = divmod(len(data), length + FRAMING)
@@ -109,7 +109,7 @@ def expected_samples(shard: Path) -> int:
 
 
 def read_samples(shard: Path) -> Iterator[Sample]:
-    """Yield (input, label) of each record; raises `UserError` for damage, other content, or numbers not finite."""
+    """Yield (input, label) of each record; raises `UserError` if a record is damaged, or has infinity or NaN."""
     with mapped(shard) as data:
         first: tuple[int, ...] | None = None
         for number, (start, length) in enumerate(payloads(data, shard)):
@@ -173,7 +173,7 @@ def _checksum(content: bytes) -> int:
 
 
 def decode_sample(payload: bytes) -> Sample:
-    """Return the input (read-only) and the label in a record's payload; raises `UserError` for other content."""
+    """Return the input (read-only) and the label in a record's payload; raises `UserError` if it is no example."""
     try:
         features = Example.FromString(payload).features.feature
         inputs = _tensor(features, "inputs", FLOAT32)

@@ -45,7 +45,7 @@ _MERGE = "add the low-rank update (LoRA) to the kernel, as Keras 3 does when it 
 
 @dataclass(frozen=True)
 class StoredWeight:
-    """An array in an open weight file. Its numbers are read only by `read`."""
+    """The name and shape of an array in an open weight file; `read` reads the numbers."""
 
     name: str
     stored: Any  #: h5py.Dataset of floating-point numbers
@@ -97,9 +97,9 @@ def read_weight_file(path: Path, shapes: ModelShapes) -> bytes:
 def read_weights(content: bytes, path: Path, architecture: Architecture, shapes: ModelShapes) -> list[Array]:
     """Return the weights in an HDF5 file in the layout of Keras 2, in the order of `model.get_weights()`.
 
-    The file has only weights, or a whole model. No weight is read before names and shapes have been compared with the
-    architecture. Raises `UserError` if the file is damaged, in another layout, of another model, or has a number that
-    is not finite.
+    The file has only weights, or a whole model. Names and shapes are compared with the architecture before a weight is
+    read. Raises `UserError` if the file is damaged, has another layout, does not fit the architecture, or has a number
+    that is not finite.
     """
     if not content.startswith(SIGNATURE):
         raise other_kind("not HDF5", content[:START], file=path, expected="an HDF5 file of weights", remedy=_REMEDY)
@@ -163,7 +163,7 @@ def _arrange(
     """Return a file's weights in the order of `model.get_weights()`.
 
     Layers are matched by name if the architecture and the file have the same names, otherwise by order. A file may
-    store a nested model like a single layer. Raises `UserError` if numbers of layers or weights, or shapes, differ.
+    store a nested model like a single layer. Raises `UserError` if layers, weights or shapes do not match.
     """
     positions = [i for i in architecture.file_order if shapes.layers[i].weights]
     alone = [(architecture.names[i], [i]) for i in positions]
@@ -193,7 +193,7 @@ def _arrange(
 
 
 def _nested(positions: Sequence[int], architecture: Architecture) -> list[tuple[str | None, list[int]]]:
-    """Return (name, numbers of layers) of each nested model; a layer outside nested models is listed by itself."""
+    """Return (name, positions of its layers) of each nested model, and of each layer outside nested models."""
     model_of = {i: name for name, numbers in architecture.models.items() for i in numbers}
     found: dict[str | int, tuple[str | None, list[int]]] = {}
     for i in positions:
@@ -205,7 +205,7 @@ def _nested(positions: Sequence[int], architecture: Architecture) -> list[tuple[
 def _divided(
     numbers: Sequence[int], stored: StoredLayer, architecture: Architecture, shapes: ModelShapes
 ) -> Iterator[tuple[int, StoredLayer]]:
-    """Yield (number, weights) of each layer of a nested model; in `stored`, all trained weights come first."""
+    """Yield (position, weights) of each layer of a nested model; `stored` has all trained weights first."""
     if len(numbers) == 1:
         yield numbers[0], stored
         return
@@ -227,7 +227,7 @@ def _count(arrays_per_layer: Sequence[int]) -> str:
 
 
 def check_layer(position: int, expected: LayerShapes, found: StoredLayer, path: Path) -> None:
-    """Raise `UserError` if number or shapes of a layer's weights in a file are not as `expected`."""
+    """Raise `UserError` unless the weights of a layer in a file have the number and shapes in `expected`."""
     where = f"layer {position} ({expected.class_name}), {found.name!r} in the file"
     if len(found.weights) != len(expected.weights):
         names = ", ".join(name for name, _ in expected.weights)

@@ -31,7 +31,7 @@ class Writer:
     text: str = ""  #: the version in the file, such as `2.2.4-tf`
 
     def is_before(self, version: tuple[int, int]) -> bool:
-        """Whether this version is older than `version`; False if it is not known."""
+        """Whether this version is older than `version`; False if this version is not known."""
         return self.major is not None and self.minor is not None and (self.major, self.minor) < version
 
 
@@ -39,7 +39,7 @@ UNKNOWN = Writer()
 
 
 def writer_of(content: Mapping[str, Any]) -> Writer:
-    """Return the version of Keras that wrote a config.json: as stated, otherwise by the key of the input shape."""
+    """Return the version of Keras that wrote a config.json: the stated version, or 2 or 3 by the input shape's key."""
     text = content.get(VERSION)
     if isinstance(text, str) and (match := re.match(r"(\d+)\.(\d+)", text)):
         return Writer(3 if int(match[1]) >= 3 else 2, int(match[2]), text)
@@ -57,7 +57,7 @@ def writer_of(content: Mapping[str, Any]) -> Writer:
 
 
 def named_exactly(class_name: str, settings: dict[str, Any], writer: Writer) -> dict[str, Any]:
-    """Return a layer's settings, changed so that every runtime computes the same as the Keras that wrote them.
+    """Return a layer's settings, changed so that every runtime computes the same as Keras in the version `writer`.
 
     Raises `UserError` if the computation depends on the version of Keras and `writer` is unknown, or if no later Keras
     computes the same.

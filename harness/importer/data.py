@@ -52,9 +52,9 @@ def of_arrays(source: str, inputs: NDArray[Any], labels: NDArray[Any]) -> Exampl
 
 
 def with_channels_last(examples: Examples, input_shape: tuple[int, ...]) -> Examples:
-    """Return examples with the channels last; `input_shape` is the shape of one input with the channels last.
+    """Move the channels of inputs (n, channels, ...) to the last axis, so that an input has the shape `input_shape`.
 
-    The channels are moved only if the inputs have this shape with the channels first, and not with the channels last.
+    Inputs of any other shape, and inputs that already have `input_shape`, are returned unchanged.
     """
     channels_first = (*input_shape[-1:], *input_shape[:-1])
     if examples.shape[1:] != channels_first or channels_first == input_shape:
@@ -121,7 +121,7 @@ def _classes(examples: Examples) -> NDArray[Any]:
 def read_examples(source: str, part: str, input_shape: tuple[int, ...]) -> Examples:
     """Read examples from `source`: a path, or the name of a dataset of Keras.
 
-    If the source has training and test data, `part` (`train` or `test`) selects them. `input_shape` is the shape of one
+    If the source has training and test data, only `part` (`train` or `test`) is read. `input_shape` is the shape of one
     input of the models: images get its number of channels. Raises `UserError` if the data are missing, damaged or of an
     unknown kind.
     """

@@ -22,7 +22,7 @@ _ZIP = b"PK"
 
 
 def translated_rows(rows: Sequence[ImportedRow], place: Path) -> list[ImportedRow]:
-    """Translate the rows' `.pt2` files into `place`, and return rows with the new paths, or raise `UserError`."""
+    """Translate the rows' `.pt2` files into `place`, and return rows with the new paths; failures raise `UserError`."""
     problems = Problems()
     found = [problems.attempt(is_exported, row.file) for row in rows]
     if any(found):

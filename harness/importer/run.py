@@ -63,7 +63,7 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class ImportOrder:
-    """What to import, and where the new task will be."""
+    """The table and data to import, and the place and name of the new task."""
 
     table: Path
     data: str | Examples  #: training data (`read_examples`)
@@ -96,7 +96,7 @@ def import_task(order: ImportOrder, warn: Say, say: Say) -> None:
 
 
 def import_models(order: ImportOrder, table: Table, warn: Say, say: Say) -> None:
-    """Import the models of a table; other arguments and errors are those of `import_task`."""
+    """Import a task as `import_task` does, with the models of `table` in place of `order.table`."""
     for row in table.rows:
         if row.test is None and order.test is None:
             remedy = "state it, or give test data"
@@ -191,7 +191,7 @@ def _workplace(order: ImportOrder) -> Iterator[Path]:
 def _write_data(
     order: ImportOrder, task: Path, place: Path, models: Sequence[StoredModel], n_outputs: int
 ) -> dict[str, Path]:
-    """Write the data as shards and arrays. Return `train`, and if there are test data `test` -> directory of arrays."""
+    """Write the data as shards and arrays. Return `train` (and `test`, for test data) -> directory of the arrays."""
     arrays, shape = {}, models[0].architecture.input_shape
     are_exported = all(model.row.exported for model in models)
     for part, target, source in (("train", TRAIN, order.data), ("test", TEST, order.test)):
@@ -276,7 +276,7 @@ def _accuracies(
 
 
 def _agreed(row: ImportedRow, part: str, stated: Stated | None, computed: float | None, sizes: dict[str, int]) -> float:
-    """Return the stated accuracy, or if there is none the computed accuracy; raises `UserError` if they differ."""
+    """Return the stated accuracy, by default the computed accuracy; raises `UserError` if the two differ."""
     if stated is None:
         assert computed is not None
         return computed

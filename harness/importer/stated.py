@@ -40,7 +40,7 @@ class Stated:
 def rounding_of(cells: Iterable[str]) -> float:
     """Return the rounding of a column of accuracies: half a unit in the last place of its longest number.
 
-    A single number does not show it, because programs write 0.9000 as `0.9`. A column of only 0 and 1 is exact.
+    Programs write 0.9000 as `0.9`, so a single number does not show the rounding. A column of only 0 and 1 is exact.
     """
     numbers = [number for number in map(_number, cells) if number.is_finite()]
     decimals = min(max([0, *(-int(number.as_tuple().exponent) for number in numbers)]), DECIMALS)

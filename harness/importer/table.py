@@ -52,8 +52,8 @@ MAX_BYTES = 16 * 1024**2
 def require_header(path: Path, header: Sequence[str]) -> None:
     """Raise `UserError` unless all columns have different names, and one has the name `FILE`.
 
-    A file without any column of `OWN` may be private, so the message then quotes at most a name that is repeated or
-    that looks like `FILE`.
+    If the table has no column of `OWN`, the file may be private. Then the message quotes only a repeated name, or a
+    name similar to `FILE`.
     """
     repeated = [name for name in header if header.count(name) > 1]
     if FILE in header and not repeated and "" not in header:
@@ -101,7 +101,7 @@ def _is_number(cell: str) -> bool:
 
 
 def _is_finite(cell: str) -> bool:
-    """Whether a cell is not infinite or NaN: `nan` means a missing value, and infinity cannot be ordered."""
+    """False for a cell with NaN, which means a missing value, or infinity, which cannot be ordered; otherwise True."""
     try:
         return math.isfinite(float(cell))
     except ValueError:

@@ -50,7 +50,7 @@ class Process(AbstractContextManager["Process"]):
         runtime: the framework in which the program runs models.
         arguments: further arguments of the program's `prepare`.
         threads: number of cores for the process; None: all.
-        gpu: the GPUs that the process sees (`environment`).
+        gpu: the GPUs that the process sees, as for `harness.processes.runtimes.environment`.
         own_data: whether the process reads the user's own data and no models of unknown origin. It may then use all
             memory of the machine, and finds the datasets in Keras' cache.
     """
@@ -85,7 +85,7 @@ class Process(AbstractContextManager["Process"]):
         """Return the answer to a question.
 
         Args:
-            question: the argument of the program.
+            question: any JSON value that the program understands.
             on_event: is called with each event that the program reports before the answer.
             seconds: time limit for each event and for the answer; None: no limit.
 

@@ -1,6 +1,6 @@
 """The main program of a process that answers questions. Its arguments are PROGRAM RUNTIME [ARGUMENT ...].
 
-PROGRAM is a module with a function `prepare(runtime, *arguments)`: it gets the name of a runtime, and returns a
+PROGRAM is a module with a function `prepare(runtime, *arguments)`, which gets the name of a runtime, and returns a
 function `answer(question, say)`. Questions come over the socket at standard input. For each call of `say(EVENT)`, the
 process sends `["event", EVENT]`, and at the end one of these:
 
@@ -9,7 +9,7 @@ process sends `["event", EVENT]`, and at the end one of these:
 - `["unable", LINE]`, if `prepare` raises one of these errors,
 - `["fault", TRACEBACK]`, for any other error.
 
-What a program or a library prints goes to standard error.
+Printed text of programs and libraries goes to standard error.
 """
 
 import importlib

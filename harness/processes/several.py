@@ -19,7 +19,7 @@ Questions = Sequence[AbstractContextManager[Question]]
 
 
 class Reply(NamedTuple):
-    """What a process sent for the question at `position`: an event, the answer, or why there is no answer."""
+    """A message of a process about the question at `position`: an event, the answer, or why there is no answer."""
 
     position: int
     event: dict[str, Any] | None = None
@@ -64,7 +64,7 @@ def _ask(process: Process, position: int, questions: Questions, replies: "queue.
 
 
 def ask_all(program: str, runtime: Runtime, questions: Questions) -> Generator[tuple[int, Answer | UserError]]:
-    """Yield the position of each question with its answer or an error. There is a process per core; with a GPU, one."""
+    """Yield (position of a question, its answer or error). A process runs per core; with GPUs, a single process."""
     cores = available_cores()
     number = min(1 if find_gpus() else cores, len(questions))
     with ExitStack() as stack:
@@ -79,5 +79,5 @@ def ask_all(program: str, runtime: Runtime, questions: Questions) -> Generator[t
 
 
 def cannot_be_run(error: NoAnswerError) -> UserError:
-    """Return an error: a model cannot be run, for the reason in `error`."""
+    """Return an error that says that a model cannot be run, and why."""
     return UserError("cannot be run", found=error)

@@ -11,7 +11,7 @@ from harness.worker.runtimes import Runtime
 
 
 def describe(runtime: Runtime, architecture: Question) -> Answer:
-    """Return the shapes of an architecture's weights and output. Raise `UserError` if Keras rejects it."""
+    """Return the shapes of an architecture's weights and output. Raise `UserError` for an invalid architecture."""
     # Within this scope, Keras allocates no memory for weights.
     with faults_of_the_model(), runtime.keras.StatelessScope(initialize_variables=False):
         model = runtime.build_model(architecture)

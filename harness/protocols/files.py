@@ -47,7 +47,7 @@ def read_part(file: Path) -> Arrays | None:
 
 
 def write_part(file: Path, **arrays: Any) -> None:
-    """Write named arrays to a file in the cache. If that is interrupted, no incomplete file is left."""
+    """Write named arrays to a file in the cache. An interruption leaves no incomplete file."""
     content = io.BytesIO()
     np.savez_compressed(content, **arrays)
     write_whole(file, content.getvalue())

@@ -94,7 +94,7 @@ def write_parts(
     on_model: Callable[[], object],
     change: Callable[[Path], None] = lambda _: None,
 ) -> dict[str, UserError]:
-    """Run a program on each model in `files` (model id -> path to write). Return model id -> error.
+    """Run a program on each model in `files` (model id -> path to write). Return model id -> error, for failed models.
 
     A question to the program has the keys of `shared`, `model` for the model's directory, and `target` for the path.
     Models are written below the existing `directory`; `change` may then rewrite their files. `on_model` is called after

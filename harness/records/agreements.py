@@ -9,7 +9,7 @@ from harness.outcome import WITHHELD, Outcome
 
 
 class Agreement(NamedTuple):
-    """A rule for a column that depends on other columns of the row; all of them follow their own rules already."""
+    """A rule for a column that depends on other columns of the row. All values have passed `row_rules` before."""
 
     column: str
     others: tuple[str, ...]
@@ -41,5 +41,5 @@ AGREEMENTS = (
 
 
 def agreements_of(columns: Collection[str]) -> list[Agreement]:
-    """Return the agreements whose columns are all among these."""
+    """Return the agreements whose `column` and `others` are all in `columns`."""
     return [one for one in AGREEMENTS if {one.column, *one.others} <= set(columns)]

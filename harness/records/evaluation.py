@@ -65,7 +65,7 @@ class Record(Stored):
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)  # a test checks that a run frees its records
 class Evaluation(Record):
-    """A recorded call with all columns. A row never changes; of several rows with one `key`, scores use the newest."""
+    """A recorded call with all columns. A row never changes. Of all rows with the same `key`, scores use the newest."""
 
     # fmt: off
     environment: Annotated[dict[str, str], Column(JSON, comment=

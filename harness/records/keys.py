@@ -1,4 +1,4 @@
-"""SQL statements about any number of calls, which are identified by keys. Databases limit a statement's parameters."""
+"""SQL statements about any number of calls, although databases limit the number of parameters of a statement."""
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -25,7 +25,7 @@ def in_groups(items: Iterable[T]) -> Iterator[list[T]]:
 
 
 def rows_of(connection: Connection, keys: Iterable[str]) -> Select[str]:
-    """Return a query whose rows are the keys, as part of other statements; all keys together are one parameter.
+    """Return a query whose rows are the keys. All keys together are a single parameter of the statement that uses it.
 
     Keys are in alphabetical order: all runs then lock rows in the same order, which prevents deadlocks.
     """
@@ -38,7 +38,7 @@ def rows_of(connection: Connection, keys: Iterable[str]) -> Select[str]:
 
 
 def newest_of_keys(query: Select[Any], keys: Collection[str]) -> Iterator[Select[Any]]:
-    """Yield for each group of up to `AT_ONCE` keys the `query`, restricted to the newest record of each key."""
+    """Yield `query` for each group of up to `AT_ONCE` keys, restricted to the newest record of each key."""
     table = EVALUATIONS.c
     for group in in_groups(keys):
         newest = select(func.max(table.id)).where(table.key.in_(group)).group_by(table.key)

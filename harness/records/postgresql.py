@@ -1,7 +1,7 @@
 """Connections to PostgreSQL that end if the server hangs.
 
-A statement may take any time, as long as the server accepts another connection: a slow server does, a hanging server
-does not.
+A statement may take any time, as long as the server accepts another connection. A slow server accepts connections; a
+hanging server does not.
 """
 
 import os
@@ -23,7 +23,7 @@ NETWORK = {"keepalives_idle": 15, "keepalives_interval": 5, "keepalives_count": 
 
 
 def watch(engine: Engine, url: URL) -> None:
-    """Let an engine use `WatchedConnection`, with `CONNECT_S` and `NETWORK` unless its URL sets other limits."""
+    """Let an engine use `WatchedConnection` with the limits `CONNECT_S` and `NETWORK`; `url` may set other limits."""
     limits = {
         name: value for name, value in (NETWORK | {"connect_timeout": CONNECT_S}).items() if name not in url.query
     }

@@ -72,7 +72,7 @@ class Records(Database):
             return list(read_as(Request, connection, query, REQUESTS, self))
 
     def ended(self, keys: Collection[str]) -> list[EndedCall]:
-        """Return a few columns of the newest record of each key that has a record."""
+        """Return the columns of `EndedCall` from the newest record of each key that has a record."""
         return list(starmap(EndedCall, self._columns_of(EndedCall._fields, keys)))
 
     def newest(self, keys: Collection[str]) -> Iterator[Record]:

@@ -84,7 +84,7 @@ def _parts(file: Path) -> Iterator[Sequence[Evaluation]]:
 
 
 def _set_aside(file: Path) -> Path:
-    """Rename a file and SQLite's journals beside it, so that no new file gets these journals; return the new path."""
+    """Rename a file and its SQLite journals, so that no new file gets the journals. Return the new path."""
     names = (file.with_name(f"{file.name}.unusable-{number}") for number in count(1))
     aside = next(name for name in names if not name.exists())
     with writing(file):
@@ -95,7 +95,7 @@ def _set_aside(file: Path) -> Path:
 
 
 def has_unwritten(database: Database) -> bool:
-    """Return whether there are records in local files that this user's runs could not write into the database."""
+    """Return whether local files contain records that this user's runs could not write into the database."""
     stem = cache_file("unwritten", _digest(database))
     return stem is not None and bool(_files(stem))
 

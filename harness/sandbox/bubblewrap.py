@@ -40,7 +40,7 @@ SCRATCH = ("/tmp", "/dev/shm")
 
 
 def sandbox(job: Job, limits: Limits, slot: int) -> tuple[list[str], list[str]]:
-    """Return bubblewrap's options for `job`, and a prefix of its command. For root, the prefix changes the user.
+    """Return bubblewrap's options for `job`, and a prefix for the worker's command, with which root changes the user.
 
     `slot` is the number of the sandbox among the sandboxes that exist at the same time.
     """
@@ -59,7 +59,7 @@ def worker(runtime: str) -> list[str]:
 
 
 def trial() -> tuple[list[str], list[str]]:
-    """Return the arguments of an empty sandbox, for a test of bubblewrap, in the form that `sandbox` returns."""
+    """Return options and prefix as `sandbox` does, but for a sandbox without a job, which tests bubblewrap."""
     return [*_base_options(Limits(), gpu=None, worker=None), *_SEAL], _drop_root(slot=0)
 
 
@@ -83,7 +83,7 @@ def _base_options(limits: Limits, gpu: Gpu | None, worker: Path | None) -> list[
 
 
 def _namespaces() -> list[str]:
-    """Return options for all namespaces. Only an ordinary user needs a user namespace, to create the others."""
+    """Return options for all namespaces. Unlike root, an ordinary user can create them only in a user namespace."""
     shared = ["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
     ends = ["--hostname", "sandbox", "--die-with-parent", "--new-session"]
     if os.geteuid() == 0:
@@ -117,7 +117,7 @@ def worker_uid(slot: int) -> int | None:
 
 
 def _drop_root(slot: int) -> list[str]:
-    """Return the command prefix that turns a worker of root into an ordinary user; empty if the harness is not root."""
+    """Return the prefix with which root runs a command as an ordinary user; empty if the harness is not root."""
     uid = worker_uid(slot)
     if uid is None:
         return []

@@ -44,7 +44,7 @@ HARMLESS = {Outcome.OK, Outcome.EXCEPTION, Outcome.BAD_VALUE}
 class Call:
     """A measure's call on a started worker. `run` kills the worker afterwards, and `discard` kills it without a call.
 
-    Baselines may share a worker: the caller calls `run` for each baseline, with `keep=True`, until `is_over`.
+    Baselines may share a worker: the caller calls `run` with `keep=True` for each baseline, while `is_over` is false.
     """
 
     def __init__(self, worker: WorkerProcess, limits: Limits, stopping: Callable[[], bool]) -> None:
@@ -98,8 +98,8 @@ class Call:
     ) -> CallResult:  # fmt: skip
         """Load the model, start the clock, call the measure of `module`, and return the result.
 
-        With `keep`, a worker that is still intact stays for another measure. `killed` is called after the kill of the
-        sandbox, before the wait for its end. Raise `StoppedError` once the run is being stopped.
+        With `keep`, a worker whose outcome is in `HARMLESS` is not killed, and can run another measure. `killed` is
+        called as in `finish`. Raise `StoppedError` once the run is being stopped.
         """
         try:
             self._load(seed, module)
@@ -121,7 +121,7 @@ class Call:
             self._worker.kill()
 
     def finish(self, ended: Ended, killed: Callable[[], None] = lambda: None) -> CallResult:
-        """Kill the worker and return the result of the call. `killed` is called before the wait for its end."""
+        """Kill the sandbox, call `killed`, wait until the sandbox has ended, and return the result of the call."""
         self.is_over = True
         self._watch.close()
         if self._worker.sandbox.ran_out_of_memory():  # overrides any claim of the worker
@@ -195,8 +195,8 @@ class Call:
     def _expect(self, event: str, left: Callable[[], float], *, exceeded: str | None = None) -> dict[str, Any]:
         """Wait for the worker's message `event` and return it. Raise `Ended` if a limit is exceeded or the worker ends.
 
-        `exceeded` names the time limit of a measure; None while the worker runs only the harness' own code. Raise
-        `StoppedError` once the run is being stopped.
+        `exceeded` names the time limit, for messages, while a measure runs; before, it is None. Raise `StoppedError`
+        once the run is being stopped.
         """
         timed = exceeded is not None
         next_check = 0.0
@@ -242,7 +242,7 @@ class Call:
             self._relieve_machine()
 
     def _relieve_machine(self) -> None:
-        """If the machine still lacks memory, kill this call and raise `Ended`: `MEMORY` if it exceeded its limits."""
+        """If the machine still lacks memory, kill this call and raise `Ended`: `MEMORY` if the call used too much."""
         freed = end_and_measure(self._worker.end)
         if freed is None:
             return
@@ -254,7 +254,7 @@ class Call:
         raise Ended(Outcome.INFRA_ERROR, f"the machine has less than 5 % of its memory left, not by this call {used}")
 
     def _killed_by_kernel(self) -> Ended:
-        """Return the outcome of a call that the kernel killed for lack of memory: `MEMORY` if the call is to blame."""
+        """Return the outcome of a call that the kernel killed: `MEMORY` if near its limit, otherwise `INFRA_ERROR`."""
         limit, memory = self._limits.memory_bytes, usable_memory()
         used = f"(limit {limit // MIB} MiB, used {self._peak // MIB} MiB when last measured)"
         end = f"the kernel ended the worker when {memory.whose} {memory.total // MIB} MiB were used up"
@@ -270,7 +270,7 @@ class Call:
             self._peak = max(self._peak, self._usage.memory_bytes)
 
     def _deadline_passed(self) -> bool:
-        """Return whether the deadline has passed. The worker is then killed, and no measurement may delay that."""
+        """Return whether the deadline has passed; measurements then stop, so that they do not delay the kill."""
         return self._deadline is not None and self._deadline.passed_at is not None
 
     def _timeout(self, exceeded: str | None) -> Ended:

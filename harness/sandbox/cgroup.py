@@ -1,12 +1,12 @@
 """Control groups (cgroup v2): the kernel limits the memory and the number of tasks of each call.
 
-Without a group, the harness compares the memory of a call's processes with the limit twenty times a second, so a call
-may exceed the limit for a moment. With a group, the limit is never exceeded. The kernel also counts files in scratch
-space, socket buffers, inodes and other kernel memory, but not pages that a forked worker shares with its parent.
+Without a group, the harness measures the memory of a call's processes twenty times a second, and a call may exceed the
+limit for a moment. With a group, the limit is never exceeded. The kernel also counts files in scratch space, socket
+buffers, inodes and other kernel memory, but not pages that a forked worker shares with its parent.
 
 Groups can be created where cgroup v2 is delegated to this process. A group that contains processes cannot enable
-controllers for its children. The parent of new groups is therefore either an ancestor whose children already have the
-controllers, or this process' own group once all its processes have moved to a leaf.
+controllers for its children. New groups are therefore created below an ancestor whose children already have the
+controllers, or below this process' own group, once all processes of this group have moved to a leaf.
 """
 
 import errno
@@ -166,7 +166,7 @@ def remove_abandoned(parent: Path) -> None:
 
 
 def remove_group(path: Path) -> None:
-    """Kill all processes in a group and its children, and remove the groups. Raise `OSError` after `LEAVING_S` s."""
+    """Kill all processes in a group and its children, and remove the groups. Raise `OSError` if that takes too long."""
     if (path / "cgroup.kill").exists():
         (path / "cgroup.kill").write_text("1")
     deadline = time.monotonic() + LEAVING_S
@@ -188,7 +188,7 @@ class NoCgroupError(Exception):
 def find_parents(proc: Path = Path("/proc/self")) -> list[Path]:
     """Return the groups below which this process may create groups with limits, the best first.
 
-    The last may be this process' own group, which its processes must leave first. `proc` is this process' directory in
+    This process' own group comes last if other processes would have to leave it. `proc` is this process' directory in
     /proc. Raise `NoCgroupError` if no group is suitable.
     """
     mount, own = _own_group(proc)
@@ -232,7 +232,7 @@ def members(group: Path) -> list[int]:
 
 
 def allow_limits(group: Path) -> None:
-    """Enable the controllers for the children of `group`, whose processes may have to move to a leaf before."""
+    """Enable the controllers for children of `group`. If necessary, first move its processes to the child `LEAF`."""
     if _names(group, SUBTREE) >= CONTROLLERS:
         return
     try:
@@ -246,7 +246,7 @@ def allow_limits(group: Path) -> None:
 
 
 def restore(group: Path) -> None:
-    """Move the processes of the leaf back into `group`, unless other child groups still need the controllers."""
+    """Move the processes of `LEAF` back into `group`, unless other child groups still need the controllers."""
     if (group / LEAF).exists():
         try:
             _set_controllers(group, "-")

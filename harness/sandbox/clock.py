@@ -32,7 +32,7 @@ class Clock:
         return started
 
     def stop(self, started: float, ended: float | None = None) -> float:
-        """End the time of a call that `start` began at `started`. Return its seconds; `ended` is by default now."""
+        """End the time of the call that `start` began at `started`. Return its seconds until `ended` (default: now)."""
         used = (time.monotonic() if ended is None else ended) - started
         with self._lock:
             self._running.remove(started)

@@ -37,7 +37,7 @@ for attempt in range(5):
 
 
 class RunningContainer(RunningSandbox):
-    """A container, and the client process that forwards its standard streams. Its storage counts as memory."""
+    """A container, and the client process that forwards the container's standard streams."""
 
     def __init__(self, name: str, arguments: list[str], control: int, sink: int, patience_s: float) -> None:
         """Run the client with `arguments`. Raise `StartError` unless the container runs within `patience_s` seconds."""
@@ -51,10 +51,10 @@ class RunningContainer(RunningSandbox):
         return shell_status(self._client.poll())
 
     def ran_out_of_memory(self) -> bool:
-        """Return whether the engine reports a lack of memory, or the worker was killed before a call of `kill`.
+        """Return whether memory ran out: the engine reports it, or the worker was killed before a call of `kill`.
 
-        Some engines do not report a lack of memory. PID 1 of a container can only be killed from outside: by the kernel
-        at the memory limit, or by the harness in `kill`.
+        Some engines do not report a lack of memory. The worker is PID 1 of the container, so only a process outside can
+        kill it: the kernel at the memory limit, or the harness.
         """
         if self._removal is not None:
             return False
@@ -70,7 +70,7 @@ class RunningContainer(RunningSandbox):
         self._removal = children.popen(command, os.environ, **nothing, **children.OWN_GROUP)
 
     def is_gone(self) -> bool:
-        """Return whether the container is removed and the client has ended. If the removal failed, start it again."""
+        """Return whether the container is removed and the client has ended. Try a failed removal again."""
         if self._removal is None or self._removal.poll() is None:
             return False
         if self._removal.returncode != 0:
@@ -93,7 +93,7 @@ class RunningContainer(RunningSandbox):
 
 
 def _is_local(pid: int, identity: str) -> bool:
-    """Return whether the process `pid` of this machine is in the container `identity`; the engine may run elsewhere."""
+    """Return whether the container `identity` has the process `pid` on this machine; False if the engine is remote."""
     try:
         return identity.encode() in Path(f"/proc/{pid}/cgroup").read_bytes()
     except OSError:
@@ -101,11 +101,11 @@ def _is_local(pid: int, identity: str) -> bool:
 
 
 class EngineError(Exception):
-    """The client of the container engine failed; the message is what it wrote to standard error."""
+    """The client of the container engine failed; the message is the client's error output."""
 
 
 def ask(*arguments: str) -> str:
-    """Return what the engine's client prints. Raise `EngineError` if it fails or takes over `ANSWER_S` seconds."""
+    """Return the output of the engine's client. Raise `EngineError` if it fails or takes over `ANSWER_S` seconds."""
     try:
         done = children.run([CLIENT, *arguments], os.environ, seconds=ANSWER_S)
     except subprocess.TimeoutExpired as error:

@@ -1,4 +1,4 @@
-"""What `pgdl doctor` reports about this machine's support for sandboxes."""
+"""The facts about this machine's support for sandboxes that `pgdl doctor` reports."""
 
 import platform
 from functools import cached_property

@@ -1,11 +1,11 @@
 """Measures the memory, processor time and threads of a call's processes from outside the sandbox.
 
-Resident pages of files on a disk, such as libraries and training data, do not count, because the kernel can drop and
-read them again at any time. A page that a process has changed counts, except in shared mappings of files in scratch
-space, which has a limit of its own. Pages of shared memory and tmpfs count.
+Resident pages of files on a disk, such as libraries and training data, do not count: the kernel can drop the pages and
+read them again. A page that a process has changed counts, except in shared mappings of files in scratch space: scratch
+space has a limit of its own. Pages of shared memory and tmpfs count.
 
-Reading the size of a process waits for the lock on its memory: for seconds if hundreds of processes fork on a busy
-machine, forever if a driver is stuck. The clock and the result of a call must not wait for that.
+Reading the size of a process waits for the lock on its memory. If hundreds of processes fork on a busy machine, that
+takes seconds; if a driver is stuck, it never ends. The clock and the result of a call must not wait for it.
 
 A call can make the kernel allocate memory that belongs to no process, until the machine runs out of memory. The harness
 then ends the call, and measures how much memory becomes free.
@@ -77,7 +77,7 @@ def measure(processes: Processes, limit_bytes: int, give_up: Callable[[], bool] 
     First, the resident pages are summed, which is fast but counts a page once for each process that shares it. If the
     sum exceeds `limit_bytes`, the kernel's exact proportional set sizes are read, which takes milliseconds per process
     or more. A process that denies access to its exact size counts in full. The exact sum stops after `HURRY_S` seconds
-    if it exceeds the limit. It is 0 if `give_up` returns true meanwhile.
+    if it exceeds the limit. If `give_up` returns true meanwhile, the returned memory is 0.
     """
     if sys.platform != "linux":
         return _measure_elsewhere(processes.numbers().values())
@@ -137,7 +137,7 @@ def _memory(entry: str) -> _Memory | None:
 
 
 def _proportional_size(memory: _Memory) -> int:
-    """Return a process' bytes. A page that n processes share counts 1/n; if the kernel hides n, it counts 1."""
+    """Return a process' bytes. A page that n processes share counts as 1/n page, or fully if the kernel hides n."""
     try:
         shares = _bytes(SHARES, _read(f"{memory.thread}/smaps_rollup"))
     except PermissionError:
@@ -146,7 +146,7 @@ def _proportional_size(memory: _Memory) -> int:
 
 
 def _shares_memory(entry: str, memory: _Memory, memories: dict[str, _Memory], numbers: dict[str, int]) -> bool:
-    """Return whether a process shares its parent's address space, as after vfork(2); False if that cannot be told."""
+    """Return whether a process shares its parent's address space, as after vfork(2); False if unknown."""
     parent = memories.get(memory.parent)
     if parent is None or parent.thread != memory.parent or memory.thread != entry:
         return False
@@ -172,7 +172,7 @@ def _read(path: str) -> bytes:
 class MemoryWatch:
     """A thread that measures a call's processes on request, so that callers never wait long.
 
-    `sample` waits at most `patience_s` seconds. After a longer measurement, the thread rests for as long as it took.
+    `sample` waits at most `patience_s` seconds. After a measurement that took longer, there is an equally long pause.
     """
 
     def __init__(self, measure: Callable[[], Usage], patience_s: float) -> None:
@@ -183,7 +183,7 @@ class MemoryWatch:
         threading.Thread(target=self._run, daemon=True).start()
 
     def sample(self) -> Usage | None:
-        """Start a measurement unless one is running. Return its result; None if it is not ready in `patience_s`."""
+        """Return the result of a new or the running measurement; None if there is none within `patience_s` seconds."""
         now = time.monotonic()
         if self._result is None:
             if now < self._rests_until:
@@ -219,7 +219,7 @@ def is_exhausted() -> bool:
 
 
 def end_and_measure(end: Callable[[], object]) -> int | None:
-    """Call `end` to end a call, and return the freed bytes. If memory is free again, only return None."""
+    """If the machine lacks memory, call `end` to end a call, and return the freed bytes; otherwise return None."""
     with ENDING:
         if not is_exhausted():
             return None

@@ -1,8 +1,8 @@
 """Hides the entries of /proc that change, except the sandbox's own processes.
 
-The kernel counts the activity of the whole machine there. Through such a counter, a call could leave a message for
-later calls, or notice concurrent calls. Files that libraries read are replaced by copies with constant content. Files
-that only describe the machine stay visible.
+In these entries, the kernel counts the activity of the whole machine. Through a counter, a call could leave a message
+for later calls, or notice concurrent calls. Files that libraries read are replaced by copies with constant content.
+Files that only describe the machine stay visible.
 """
 
 import os
@@ -18,11 +18,11 @@ FIXED = frozenset(
     }
 )  # fmt: skip
 
-#: Files that are replaced by copies: Python and TensorFlow read the number and type of processors there, other
-#: libraries the size of the memory.
+#: Files that are replaced by copies: Python and TensorFlow read the number and type of processors there, and other
+#: libraries read the size of the memory.
 COPIED = ("cpuinfo", "meminfo", "stat")
 
-#: With a GPU, `modules` is replaced, too: older versions of its driver's library search for the driver there.
+#: With a GPU, `modules` is replaced, too: older versions of NVIDIA's library search this file for the driver.
 COPIED_WITH_GPU = (*COPIED, "modules")
 
 #: Name of the directory with the copies, next to the worker's code.
@@ -32,7 +32,7 @@ COPIES = "proc"
 def hide(worker: Path | None, files: Iterable[str] = (), *, gpu: bool = False) -> list[str]:
     """Return bubblewrap's options that hide the changing entries of /proc, except `files`.
 
-    `worker` is the directory that `write_copies` has filled; with None, no entry is replaced by a copy.
+    With a directory `worker`, the copies that `write_copies` wrote there replace some entries.
     """
     options: list[str] = []
     copied = COPIED_WITH_GPU if gpu else COPIED
@@ -94,6 +94,6 @@ def _read_modules() -> str:
 
 
 def _drivers(modules: str) -> str:
-    """Return the lines of NVIDIA's modules in the text `modules`, with constant use counts and addresses."""
+    """Return NVIDIA's lines of the text `modules` (of /proc/modules), with constant use counts and addresses."""
     names = (line.split()[0] for line in modules.splitlines() if line.startswith("nvidia"))
     return "".join(f"{name} 0 0 - Live 0x0000000000000000\n" for name in names)

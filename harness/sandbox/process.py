@@ -79,7 +79,7 @@ def read_claim(frame: dict[str, Any]) -> Ended:
     return Ended(Outcome.OK, value=value)
 
 
-#: Sequences that control a terminal, such as a colour or a title; one without an end only to its first character.
+#: Sequences that control a terminal, such as a colour or a title; of a sequence without an end, the first characters.
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[ -/]*[0-~])")
 
 

@@ -15,7 +15,7 @@ class StartError(Exception):
 
 
 class LostError(Exception):
-    """The worker has ended because a process of the harness has ended; the message names the process of the harness."""
+    """The worker has ended because a process of the harness, which the message names, has ended."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class RunningSandbox(ABC):
     processes: Processes  #: all processes of the call
 
     def storage(self) -> Storage | None:
-        """Return the storage in use; zeros if the sandbox itself limits it; None while it cannot be inspected yet."""
+        """Return the used storage; zeros if the sandbox itself limits storage; None while the use is still unknown."""
         return Storage()
 
     @abstractmethod

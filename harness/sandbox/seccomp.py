@@ -1,7 +1,7 @@
 """The system-call filter of the sandbox: a list of denied calls, because not all needs of TensorFlow are known.
 
-Denied calls fail with EPERM. Calls in `NOT_THERE` fail as on a kernel that lacks them, for which libraries have a
-fallback. A call through a foreign ABI (32-bit, x32) kills the process.
+Denied calls fail with EPERM. Calls in `NOT_THERE` fail with ENOSYS, as on an old kernel, and libraries then use other
+calls. A call through a foreign ABI (32-bit, x32) kills the process.
 """
 
 import errno
@@ -32,8 +32,8 @@ DENIED = (
     "splice", "tee", "vmsplice",
 )  # fmt: skip
 
-#: Denied unless the call has a GPU, because only CUDA needs them. They allocate memory that no process has to map, or
-#: tell the load and free memory of the machine.
+#: System calls that only CUDA needs, denied without a GPU. They allocate memory that no process has to map, or tell the
+#: load and free memory of the machine.
 DENIED_ON_CPU = ("memfd_create", "sysinfo")
 
 #: System calls that fail as if the kernel did not know them. A filter cannot read the flags of `clone3`, which are in

@@ -66,7 +66,7 @@ TRAPS = (
 def run_traps(
     start: Starter, staging: Staging, workers: int, runtime: str = DEFAULT
 ) -> Iterator[tuple[Trap, CallResult]]:
-    """Run all test submissions in a runtime, `workers` at a time. Yield `TRAPS` in order, with results."""
+    """Run the test submissions `TRAPS`, `workers` at a time. Yield each with its result, in the same order."""
     with tempfile.NamedTemporaryFile(prefix="pgdl-canary-") as canary, ThreadPoolExecutor(workers) as threads:
         jobs = [trial_job(staging, trap, canary=canary.name, runtime=runtime) for trap in TRAPS]
         slots = range(len(jobs))
@@ -99,7 +99,7 @@ def _write(directory: Path, source: str) -> None:
 
 
 def require_value(start: Starter, job: Job) -> None:
-    """Call `CONTROL`, the submission of a job. Raise `StartError` unless the call returns the known value."""
+    """Run a job with the test submission `CONTROL`. Raise `StartError` unless the call returns its known value."""
     result = run_trial(start, job, 0, CONTROL.time_limit_s)
     if not CONTROL.caught(result):
         raise StartError(f"{result.outcome} {result.message or result.value}")

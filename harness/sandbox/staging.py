@@ -43,7 +43,7 @@ class Copy:
 
 
 class Staging:
-    """The directory with a run's copies of models, data and submissions; the least recently used are removed for space.
+    """The directory with a run's copies of models, data and submissions. If space is short, unused copies are removed.
 
     A lock marks the directory as in use. The lock of a killed run is free, so the next run removes the directory.
     """
@@ -69,7 +69,7 @@ class Staging:
             shutil.rmtree(self._root, ignore_errors=True)
 
     def stage(self, key: str, write: Callable[[Path], None]) -> Path:
-        """Return the directory for `key`, which stays until the end of the run. The first time, `write` fills it.
+        """Return the directory for `key`, which stays during the run; `write` fills a new directory.
 
         Every user may read the directory, because the worker may be another user. All its time stamps are 0.
         """
@@ -122,7 +122,7 @@ class Staging:
             shutil.rmtree(self._copies.pop(key).path, ignore_errors=True)
 
     def worker(self) -> Path:
-        """Return a directory with the worker's code, copies of files in /proc, and the program `ECHO`."""
+        """Return a directory with the worker's code, copies of files in /proc, and the placeholder's program `ECHO`."""
         directory = self.stage("worker", _write_worker)
         if sys.platform == "linux":
             (directory / ECHO).chmod(UNREADABLE)

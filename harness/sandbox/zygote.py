@@ -38,10 +38,10 @@ T = TypeVar("T")
 
 
 class WorkerReport:
-    """Reads what the parent process of a forked worker reports: JSON objects, one per line, from a pipe or a socket."""
+    """Reads reports of a forked worker's parent process: JSON objects, one per line, from a pipe or a socket."""
 
     def __init__(self, descriptor: int, zygote: "Zygote") -> None:
-        """Wait up to `FORK_S` seconds for the first line. Raise `StartError` unless it has the worker's process ID."""
+        """Wait up to `FORK_S` seconds for the worker's process ID. Raise `StartError` if it does not arrive."""
         self._zygote = zygote
         self.ended = False  #: whether the worker's parent has closed its end
         self.facts: dict[str, Any] = {}
@@ -66,7 +66,7 @@ class WorkerReport:
             self.ended = True
 
     def reap(self) -> None:
-        """Read new reports. If the worker's parent was killed, reap the worker, which this process may have adopted."""
+        """Read new reports. Also reap the worker, if its parent was killed and this process has adopted it."""
         self.read()
         if self.ended and "status" not in self.facts:
             with suppress(ChildProcessError):
@@ -129,7 +129,7 @@ class Zygote:
         return f"the process from which workers are forked {how}"
 
     def order(self, order: dict[str, Any], descriptors: Sequence[int]) -> None:
-        """Request a fork, which gets copies of the file descriptors. Raise `StartError` if the process has ended."""
+        """Request a fork with copies of these file descriptors. Raise `StartError` if the process has ended."""
         try:
             with self._lock:
                 socket.send_fds(self._orders, [json.dumps(order).encode()], descriptors)
@@ -145,7 +145,7 @@ class Zygote:
 
 
 class Zygotes:
-    """For each runtime, a process that forks workers. If it ends, it is replaced once; then, forking stops."""
+    """For each runtime, a process that forks workers. If it ends, it is replaced, but only once."""
 
     def __init__(self) -> None:
         self._by_runtime: dict[str, Zygote] = {}
@@ -154,7 +154,7 @@ class Zygotes:
         self._are_given_up = False
 
     def begin(self, trials: Sequence[Job]) -> None:
-        """Start a process that forks workers for each runtime of these jobs. Do not wait for its imports."""
+        """For each runtime of these jobs, start a process that forks workers. Do not wait for the imports."""
         for job in trials:
             if job.runtime not in self._by_runtime:
                 self._by_runtime[job.runtime] = Zygote(job)
@@ -171,7 +171,7 @@ class Zygotes:
             require_value(start_worker, job)
 
     def fork(self, job: Job, start: Callable[[Zygote], T]) -> T | None:
-        """Call `start` with the zygote that fits the job, and return the result. Return None after forking has stopped.
+        """Call `start` with the zygote for the job's runtime, and return the result; None if no zygote is left.
 
         If the zygote ends meanwhile, call `start` again with its replacement. Raise `StartError` if `start` fails
         although the zygote lives.

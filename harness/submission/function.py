@@ -139,7 +139,7 @@ def _source_of(name: str, value: Any) -> str:
 
 
 def _is_imported(value: Any) -> bool:
-    """Whether an installed module has the object under the object's own name, so that it can be imported."""
+    """Whether an object can be imported: an installed module has it under its `__name__`."""
     module = inspect.getmodule(value)
     return module is not None and _is_installed(module) and vars(module).get(getattr(value, "__name__", "")) is value
 
@@ -156,7 +156,7 @@ def _is_installed(module: ModuleType) -> bool:
 
 
 def _global_names(code: CodeType) -> Iterator[str]:
-    """Yield the global names and builtins that code reads before it binds the name itself."""
+    """Yield the global names and builtins that code reads, without names that the code has assigned before."""
     bound: set[str] = set()
     for instruction in dis.get_instructions(code):
         name = instruction.argval

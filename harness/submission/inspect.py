@@ -49,7 +49,7 @@ def is_there(path: Path) -> bool:
 
 
 def inspect(path: Path) -> Answer:
-    """Return the files and metadata of the .py file, directory or zip at `path`, and why it cannot be run, if so.
+    """Return files and metadata of the .py file, directory or zip at `path`; if it cannot be run, also the reason.
 
     Raise `UserError` if `path` is a link or another kind of file, or if the system refuses to read a file.
     """
@@ -135,7 +135,7 @@ def _environment() -> dict[str, str]:
 def _receive(process: children.Child) -> bytes:
     """Return the output of the process. Raise `AnswerError` if the output takes too long or is too large.
 
-    A thread reads the output, so that the time limit holds even on Windows, and if a child process keeps the pipe open.
+    A thread reads the output: on Windows, or if a child process keeps the pipe open, a read can exceed the time limit.
     """
     assert process.stdout is not None
     source, content = os.dup(process.stdout.fileno()), bytearray()  # a copy that the thread closes

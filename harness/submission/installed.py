@@ -89,7 +89,7 @@ def _problem(entry: metadata.EntryPoint, distribution: metadata.Distribution) ->
 
 
 def _files(distribution: metadata.Distribution, module: str) -> list[metadata.PackagePath]:
-    """Return a distribution's files of the package `a` for a module `a.b.c`, without compiled files."""
+    """Return a distribution's files in the top-level package of `module`, without compiled files."""
     top = module.partition(".")[0]
     files = distribution.files or ()
     return sorted(file for file in files if file.parts[0].partition(".")[0] == top and file.suffix != ".pyc")

@@ -15,7 +15,7 @@ _SPECIFICATION = re.compile(rf"[A-Za-z0-9_.+:=,-]{{1,{MAX_NAME}}}")
 
 
 def find_baseline(specification: str) -> Submission | None:
-    """Return the library's measure `name` or `name:parameter=value,...` as a submission; None if it does not exist.
+    """Return the library's measure `name` or `name:parameter=value,...` as a submission; None for an unknown name.
 
     The submission's name is the specification, with `True` in place of `true`. Raise `UserError` for an unknown
     parameter, or for a value of another type than the parameter's default.

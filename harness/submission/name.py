@@ -24,8 +24,8 @@ def is_name(text: str) -> bool:
 def clean(text: str) -> str:
     """Return the text as a valid name, with `_` in place of every character that is not allowed.
 
-    So the name cannot look like another name by letters of another alphabet, be a formula in a spreadsheet, or contain
-    control sequences of a terminal.
+    The name then has no letters of other alphabets that look like Latin letters, and no control sequences for a
+    terminal. It is no formula in a spreadsheet.
     """
     name = re.sub(r"[^A-Za-z0-9_.+ -]", "_", text.strip())[:MAX_NAME].rstrip()
     return re.sub(r"^[^A-Za-z0-9_]", "_", name) or "unnamed"

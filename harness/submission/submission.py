@@ -33,7 +33,7 @@ class Metadata:
 
 @dataclass(frozen=True)
 class Submission:
-    """A submission with all its files in memory, so that exactly the files with its digest run."""
+    """A submission with all its files in memory: later changes on the disk affect neither its digest nor its calls."""
 
     name: str
     files: dict[str, bytes] = field(repr=False)  #: relative path -> content

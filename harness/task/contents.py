@@ -1,4 +1,4 @@
-"""Digests of a task's models and data. They tell whether records are of these models, and which files have changed."""
+"""Digests of a task's models and data. Comparing them shows whether a record is outdated, and which files changed."""
 
 import json
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ class Contents:
 
 
 def read_contents(task: TaskFiles) -> Contents:
-    """Return the digests of a task; its files are not parsed. Raises `UserError` if a file cannot be read."""
+    """Return the digests of a task without parsing its files; raises `UserError` if a file cannot be read."""
     with writing(task.directory, problem="cannot be read"):
         with Digests(task.directory) as digests:
             models = {path.name: digests.of_model([path / name for name in MODEL_FILES]) for path in task.models}
@@ -43,7 +43,7 @@ def write_known(reference: Path, contents: Contents) -> None:
 
 
 def read_known(reference: Path) -> Contents | None:
-    """Return the digests that `write_known` has written; None if there are none; raises `UserError` if malformed."""
+    """Return the digests that `write_known` has written; None without its file; raises `UserError` if malformed."""
     file = reference / CONTENTS
     if not file.exists():
         return None

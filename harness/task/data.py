@@ -131,7 +131,7 @@ def _fill(root: Path, partial: Path, shards: Sequence[Path], digests: Digests) -
 
 
 def check_labels(shards: Sequence[Path], labels: NDArray[np.int32], n_outputs: int) -> None:
-    """Raise `UserError` for the first label that is not in 0..n_outputs-1; `labels` are those of all shards."""
+    """Raise `UserError` if one of `labels`, the labels of all shards in order, is not in 0..n_outputs-1."""
     wrong = np.flatnonzero((labels < 0) | (labels >= n_outputs))
     if not len(wrong):
         return
@@ -145,7 +145,7 @@ def check_labels(shards: Sequence[Path], labels: NDArray[np.int32], n_outputs: i
 
 
 def decode(shards: Sequence[Path], directory: Path, digests: Digests) -> str:
-    """Write the examples of shards as inputs.npy and labels.npy, and return their digest, or raise `UserError`."""
+    """Write the examples of shards as inputs.npy and labels.npy, and return the digest of the shards."""
     problems = Problems()
     counts = [problems.attempt(expected_samples, shard) or 0 for shard in shards]
     shapes = (problems.attempt(_input_shape, shard) for shard, count in zip(shards, counts, strict=True) if count)

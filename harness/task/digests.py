@@ -31,10 +31,10 @@ Stamp = list[int]
 
 
 class Digests:
-    """Digests of the files below a directory, and results of checks ("findings"). The end of the context saves both.
+    """Digests of the files below a directory, and findings: results of checks. The end of the context saves both.
 
-    The key of a finding is a digest of the checked contents and of the checking code. So the finding never applies to
-    other contents or to another version of the harness.
+    The key of a finding is a digest of the checked contents and of the checking code. So a finding is never used for
+    other contents or by another version of the harness.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -56,14 +56,14 @@ class Digests:
         return self._recall(file) or self.reading(file, lambda path: (None, digest_of_file(path)))[1]
 
     def reading(self, file: Path, read: Callable[[Path], tuple[T, str]]) -> tuple[T, str]:
-        """Return the result of `read` for a file: content and SHA-256 (hex). The SHA-256 is cached."""
+        """Call `read` on a file, return its result (content, SHA-256 in hex), and cache the SHA-256."""
         stamp = _stamp(file)
         content, digest = read(file)
         self._remember(file, stamp, digest)
         return content, digest
 
     def of_model(self, files: Sequence[Path]) -> str:
-        """Return the digest of a model: over names and contents of its files, without missing files."""
+        """Return the digest of a model, over the names and contents of those of its `files` that exist."""
         return model_digest((file.name, self.of(file)) for file in files if file.exists())
 
     def of_data(self, shards: Sequence[Path]) -> str:
@@ -72,11 +72,11 @@ class Digests:
             return data_digest(list(threads.map(self.of, shards)))
 
     def are_known(self, files: Sequence[Path]) -> bool:
-        """Whether the cache has the digests of all files that exist."""
+        """Whether the cache has the digest of each file in `files` that exists."""
         return all(self._recall(file) is not None for file in files if file.exists())
 
     def finding(self, about: str, *subject: object) -> str | None:
-        """Return the stored result of a check of the same subject by the same code; None if there is none."""
+        """Return the result that `record` stored for `subject` with the present code; None if there is no result."""
         known = self._findings.get(about)
         return known[1] if known is not None and known[0] == _key(subject) else None
 
@@ -94,14 +94,14 @@ class Digests:
         return known[1] if known is not None and known[0] == _stamp(file) else None
 
     def _remember(self, file: Path, stamp: Stamp, digest: str) -> None:
-        """Store a digest, unless the file is so young that it could still change without a change of its times."""
+        """Store a digest, unless the file changed so recently that another change might not alter its times."""
         if _stamp(file) == stamp and max(stamp[1:3]) < time.time_ns() - SETTLED_S * 1e9:
             self._known[os.path.relpath(file, self._root)] = stamp, digest
             self._changed = True
 
 
 def with_digest(content: bytes) -> tuple[bytes, str]:
-    """Return `content` and its SHA-256 (hex), as `Digests.reading` expects them from `read`."""
+    """Return (content, SHA-256 in hex), the pair that `Digests.reading` expects from its argument `read`."""
     return content, hashlib.sha256(content).hexdigest()
 
 
@@ -125,7 +125,7 @@ def _stamp(file: Path) -> Stamp:
 
 
 def _read(file: Path) -> tuple[dict[str, tuple[Stamp, str]], dict[str, tuple[str, str]]]:
-    """Return the digests and findings in a file of the cache; both are empty if it is missing or damaged."""
+    """Return the digests and findings in a file of the cache; both are empty if the file is missing or damaged."""
     try:
         content = json.loads(file.read_bytes())
         return (

@@ -14,7 +14,7 @@ REMEDY = "--withhold never shows them, for the organiser's eyes only"
 
 
 class Withhold(StrEnum):
-    """Says for which tasks outputs, messages and figures are not shown, and published scores are rounded."""
+    """The option --withhold: for which tasks pgdl withholds outputs, messages and figures, and rounds scores."""
 
     AUTO = "auto"  #: tasks marked as hidden
     ALWAYS = "always"  #: all tasks
@@ -25,7 +25,7 @@ class Withhold(StrEnum):
         return self is Withhold.ALWAYS or (self is Withhold.AUTO and hidden)
 
     def problems(self, files: TaskFiles, problems: Sequence[str]) -> list[str]:
-        """Return the lines in `problems` that may be published; for a withheld task, only a line with their number."""
+        """Return the lines in `problems`; if the task is withheld, return only a line with the number of problems."""
         try:
             covered = self.covers(files.hidden)
         except UserError as error:
@@ -36,7 +36,7 @@ class Withhold(StrEnum):
 
     @contextmanager
     def reading(self, files: TaskFiles) -> Iterator[None]:
-        """If the context raises a `UserError`, replace its lines by those that `problems` returns."""
+        """If the context raises a `UserError` about a withheld task, hide the message, as `problems` does."""
         try:
             yield
         except UserError as error:

@@ -1,7 +1,7 @@
-"""Finds incomplete tasks, and tells the command that completes each of them.
+"""Finds incomplete tasks, and the command that completes an incomplete task.
 
-A task is half-fetched if `pgdl task fetch` has not downloaded all its files; the request is kept beside these. It is
-unfinished if `pgdl task build` has not trained all its models; the recipe is kept.
+A task is half-fetched if `pgdl task fetch` has not downloaded all its files; beside the files is a `FetchRequest`. A
+task is unfinished if `pgdl task build` has not trained all its models; beside the models is the recipe.
 """
 
 import json
@@ -30,7 +30,7 @@ _NAME = re.compile(r"[A-Za-z0-9_][\w.-]*", re.ASCII)
 
 @dataclass(frozen=True)
 class FetchRequest:
-    """What `pgdl task fetch` was asked for. The catalogue's address is left out: it may contain a password."""
+    """The options of a `pgdl task fetch`, without the address of its catalogue, which may contain a password."""
 
     corpus: str  #: name of the corpus
     models: int | tuple[str, ...] | None  #: number or names of the models; None for all
@@ -62,7 +62,7 @@ def _remedy(staged: Path, root: Path) -> str:
 
 
 def _arguments(content: Mapping[str, Any], task: str) -> list[str]:
-    """Return the arguments of a stored request. Raise `KeyError`, `TypeError` or `ValueError` if it is invalid."""
+    """Return the arguments in a stored request; an invalid request raises `KeyError`, `TypeError` or `ValueError`."""
     corpus, models, whole, _ = (content[key] for key in ("corpus", "models", "whole", "catalogue"))
     if not all(_NAME.fullmatch(name) for name in (corpus, task, *(models if isinstance(models, list) else []))):
         raise ValueError
@@ -78,7 +78,7 @@ def unfinished_tasks(root: Path) -> dict[str, str]:
 
 
 def command_to_continue(root: Path, task: str) -> str:
-    """Return the command that continues an unfinished task. If the recipe is not known, it has the word RECIPE."""
+    """Return the command that continues an unfinished task; an unknown recipe appears in it as the word RECIPE."""
     try:
         recipe = (
             read_regular(root / BUILDING / task / RECIPE_ARGUMENT, MOST_ARGUMENT_BYTES, links=False).decode().strip()

@@ -71,7 +71,7 @@ class TaskDirectory:
     """
 
     def __init__(self, root: Path, remedy: str = _REMEDY) -> None:
-        """Find the tasks in `root`; raises `UserError` if it is no directory. Messages about that end with `remedy`."""
+        """Find the tasks in `root`; raises `UserError`, which ends with `remedy`, if `root` is no directory."""
         demo = ", or create a task to try with `pgdl demo`" if str(root) == DEFAULT_DIRECTORY else ""
         require_directory(root, remedy=remedy + demo)
         self.root = root
@@ -94,9 +94,9 @@ class TaskDirectory:
         ]
 
     def runnable(self, names: Sequence[str] = ()) -> list[TaskFiles]:
-        """Return the tasks that have models; if `names` is not empty, only these.
+        """Return the tasks with models that are in `names`; by default, all tasks with models.
 
-        Raises `UserError` if no task has models, a name is unknown, or a half-fetched task is among them.
+        Raises `UserError` if no task has models, a name is unknown, or a requested task is half-fetched.
         """
         names = as_names(names)
         alone = [task.name for task in self._whole(names) if task.reference_only]
@@ -107,9 +107,10 @@ class TaskDirectory:
         return [task for task in tasks if not names or task.name in names]
 
     def all(self, names: Sequence[str] = (), unfinished: Sequence[str] = ()) -> list[TaskFiles]:
-        """Return the tasks `names`, by default all, even without models. Raises the errors of `runnable`.
+        """Return the tasks in `names`, by default all, with or without models.
 
-        `unfinished` are names of tasks whose models are in training. If there are any, the result may be empty.
+        Raises `UserError` if no task exists, a name is unknown, or a requested task is half-fetched. `unfinished` has
+        names of tasks whose models are in training: they are valid in `names`, but these tasks are not returned.
         """
         names = as_names(names)
         tasks = self._whole(names, unfinished)
@@ -117,13 +118,13 @@ class TaskDirectory:
         return [task for task in tasks if not names or task.name in names]
 
     def present(self, names: Collection[str]) -> list[TaskFiles]:
-        """Return the tasks in `names` that exist. Raises `UserError` if one is half-fetched, or no task exists."""
+        """Return the tasks in `names` that exist; raises `UserError` if a name is half-fetched, or no task exists."""
         return [task for task in self._whole(names) if task.name in names]
 
     def references(self, names: Sequence[str] = ()) -> dict[str, Path]:
-        """Return name -> path of model_configs.json, for tasks with reference data; raises the errors of `runnable`.
+        """Return name -> path of model_configs.json, for the tasks in `names`, by default all with reference data.
 
-        A path is TASK/model_configs.json, reference_data/TASK/model_configs.json or model_configs.json below the root.
+        Raises `UserError` if no task has reference data, a name is unknown, or a requested task is half-fetched.
         """
         names = as_names(names)
         found = {task.name: task.reference for task in self._whole(names) if task.reference is not None}
@@ -134,7 +135,7 @@ class TaskDirectory:
         return {name: path for name, path in found.items() if not names or name in names}
 
     def _whole(self, names: Collection[str], unfinished: Sequence[str] = ()) -> list[TaskFiles]:
-        """Return all tasks. Raise `UserError` for a half-fetched task, or if there is none and none is `unfinished`."""
+        """Return all tasks; raise `UserError` if a wanted task is half-fetched, or no task exists or is in training."""
         wanted = names or ([self.root.absolute().name] if self._is_task else self._half)
         if meant := [name for name in self._half if name in wanted]:
             others = "" if names or self._is_task else ", or name other tasks with --task"
@@ -211,5 +212,5 @@ def _references(root: Path) -> dict[str, Path]:
 
 
 def _exists(path: Path) -> bool:
-    """Whether anything exists at a path, even a pipe or a broken link: reading it raises a helpful error."""
+    """Whether a path exists; true for a broken link, too, so that reading it raises a helpful error."""
     return path.exists() or path.is_symlink()

@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 def select_models(task: Task, wanted: ModelSelection) -> tuple[Model, ...]:
-    """Return the models with these names, or this number of models, evenly spread over the sizes, or all models."""
+    """Return the models named in `wanted`; for a number, so many models, evenly spread by size; for None, all."""
     if wanted is None:
         return task.models
     if not isinstance(wanted, int):
@@ -32,13 +32,13 @@ def select_models(task: Task, wanted: ModelSelection) -> tuple[Model, ...]:
 
 
 def evenly(ordered: Sequence[T], number: int) -> list[T]:
-    """Return `number` evenly spaced elements, at most all; if at least two, with the first and the last."""
+    """Return `number` elements, evenly spaced from the first to the last; all elements if there are fewer."""
     positions = np.linspace(0, len(ordered) - 1, min(number, len(ordered))).round().astype(int)
     return [ordered[position] for position in positions]
 
 
 def require_known(tasks: Sequence[Task], wanted: ModelSelection) -> None:
-    """Raise `UserError` if `wanted` has a name that is no model of any of the tasks."""
+    """Raise `UserError` if `wanted` has a name that no model of the tasks has."""
     known = [model.id for task in tasks for model in task.models]
     for unknown in (name for name in wanted if name not in known) if isinstance(wanted, tuple) else ():
         where = ", ".join(task.name for task in tasks)

@@ -18,7 +18,7 @@ SECONDS = 600.0
 
 
 def infer_shapes(architectures: Iterable[Architecture]) -> dict[str, ModelShapes | str]:
-    """Return digest of an architecture -> shapes of weights and output, or Keras' error. `UserError` without Keras."""
+    """Return digest of an architecture -> its shapes, or Keras' error message; raises `UserError` if Keras fails."""
     wanted = {architecture.digest: architecture.canonical for architecture in architectures}
     entries = {digest: _cache_entry(digest) for digest in wanted}
     known = {digest: shapes for digest in wanted if (shapes := _recall(entries[digest])) is not None}
@@ -36,7 +36,7 @@ def keras_process() -> Process:
 
 
 def _ask_keras(process: Process, architecture: dict[str, Any], entry: Path) -> ModelShapes | str:
-    """Return the shapes that Keras infers, and cache them; or return Keras' error. Raises `UserError` without Keras."""
+    """Ask Keras for the shapes, and cache and return them. If Keras refuses the architecture, return its message."""
     try:
         answer = process.ask(architecture, seconds=SECONDS)
     except UnableError as error:

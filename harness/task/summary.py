@@ -42,19 +42,16 @@ class GapsOfValue:
 
 @dataclass(frozen=True)
 class Summary:
-    """Figures of a task.
-
-    For a withheld task, `bytes`, hyperparameters and gaps are None. Without reference data, the latter two are None.
-    """
+    """Figures of a task; some figures of a withheld task are None."""
 
     task: str
     layout: str
     hidden: bool
     withheld: bool
     models: int
-    hyperparameters: tuple[str, ...] | None
-    gaps: GapSpread | None
-    bytes: int | None  #: size of all files in the task's directory
+    hyperparameters: tuple[str, ...] | None  #: names; None for a withheld task, or without reference data
+    gaps: GapSpread | None  #: None for a withheld task, or without reference data
+    bytes: int | None  #: size of all files in the task's directory; None for a withheld task
 
 
 @dataclass(frozen=True)
@@ -65,11 +62,11 @@ class Architectures:
     fewest_layers: int
     most_layers: int
     kinds: tuple[str, ...]  #: Keras' names of all kinds of layers
-    outputs: tuple[str, ...]  #: what the outputs are: logits, probabilities, ...
+    outputs: tuple[str, ...]  #: kinds of outputs: logits, probabilities, ...
 
 
 def list_tasks(tasks_dir: str | Path = DEFAULT_DIRECTORY, withhold: str = Withhold.AUTO.value) -> list[Summary]:
-    """Return the summary of each task in a directory; `withhold` decides which tasks lack some of their figures."""
+    """Return a summary of each task in a directory; `withhold` (auto, always, never) says which tasks are withheld."""
     return [summarise(files, Withhold(withhold)) for files in TaskDirectory(Path(tasks_dir)).all()]
 
 
@@ -155,7 +152,7 @@ def describe_networks(files: TaskFiles) -> str:
 
 
 def spread(gaps: Sequence[float]) -> GapSpread:
-    """Return the distribution of at least one gap."""
+    """Return the distribution of `gaps`, which must not be empty."""
     return GapSpread(min(gaps), statistics.mean(gaps), statistics.median(gaps), max(gaps))
 
 

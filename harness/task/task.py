@@ -32,7 +32,7 @@ class Task:
 
 
 def read_tasks(files: Sequence[TaskFiles], withhold: Withhold = Withhold.AUTO) -> list[Task]:
-    """Read, check and return tasks. Raise `InvalidTaskError` with all problems, or with their number if withheld."""
+    """Read, check and return tasks; raises `InvalidTaskError` with all problems, or for withheld tasks their number."""
     problems, tasks = Problems(), []
     for one, outcome in zip(files, check_tasks(files), strict=True):
         if isinstance(outcome, InvalidTaskError):
@@ -49,10 +49,10 @@ def read_task(files: TaskFiles) -> Task:
 
 
 def check_tasks(files: Sequence[TaskFiles]) -> list[Task | InvalidTaskError]:
-    """Return for each task the checked task, or an error with all its problems.
+    """Read and check tasks; return a `Task`, or an error with all problems of the task, for each element of `files`.
 
-    For each file, only the first problem is reported, except for model_configs.json. A single process of Keras infers
-    the shapes for all tasks.
+    For each file except model_configs.json, only the first problem is reported. A single process infers the shapes for
+    all tasks.
     """
     readings = [_Reading(task) for task in files]
     shapes = infer_shapes(a for reading in readings for a in reading.architectures.values() if a is not None)
@@ -60,7 +60,7 @@ def check_tasks(files: Sequence[TaskFiles]) -> list[Task | InvalidTaskError]:
 
 
 class _Reading:
-    """Reads a task in two steps: its architectures; and, once Keras has inferred the shapes, all other files."""
+    """Reads the architectures of a task, and in a second step, after Keras has inferred the shapes, all other files."""
 
     def __init__(self, files: TaskFiles) -> None:
         self._files = files

@@ -27,7 +27,7 @@ DEVIATIONS = 3
 
 
 def notes_of(task: Task) -> list[str]:
-    """Return the notes on a valid task, without its name and without `notes_of_initial_weights`."""
+    """Return the notes on a valid task, except `notes_of_initial_weights`. The notes do not name the task."""
     lines = [] if task.reference is None else notes_of_reference(task.reference)
     return [*lines, *_of_outputs(task), *_of_chance(task)]
 
@@ -38,7 +38,7 @@ def notes_of_initial_weights(task: Task) -> list[str]:
 
 
 def outputs_of(task: Task) -> str:
-    """Return what the models' outputs are, such as `logits of 5 models, probabilities of 2`."""
+    """Return the kinds of the models' outputs as text, such as `logits of 5 models, probabilities of 2`."""
     numbers = {output: len(_with_output(task, output)) for output in reversed(Output)}
     found = [output for output, number in numbers.items() if number]
     if len(found) == 1:
@@ -50,7 +50,7 @@ def outputs_of(task: Task) -> str:
 
 
 def _of_chance(task: Task) -> list[str]:
-    """Return a note on models whose train accuracy is at chance: some measures' values mean nothing for them."""
+    """Return a note on models with a train accuracy at chance, for which the values of some measures mean nothing."""
     if task.reference is None:
         return []
     number, most = task.data.n_samples, int(np.bincount(task.data.labels).max())
@@ -86,9 +86,9 @@ def _with_output(task: Task, output: Output) -> list[str]:
 
 
 def notes_of_contents(reference: Reference, contents: Contents | None, *, initial_weights: bool) -> list[str]:
-    """Return notes on models that are in the reference data but not in the task; `contents` None: there are no models.
+    """Return notes on models in the reference data that the task lacks; if it has no models, `contents` is None.
 
-    `initial_weights` says whether to add a note on models without weights before training.
+    If `initial_weights` is true, add a note on models without weights before training.
     """
     if contents is None:
         return ["its models are missing, so it cannot be checked whether records are of these models"]
@@ -118,10 +118,10 @@ def notes_of_reference(reference: Reference) -> list[str]:
 
 
 def notes_of_resolution(reference: Reference) -> list[str]:
-    """Return a line on what scores of this task can show; empty if the task has no official score.
+    """Return a line on the resolution of the task's scores; empty if the task has no official score.
 
-    The line has the smallest possible p-value, unless a board computes none so small. It also has the smallest
-    difference between two scores that can be detected, unless the task is too small to show anything.
+    The line has the smallest possible p-value, unless a board computes none so small. If a measure can be told from
+    chance on this task alone, the line also has the smallest detectable difference between two scores.
     """
     grid = reference.grid
     try:
@@ -148,6 +148,6 @@ def _of_initial_weights(lacking: Collection[str], number: int) -> list[str]:
 
 
 def abbreviated(names: Sequence[str]) -> str:
-    """Return names as text: all of up to three, otherwise the first three and the number of the others."""
+    """Return names as text; of more than three names, the first three and the number of the others."""
     more = len(names) - NAMED
     return ", ".join(names) if more <= 0 else f"{', '.join(names[:NAMED])} and {more} more"

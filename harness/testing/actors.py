@@ -59,7 +59,7 @@ class Actors(Kind):
         return actor
 
     def versions(self, runtime: str) -> str:
-        """Return a text that replaces the versions of libraries."""
+        """Return the name of the runtime as a text, in place of the versions of its libraries."""
         return f"runtime {runtime}"
 
     def close(self) -> None:
@@ -161,7 +161,7 @@ class Actor(RunningSandbox):
 
 
 def parts(job: Job) -> dict[str, str]:
-    """Return name of a module -> its text, from the files of a submission."""
+    """Return name -> text, for each module in the files of a submission."""
     return {path.stem: path.read_text() for path in Path(job.submission).glob("*.py")}
 
 

@@ -14,11 +14,11 @@ class KindContract:
     runtime = DEFAULT  #: runtime in which the calls are made
 
     def kind(self) -> Kind:
-        """Return the kind of sandbox to test; its context is not entered yet."""
+        """Return the kind of sandbox to test; the caller enters its context."""
         raise NotImplementedError
 
     def test_limits_hold_and_nothing_else_can_be_seen(self) -> None:
-        """The test submissions of `pgdl doctor` end as expected, two at a time; without isolation, only some must."""
+        """Test submissions of `pgdl doctor` end as expected; without isolation, only those that need no sandbox."""
         with Staging() as staging, self.kind() as kind:
             assert kind.problem() is None
             kind.prepare(kind.trials(staging, [self.runtime]))
@@ -27,7 +27,7 @@ class KindContract:
         assert [trap.name for trap in expected if not trap.caught(results[trap])] == []
 
     def test_a_call_that_is_stopped_leaves_no_process(self) -> None:
-        """After `discard`, which Ctrl-C also causes, a call has ended and no process is left."""
+        """`discard`, which is also called after Ctrl-C, ends a call and all its processes."""
         stop = threading.Event()
         with Staging() as staging, self.kind() as kind:
             (job,) = kind.trials(staging, [self.runtime])
@@ -42,7 +42,7 @@ class KindContract:
             assert call.is_over
 
     def test_records_tell_its_isolation(self) -> None:
-        """The name in records is the isolation, followed by an entry of `WAYS` if several kinds have this isolation."""
+        """The name in records is the isolation; if several kinds share it, an entry of `WAYS` may follow."""
         kind = self.kind()
         isolation, _, way = kind.name_in_records.rpartition("/")
         assert (isolation if way in WAYS else kind.name_in_records) == kind.isolation

@@ -46,7 +46,7 @@ class Exporter:
         self._module = copy.deepcopy(module).cpu().eval()
 
     def outputs(self, inputs: Array) -> Array:
-        """Return the module's outputs (n, classes) for inputs (n, ...) in its layout; raise `UserError` if it fails."""
+        """Call the module on inputs (n, ...) in its own layout; return outputs (n, classes), or raise `UserError`."""
         import torch
 
         try:
@@ -92,7 +92,7 @@ class Exporter:
 
 @contextmanager
 def _silence() -> Iterator[None]:
-    """Keep PyTorch from printing and logging within the context; its log ignores redirected streams."""
+    """Keep PyTorch from printing and logging within the context; PyTorch's log ignores redirected streams."""
     before = logging.root.manager.disable
     logging.disable()
     try:

@@ -73,7 +73,7 @@ def _leading_to(output: int, layers: Sequence[TranslatedLayer]) -> list[int]:
 
 
 def _names(numbers: Sequence[int], layers: Sequence[TranslatedLayer]) -> dict[int, str]:
-    """Return number of a layer -> name: the name of its PyTorch module if no other layer can claim that name."""
+    """Return number of a layer -> name. A module's only layer, or only layer with weights, has the module's name."""
     uses = Counter(layers[number].path for number in numbers)
     weighty = Counter(layers[number].path for number in numbers if layers[number].weights)
     found: dict[int, str] = {}

@@ -99,7 +99,7 @@ class TranslatedNetwork:
         return Value(found.source, stored, (value.view[0], stored[-1], *stored[:-1]))
 
     def source(self, value: Value) -> int:
-        """Return the number of the layer that computes a value; raises `UntranslatableError` if there is none."""
+        """Return the number of the layer that computes a value; raises `UntranslatableError` if no layer does."""
         if not isinstance(value.source, int):
             raise UntranslatableError("uses scores of an attention, or lengths of vectors, in a way that no layer does")
         return value.source
@@ -107,7 +107,7 @@ class TranslatedNetwork:
     # Order of the axes
 
     def stored_as(self, value: Value, groups: Groups) -> Value:
-        """Add permutations and reshapes until a value is stored with the axes `groups`, and return the value."""
+        """Add permuting and reshaping layers until a value has the stored axes `groups`, and return the new value."""
         value = self.settled(value)
         have, wanted = flat(value.stored), flat(groups)
         if sorted(map(id, have)) != sorted(map(id, wanted)):
@@ -134,7 +134,7 @@ class TranslatedNetwork:
         return self.after(value, "Reshape", {"target_shape": list(sizes_of(groups))}, stored=groups)
 
     def settled(self, value: Value) -> Value:
-        """Add the layers that select the indices in `Value.fixed`, and return the value."""
+        """Add layers for the slices that are only noted in `value.fixed`, and return the new value."""
         while value.fixed:
             (axis, index), *rest = value.fixed.items()
             left = tuple(tuple(one for one in group if one is not axis) for group in value.stored if group != (axis,))
@@ -143,7 +143,7 @@ class TranslatedNetwork:
         return value
 
     def cut(self, value: Value, group: Group, start: int, stop: int) -> Value:
-        """Return the slice `start:stop` along the axes `group` taken as one axis; a new axis replaces them."""
+        """Treat the axes `group` as a single axis; return its slice `start:stop`, with a new axis in their place."""
         axes = tuple(axis for axis in flat(value.stored) if axis not in group)
         first = flat(value.stored).index(group[0])
         before, behind, made = axes[:first], axes[first:], group_of(stop - start)
@@ -164,7 +164,7 @@ class TranslatedNetwork:
         return self.stored_as(value, (*places, channels))
 
     def with_last(self, value: Value, last: Group) -> Value:
-        """Make the product of the axes `last`, in any order, the last stored axis of a value. Return the value."""
+        """Add layers until the last stored axis consists of the axes `last`, in any order; return the new value."""
         value = self.settled(value)
         if value.stored and {*value.stored[-1]} == {*last}:
             return value

@@ -40,7 +40,7 @@ _REMEDY = f"{EXPORT} writes it"
 
 @dataclass(frozen=True)
 class ArgumentReference:
-    """An argument of an operation that is the result of an earlier operation, by name."""
+    """The name of an earlier operation's result, as an argument of an operation."""
 
     name: str
 

@@ -20,7 +20,7 @@ _TRANSLATIONS: dict[str, Translate] = {}
 
 
 class UntranslatableError(Exception):
-    """An operation cannot be translated. The message says why, as "has no translation" after the operation's name."""
+    """An operation cannot be translated. The message, such as "has no translation", follows the operation's name."""
 
     def __init__(self, reason: str, remedy: str = BY_HAND) -> None:
         super().__init__(reason)

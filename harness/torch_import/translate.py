@@ -137,7 +137,7 @@ class _Translator:
             self.values[target.name] = found
 
     def output(self) -> int:
-        """Return the number of the layer that computes the output (batch, classes); `UserError` for another shape."""
+        """Return the number of the layer that computes the output; raises `UserError` unless it is (batch, classes)."""
         value = self.values.get(self.graph.output)
         self.network.path = ""
         try:

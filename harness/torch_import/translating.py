@@ -20,7 +20,7 @@ MODEL, WEIGHTS, INITIAL = "model.json", "weights.npz", "initial.npz"
 
 
 def answer(question: Question) -> Answer:
-    """Answer a question. Raises `UserError` for an invalid or untranslatable file, or another initial network."""
+    """Answer a question; raises `UserError` for an invalid or untranslatable file, or if the two networks differ."""
     directory, file, initial = (Path(question[name] or ".") for name in ("directory", "file", "initial"))
     model = translate(read_pt2(file)).model
     (directory / MODEL).write_text(json.dumps(model.config))

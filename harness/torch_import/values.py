@@ -1,8 +1,8 @@
 """Values of a PyTorch graph, with two lists of axes: as PyTorch sees them, and as a Keras layer stores them.
 
-Axes of both lists are products of the same elementary axes. Layers store the channels last; the lists of stored axes
-leave out the batch. Views, permutations and slices change only PyTorch's axes. A layer that permutes is added only when
-an operation needs the stored axes in another order.
+An axis in a list is a group: a product of elementary axes, which are the same in both lists. Layers store the channels
+last; the lists of stored axes leave out the batch. Views, permutations and slices change only PyTorch's axes. A layer
+that permutes is added only when an operation needs the stored axes in another order.
 """
 
 import functools
@@ -47,7 +47,7 @@ class Value:
         return sizes_of(self.view)
 
     def reshaped(self, shape: Sequence[int]) -> "Value":
-        """Return the value with another shape. Raises `UntranslatableError` if that would divide an axis unevenly."""
+        """Return the value with another shape; raises `UntranslatableError` if the shape divides an axis unevenly."""
         try:
             return self._regrouped(shape)
         except UntranslatableError:
@@ -57,7 +57,7 @@ class Value:
             return joined._regrouped(shape)
 
     def _joined(self) -> "Value":
-        """Return the value with axes that are neighbours in both `view` and `stored` joined to a single axis."""
+        """Join axes that are neighbours in both `view` and `stored`, and return the new value."""
         for group in self.view:
             for pair in itertools.pairwise(group):
                 if any(pair in itertools.pairwise(stored) for stored in self.stored):
@@ -149,7 +149,7 @@ class Value:
 
 
 def _with_one(pair: tuple[ValueAxis, ValueAxis], axis: ValueAxis, group: Group) -> Group:
-    """Replace the neighbours `pair` in `group` by `axis`; leave any other group unchanged."""
+    """Replace the neighbouring axes `pair` of a group by `axis`; return a group without this pair unchanged."""
     if pair not in itertools.pairwise(group):
         return group
     place = group.index(pair[0])
@@ -161,32 +161,32 @@ def _cut(have: Sequence[int], wanted: Sequence[int]) -> UntranslatableError:
 
 
 def with_group(groups: Groups, place: int, group: Group) -> Groups:
-    """Return the groups with `group` in place of the group at position `place`."""
+    """Return the groups of axes, with the group at position `place` replaced by `group`."""
     return (*groups[:place], group, *groups[place + 1 :])
 
 
 def shape_of_example(groups: Groups) -> tuple[int, ...]:
-    """Return the size of each group, with batch size 1."""
+    """Return the size of each group of axes, with batch size 1."""
     return tuple(size_of([axis for axis in group if not axis.is_batch]) for group in groups)
 
 
 def flat(groups: Groups) -> Group:
-    """Return the axes of all groups, in order."""
+    """Return the elementary axes of all groups, in order."""
     return tuple(axis for group in groups for axis in group)
 
 
 def size_of(group: Sequence[ValueAxis]) -> int:
-    """Return the product of the sizes of a group's axes."""
+    """Return the size of a group of axes: the product of their sizes."""
     return math.prod(axis.size for axis in group)
 
 
 def sizes_of(groups: Groups) -> tuple[int, ...]:
-    """Return the size of each group."""
+    """Return the size of each group of axes."""
     return tuple(map(size_of, groups))
 
 
 def group_of(size: int) -> Group:
-    """Return a group with a new axis of this size; the empty group for size 1."""
+    """Return a group with a new axis of this size; for size 1, a group without axes."""
     return (ValueAxis(size),) if size > 1 else ()
 
 
@@ -204,7 +204,7 @@ def aligned(one: Value, other: Value) -> tuple[Value, Value]:
 
 
 def _with_same_axes(one: Value, other: Value, place: int) -> tuple[Value, Value]:
-    """Divide the axes of both groups at `place` until their sizes agree; then give `other` the axes of `one` there."""
+    """Divide the axes at position `place` of both values to equal sizes, and give `other` the axes of `one` there."""
     if one.shape[place] != other.shape[place]:
         raise UntranslatableError(f"combines shapes {one.shape} and {other.shape}")
     number = 0
@@ -229,6 +229,6 @@ def renamed(value: Value, names: dict[ValueAxis, ValueAxis]) -> Value:
 
 
 def arranged(array: Array, have: Group, wanted: Group) -> Array:
-    """Return `array`, whose axes have the sizes of `have`, with the axes `wanted`: reshaped and transposed."""
+    """Reshape `array` to the axes `have`, transpose it to the axes `wanted`, and return it."""
     places = [have.index(axis) for axis in wanted]
     return np.asarray(array).reshape([axis.size for axis in have]).transpose(places)

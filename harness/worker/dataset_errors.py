@@ -39,8 +39,8 @@ def _unpacks_dataset(error: ValueError) -> bool:
 def refuse_single_example(given: Any, example: tuple[int, ...]) -> None:
     """Raise `ValueError` if a model is called on a dataset, or on one example (shape `example`) without batch axis.
 
-    Keras would take the first axis of the example for the batch axis. Mostly it would fail, but sometimes return a
-    wrong value.
+    Keras would take the first axis of the example for the batch axis. The model would usually fail, but sometimes
+    return a wrong value.
     """
     if hasattr(given, "element_spec"):
         problem, remedy = "a data set", "`for inputs, labels in dataset.batch(512)`, and `model(inputs)`"

@@ -41,14 +41,14 @@ def advise(error: BaseException, runtime: Runtime, submission: Path) -> str:
 
 
 def _is_not_installed(error: BaseException) -> bool:
-    """Return whether a module is not installed; the runtime hides some installed modules, for which this is False."""
+    """Return whether an import failed because a package is missing, and not because the runtime hides it."""
     if not isinstance(error, ModuleNotFoundError) or not error.name:
         return False
     return importlib.util.find_spec(error.name.partition(".")[0]) is None
 
 
 def print_error(error: BaseException, caller: str, submission: Path) -> None:
-    """Print the traceback of an error, without the first frames: those in the file `caller`, and of the import.
+    """Print the traceback of an error, without the first frames, which are in the file `caller` or Python's import.
 
     A submission chooses the file names in its code and its errors. Source lines are therefore printed only from files
     in the directory `submission`.
@@ -69,7 +69,7 @@ def _leads_in(trace: TracebackType, caller: str) -> bool:
 
 
 def _keep_own_lines(report: traceback.TracebackException, submission: Path) -> None:
-    """Remove source lines of files outside the submission from a traceback, its causes and its parts."""
+    """Remove source lines of files outside the submission from a traceback and the tracebacks that it contains."""
     reports = [report]
     while reports:
         one = reports.pop()

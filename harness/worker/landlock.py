@@ -31,7 +31,7 @@ OWN_ENTRIES = ("cmdline", "fd", "maps", "stat", "statm", "status")
 def contain_descendants() -> None:
     """Restrict signals to this process and its descendants, and let this process adopt orphaned descendants.
 
-    Raise `OSError` if the kernel cannot do so, because `kill(-1)` would then reach processes outside the call.
+    Raise `OSError` if the kernel cannot restrict signals; `kill(-1)` would then reach processes outside the call.
     """
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
     none, of_network = AccessFS.NONE, AccessNet.NONE

@@ -95,7 +95,6 @@ def _call(name: str, model: Any, dataset: Any, submission: Path, runtime: Runtim
 
 
 def _takes_program_dir(measure: Any) -> bool:
-    """Return whether a measure has the parameter `program_dir`, which the competition set to its directory."""
     try:
         return "program_dir" in inspect.getfullargspec(measure).args
     except TypeError:  # it has no signature

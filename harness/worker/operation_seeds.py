@@ -1,4 +1,4 @@
-"""Makes random operations of TensorFlow that have a seed of their own independent of the global seed."""
+"""Lets random operations of TensorFlow that have a seed of their own ignore the global seed."""
 
 import functools
 from typing import Any

@@ -22,7 +22,7 @@ _NO_PROGRAM = (126, 127)
 
 
 def refusal(error: BaseException, submission: Path) -> str:
-    """Return how the sandbox caused an error, as the end of a message; empty if it did not cause it."""
+    """Return how the sandbox caused an error, as the end of a message; empty if the error has another cause."""
     if not _is_confined():
         return ""
     sentences = (_sentence(one, submission) for one in _chain(error))
@@ -30,7 +30,7 @@ def refusal(error: BaseException, submission: Path) -> str:
 
 
 def _is_confined() -> bool:
-    """Return whether this process has a system-call filter, as it has in every sandbox."""
+    """Return whether this process has a system-call filter. In every sandbox, processes have a filter."""
     try:
         return "\nSeccomp:\t2\n" in Path("/proc/self/status").read_text()
     except OSError:

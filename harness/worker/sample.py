@@ -34,7 +34,7 @@ class _Times(ctypes.Structure):
 
 
 class StackSample:
-    """A timer that prints the stack of the main thread. Only on Linux do its methods have an effect."""
+    """A timer that prints the stack of the main thread. Outside Linux, its methods have no effect."""
 
     def __init__(self) -> None:
         """Create the timer. Only the main thread may call this."""

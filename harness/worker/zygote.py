@@ -2,8 +2,8 @@
 
 A forked worker joins a sandbox that is ready, or confines itself (`harness.worker.landlock`).
 
-The zygote must never run an operation of the framework: its threads would not exist in the fork, which would wait for
-them forever. The zygote's memory holds nothing that workers must not see.
+The zygote must never run an operation of the framework. The operation's threads would not exist in a fork, and the fork
+would wait for these threads forever. Workers may see everything in the zygote's memory.
 """
 
 import gc

@@ -43,7 +43,7 @@ def separable():
 
 
 def batch_norm_folded():
-    """Behind a convolution, behind an activation, and behind a dense layer."""
+    """Batch normalization behind a convolution, an activation and a dense layer; and folded into the kernels."""
 
     def make(norm):
         return lambda: chain(
@@ -87,7 +87,7 @@ def three_dimensions():
 
 
 def depthwise():
-    """A convolution for each channel, and the same in as many groups."""
+    """A depthwise convolution; and the same as a convolution with a group for each channel."""
 
     def make(middle):
         return lambda: chain(
@@ -110,7 +110,7 @@ def transposed():
 
 
 def branches():
-    """Branches that are joined, added and gone around; and the same with models within the model."""
+    """Branches that are concatenated, added and skipped; and the same with models within the model."""
 
     def make(inner):
         def build(source):
@@ -254,7 +254,7 @@ def residual():
 
 
 def squeeze_and_excite():
-    """A gate for each channel; channels in another order."""
+    """A gate for each channel; and the same with the channels in another order."""
 
     def make():
         def build(source):
@@ -276,7 +276,7 @@ def squeeze_and_excite():
 
 
 def tokens():
-    """Numbers of tokens; the vocabulary in another order."""
+    """Tokens and an embedding; and the same with the vocabulary in another order."""
 
     def make():
         return chain(
@@ -293,7 +293,7 @@ def tokens():
 
 
 def recurrent(kind="LSTM"):
-    """A recurrent layer; its units in another order."""
+    """A recurrent layer; and the same with its units in another order."""
 
     def make():
         return chain(layers.Reshape((8, 8)), getattr(layers, kind)(4, name="memory"), layers.Dense(3))
@@ -339,7 +339,7 @@ def rescaled_inputs():
 
 
 def constants():
-    """Factors behind weight layers, and through what commutes with them; and the same in kernels."""
+    """Constant factors behind weight layers; and the same with the factors in the kernels."""
     factors = [np.array([4.0, 0.25, -2.0, 1.0, 3.0]), 0.5]
 
     def make(*, apart):
@@ -358,7 +358,7 @@ def constants():
 
 
 def constants_in_front():
-    """Images, and bytes that the network rescales."""
+    """A network of images; and of bytes that the network rescales."""
     found = written(plain, lambda: chain(layers.Rescaling(1 / 127.5, -1.0), *plain().layers), inputs=2 * IMAGES - 1)
     labels = [label for _, label in found.data.as_numpy_iterator()]
     return Written(found.model, found.data, found.other, dataset(255 * IMAGES, labels))

@@ -39,7 +39,7 @@ def convolutional(rewritten):
 
 
 def normalized_after(rewritten):
-    """Blocks with the normalization behind the sum: its own scale decides on that of the next sum."""
+    """Blocks with the normalization behind the sum, whose scale determines the scale of the next sum."""
     inputs = x = tf.keras.Input((8, 8, 1))
     x = norm(layers.LayerNormalization, rewritten, "front_norm")(
         layers.Flatten()(layers.Conv2D(2, 2, 2, name="front")(x))

@@ -6,7 +6,7 @@ from written_twice import IMAGES, Written, answered, drawn, plain
 
 
 def classes_in_another_order(make, labels=None, inputs=IMAGES, last=None):
-    """The same network and data, but the classes have other numbers; those behind the `last` have no examples."""
+    """A network and data; and the same with other numbers for the classes. Classes above `last` have no examples."""
     model, other = drawn(make()), make()
     labels = answered(model, inputs) if labels is None else labels
     labels = labels if last is None else np.minimum(labels, last)

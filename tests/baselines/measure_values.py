@@ -46,10 +46,7 @@ def read_dataset(directory: Path) -> tf.data.Dataset:
 
 
 def values(model, dataset, names=None, seed=7) -> dict[str, float | str]:
-    """Measures, all unless some are named, called as the harness calls them: they share their work.
-
-    In place of the value of a measure that fails there is its error.
-    """
+    """Return measure -> value, or error text. The measures, by default all, share their work as in the harness."""
     found = {}
     with baselines.sharing():
         for name in names or baselines.MEASURES:

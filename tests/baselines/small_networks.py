@@ -1,4 +1,4 @@
-"""Networks that are small enough to compute everything about them by hand."""
+"""Networks that are small enough for calculations by hand."""
 
 import itertools
 
@@ -20,7 +20,7 @@ def images(n, *shape, seed=0):
 
 
 def sequential(shape, *parts):
-    """A network of layers that take in one another's outputs, the first of them inputs of a shape."""
+    """A network of layers in a chain, for inputs of a shape."""
     return tf.keras.Sequential([tf.keras.Input(shape), *parts])
 
 
@@ -44,7 +44,7 @@ def dense(*kernels, biases=None, activation="relu"):
 
 
 def random_kernels(*widths, seed=1):
-    """Kernels of a dense network with these numbers of units, of outputs that are neither small nor large."""
+    """Random kernels of a dense network with these widths, scaled so that outputs have a size of about 1."""
     draw = np.random.default_rng(seed)
     return [draw.normal(size=shape) / np.sqrt(shape[0]) for shape in itertools.pairwise(widths)]
 
@@ -64,7 +64,6 @@ def t1():
 
 
 def scaled_t1(first, second):
-    """T1 with its layers multiplied by numbers."""
     model = dense(first * T1_KERNELS[0], second * T1_KERNELS[1])
     model.initial_weights = [np.eye(2), np.eye(2)]
     return model
@@ -80,7 +79,7 @@ def plain(name):
 
 
 def rescaled(model):
-    """Two-layer networks with the same outputs as a network: other scales of both layers, another order of units."""
+    """Copies of a two-layer network with the same outputs: scaled layers, or hidden units in another order."""
     first, bias, second, shift = model.get_weights()
     order = np.random.default_rng(0).permutation(len(bias))
     return [
@@ -91,7 +90,7 @@ def rescaled(model):
 
 
 def fitted_and_memorised(measure):
-    """Values of a measure of the same random features fitted to two half spaces, and to labels at random."""
+    """Values of a measure of random features, fitted to labels by half space and to random labels."""
     draw = np.random.default_rng(0)
     images, kernel = draw.normal(size=(80, 20)), draw.normal(size=(20, 400))
     features = np.maximum(images @ kernel, 0)

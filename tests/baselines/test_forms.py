@@ -74,7 +74,7 @@ class _SawTrained(Exception):
 
 @pytest.fixture
 def watched(monkeypatch):
-    """Whoever asks for the folded network, or for all parameters of the trained one, is stopped."""
+    """Raise an error if a measure asks for the folded network, or for all parameters of the trained network."""
 
     def stop(error):
         def look(_self):
@@ -87,7 +87,7 @@ def watched(monkeypatch):
 
 
 def seen_by(name, written):
-    """The form in which a measure looks at weights; None if at none."""
+    """The form in which a measure looks at weights; None if it looks at no weights."""
     try:
         baselines.load(name)(written.model, written.data.take(24))
     except _SawFolded:

@@ -62,7 +62,7 @@ FREE = {
 
 
 def scale(model, larger, smaller):
-    """Give it other weights of the same function; a bias behind a kernel that is smaller stays."""
+    """Replace the weights by other weights of the same function: 3 times as large in `larger`, a third in `smaller`."""
     for layer in model.layers:
         arrays = layer.get_weights()
         if layer.name in larger.split():
@@ -96,7 +96,7 @@ def test_logits_stay_when_scales_are_set(build):
 
 @pytest.mark.parametrize("front", ["gelu", None])
 def test_scales_that_are_fixed_stay(front):
-    """Behind a bent activation, or on the input itself, no scale is free."""
+    """No scale is free behind an activation that is not homogeneous, or on the input itself."""
     model = network(*([layers.Dense(8, front)] if front else []), norm())
     kernels = [kernel.array for kernel in Subject(model, DATA).folded.kernels]
     assert not front or np.array_equal(kernels[0], model.get_weights()[0])

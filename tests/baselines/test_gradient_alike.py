@@ -49,7 +49,7 @@ def test_pairs_of_a_coin_agree_or_are_opposed(right):
 
 
 def require_moments(model, data, gradients):
-    """Measures of signal and of directions are those of these gradients (examples, weights) of the loss."""
+    """Assert that measures of signal and of directions agree with these gradients (examples, weights) of the loss."""
     number, mean, power = len(gradients), gradients.mean(axis=0), (gradients**2).mean(axis=0)
     varies = power - mean**2 > 1e-5 * power
     ratio = np.mean(mean[varies] ** 2 / (power - mean**2)[varies])

@@ -145,7 +145,7 @@ def test_the_jacobian_grows_with_the_logits_and_its_relative_form_does_not(name,
 
 
 def test_geometric_complexity_is_the_mean_of_the_squares_over_examples():
-    """A unit that is on for one of two examples: the Jacobian is (2, 0)' (1, -1) there, and 0 at the other."""
+    """One unit is active for one of two examples: the Jacobian is (2, 0)' (1, -1) for this example, 0 for the other."""
     model, data = dense([[2.0], [0.0]], [[1.0, -1.0]]), dataset([[1.0, 3.0], [-1.0, 3.0]], [0, 1])
     assert value("geometric_complexity", model, data) == pytest.approx((8 + 0) / 2)
     assert value("input_jacobian_norm", model, data) == pytest.approx((math.sqrt(8) + 0) / 2)

@@ -15,7 +15,7 @@ INSIDE = st.floats(1e-5, 1.9)
 
 
 def counting(margins, asked):
-    """The same function, which notes the scales that it is asked for."""
+    """Return the same function, which appends each requested scale to a list."""
     return lambda scale: asked.append(scale) or margins(scale)
 
 

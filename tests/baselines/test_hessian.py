@@ -20,7 +20,6 @@ effective_dimensionality = baselines.load("effective_dimensionality")
 
 
 def hessian_of_linear(kernel, images):
-    """Mean of xx' (x) (diag(p) - pp')."""
     blocks = [
         np.kron(np.outer(x, x), np.diag(p) - np.outer(p, p))
         for x, p in zip(images, softmax(images @ kernel, axis=1), strict=True)
@@ -29,7 +28,7 @@ def hessian_of_linear(kernel, images):
 
 
 def hessian_by_differences(kernels, images, labels, step=1e-4):
-    """Of a dense network with one hidden ReLU layer."""
+    """The Hessian of a dense network with one hidden ReLU layer, by differences of gradients."""
     first, second = kernels
 
     def gradient(weights):
@@ -137,7 +136,7 @@ def test_trace_from_fewer_signs_than_classes(images):
 @pytest.mark.rest
 @pytest.mark.parametrize("name", ["gelu", *map(full, list(CURVED)[1:-1]), "transposed"])
 def test_trace_of_another_network_is_near(name, images):
-    """Of networks that are not piecewise linear, or in which gradients of examples cannot be told apart."""
+    """The network is not piecewise linear, or its gradients cannot be separated by example."""
     tf.keras.utils.set_random_seed(0)
     model = CURVED[name]()
     found = [trace(model, images, n_probes=15, seed=seed) for seed in range(12)]
@@ -193,7 +192,7 @@ def test_an_eigenvalue_comes_as_often_as_the_matrix_has_it():
 @pytest.mark.rest
 @pytest.mark.parametrize("margin", [1.0, 20.0, 40.0, 80.0])
 def test_curvature_of_a_tiny_loss_keeps_its_digits(margin):
-    """Of one example x = 1 the Hessian is p q (1, -1) (1, -1)', p and q the probabilities of both classes."""
+    """For one example x = 1 the Hessian is p q (1, -1) (1, -1)', with the probabilities p and q of both classes."""
     model, data = dense([[margin, 0.0]]), dataset([[1.0]], [0])
     expected = 2 * math.exp(-margin) / (1 + math.exp(-margin)) ** 2
     assert trace(model, data) == pytest.approx(expected, rel=1e-4, abs=0)

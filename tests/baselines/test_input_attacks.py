@@ -60,7 +60,7 @@ def test_units_of_inputs_and_of_logits_do_not_matter(measure):
 @pytest.mark.parametrize("measure", [pgd, fgsm])
 @pytest.mark.parametrize("factor", [30.0, 1e3, 1e5])
 def test_answers_beyond_doubt_are_no_shield(measure, factor):
-    """The loss has no gradient in single precision there, but a direction in which it rises."""
+    """If an answer is certain, the loss has no gradient in single precision, but still a direction of ascent."""
     assert measure(dense(factor * KERNEL), dataset(POINTS, ANSWERS), epsilon=0.03) == np.mean(DISTANCES < 0.03) > 0.1
     errors = [measure(network((1.0, scale)), dataset(POINTS, LABELS)) for scale in (1.0, factor)]
     assert errors[1] == pytest.approx(errors[0], abs=0.15)  # the second class of three counts less

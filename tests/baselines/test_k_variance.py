@@ -17,7 +17,7 @@ IMAGES, LABELS = [[3.0, 1.0], [3.0, -1.0], [-5.0, 3.0], [-5.0, -3.0]], [0, 0, 1,
 
 
 def linear():
-    """The hidden layer is the input; the margin of an example of class 0 is 2 x_1, and its gradient is 2 long."""
+    """The hidden layer is the input; an example of class 0 has the margin 2 x_1, whose gradient has length 2."""
     return dense(np.eye(2), np.array([[1.0, -1.0], [0.0, 0.0]]), activation=None)
 
 

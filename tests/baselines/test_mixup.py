@@ -114,7 +114,7 @@ WITH_ERRORS = {1: [-2.0, 1.0, 3.0, 3.0, 3.0], 2: [-2.0, 1.0, 1.0, 3.0, 3.0], 4: 
 
 
 def test_equal_counts_give_equal_values_whatever_their_order():
-    """The network is wrong about 1, 2 and 4 of the 10 pairs of a class, whichever class has how many."""
+    """Classes of 10 pairs with 1, 2 and 4 wrong answers, in any order."""
     model, values = dense(np.eye(3), np.eye(3), biases=[np.ones(3), np.zeros(3)]), set()
     for numbers in itertools.permutations(WITH_ERRORS):  # one feature per class, wrong where it is below 0
         images = np.kron(np.eye(3), np.ones((5, 1))) * np.concatenate([WITH_ERRORS[n] for n in numbers])[:, None]
@@ -142,7 +142,7 @@ def test_closed_form():
 
 @pytest.mark.parametrize(("measure", "options"), [(mixup_error, {"per_class": 21}), (manifold_mixup_error, {})])
 def test_classes_weigh_alike(measure, options):
-    """Of 40 examples of class 0 and 2 of class 1 the latter are wrong."""
+    """Of 40 examples of class 0 and 2 of class 1, those of class 1 are classified wrongly."""
     model, data = dense(np.eye(2), [[1.0, 0.0], [1.0, 0.0]]), dataset(np.ones((42, 2)), [0] * 40 + [1] * 2)
     assert measure(model, data, n_batches=1, **options) == 0.5
 

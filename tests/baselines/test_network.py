@@ -157,7 +157,7 @@ BETWEEN = {"nothing": [], "ReLU": [layers.ReLU], "ReLU and pooling": [layers.ReL
     + [(before, between, "convolution") for before in WEIGHT_LAYERS for between in BETWEEN if between != "nothing"],
 )
 def test_folding_undoes_a_change_of_scale(before, between, behind):
-    """Kernel and bias of a layer 7 times as large, and the statistics of its normalization accordingly."""
+    """Kernel and bias of a layer are 7 times as large, and the statistics of its normalization are adapted."""
 
     def kernels(scale):
         norm = layers.BatchNormalization(epsilon=1e-3 * scale**2)
@@ -182,7 +182,7 @@ def test_folding_into_what_is_behind_leaves_the_function(behind):
 
 
 def scaled(layer, scale):
-    """Weights of a layer that puts out `scale` times as much: of a separable convolution's kernels the last one."""
+    """Weights of a layer with `scale` times the output; of several kernels, the last one is scaled."""
     *others, kernel, bias = layer.get_weights()
     return [*others, scale * kernel, scale * bias]
 
@@ -271,7 +271,7 @@ def test_a_subclass_that_computes_the_same_counts_as_the_layer():
 
 
 def relu(values):
-    """A layer with the name of a layer of Keras."""
+    """A custom layer with the name of a layer of Keras."""
     return tf.square(tf.nn.relu(values))
 
 
@@ -446,7 +446,7 @@ def test_recurrent_layers_run_and_their_weights_are_refused_by_name(kind):
 
 
 def test_nodes_of_layers():
-    """A fused activation is a node of its own; an idle layer is not there."""
+    """A fused activation is a node of its own; idle layers have no node."""
     model = chain(layers.Conv2D(3, 3, activation="relu"), layers.Dropout(0.5), layers.BatchNormalization())
     network = Subject(model, None).network
     kinds = [[network.nodes[place].kind for place in network.nodes_of(number)] for number in range(4)]

@@ -1,4 +1,4 @@
-"""Noise stability: cushions of layers and between them, contraction by activations, sensitivity to noise."""
+"""The sums of the pre-activations of a ReLU network without biases."""
 
 import math
 

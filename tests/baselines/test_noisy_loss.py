@@ -84,7 +84,7 @@ def test_half_the_number_of_regular_directions_less_what_the_pull_takes(gamma, b
 
 @pytest.mark.rest
 def test_weights_on_which_nothing_depends_do_not_count():
-    """A unit that is dead, with weights of its own on both sides."""
+    """A dead unit has weights that do not count, in the layer before it and in the layer behind it."""
     idle = np.concatenate([np.eye(4), np.full((4, 1), -50.0)], axis=1)
     first, second = idle, np.concatenate([FAIR, [[1.0, -1.0]]])
     options = {"step_size": 1e-2, "gamma": 10.0, "n_chains": 2, "n_draws": 1000, "batch": 4000, "n_samples": 4000}

@@ -124,7 +124,7 @@ def test_constants_between_weights_are_squared_as_weights_are(factor):
 
 
 def test_constants_that_are_left_are_squared():
-    """A skip connection and a factor that no weight layer can have: x + (-3 x + 2)."""
+    """A skip connection with a constant factor that no weight layer can take: x + (-3 x + 2)."""
     source = tf.keras.Input((6,))
     hidden = layers.Dense(8, "relu", use_bias=False)(source)
     joined = layers.Add()([hidden, layers.Rescaling(-3.0, 2.0)(hidden)])

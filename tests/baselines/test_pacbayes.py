@@ -93,7 +93,7 @@ def test_biases_get_noise_but_count_in_the_bounds_only_if_asked_for():
 @pytest.mark.parametrize(("margin", "length"), [(1.0, 1.0), (0.1, 1.0), (0.3, 5.0)])
 @pytest.mark.parametrize("has_bias", [False, True])
 def test_sigma_of_a_linear_classifier_in_closed_form(margin, length, has_bias):
-    """The answer is lost to a draw z where sigma (z_1 - z_0) |x| exceeds the margin; a bias is an input 1."""
+    """A draw z changes the answer if sigma (z_1 - z_0) |x| exceeds the margin; a bias is an input of 1."""
     model = dense([[margin / length, 0.0]], biases=[[0.0, 0.0]] if has_bias else None)
     sigma = scale("pacbayes_flatness", model, dataset([[length]], [0]), n_draws=100)
     key = stream_seed("noise on weights", 0)
@@ -107,7 +107,7 @@ def test_sigma_of_a_linear_classifier_in_closed_form(margin, length, has_bias):
     ("name", "deviation"), [("pacbayes_flatness", math.sqrt(2)), ("pacbayes_mag_flatness", math.sqrt(13))]
 )
 def test_sigma_of_many_draws(name, deviation):
-    """Noise on the margin a - b = 1 has the variance 2 sigma^2; or sigma'^2 (a^2 + b^2), and hardly more."""
+    """Noise on the margin a - b = 1 has the variance 2 sigma^2, or about sigma'^2 (a^2 + b^2)."""
     sigma = scale(name, dense([[3.0, 2.0]]), dataset([[1.0]], [0]), n_draws=1000)
     assert sigma == pytest.approx(1 / (NormalDist().inv_cdf(0.9) * deviation), rel=0.08)
 

@@ -122,7 +122,7 @@ def between(points):
 
 @pytest.mark.parametrize(("corners", "steps"), [(4, 2), (6, 2), (7, 3), (12, 4)])
 def test_a_regular_polygon_is_one_loop(corners, steps):
-    """Born with its sides; filled by the triangles of a third of a turn, or the first longer ones."""
+    """The loop is born when its sides are joined; it dies when triangles of about a third of a turn fill it."""
     angles = 2 * np.pi * np.arange(corners) / corners
     found = loops(between(np.stack([np.cos(angles), np.sin(angles)], axis=1)))
     chord = [2 * math.sin(math.pi * k / corners) for k in (1, steps)]

@@ -93,7 +93,7 @@ def test_printed_shares_are_those_of_the_curve(n_alphas):
 
 
 def right_by_numpy(model, sample, kind, layer, share, number):
-    """Share of right answers to mixtures of the sample with its partners of a pass."""
+    """Share of right answers to mixtures of the sample's examples with their partners in pass `number`."""
     some, others = partners(sample.labels, kind, stream("partners of mixing", 3, number))
     first, bias, second, shift = model.get_weights()
 

@@ -22,7 +22,7 @@ def test_random_matrices(shape):
 
 
 def test_square_matrices_have_a_quarter_circle_whose_radius_stays_2():
-    """Values of WeightWatcher 0.7.7, whose density (4 - x^2)^(1/2) / (pi sigma^2) is no law unless sigma is 1."""
+    """Values of WeightWatcher 0.7.7. Its density (4 - x^2)^(1/2) / (pi sigma^2) integrates to 1 only if sigma is 1."""
     assert soft_rank(dense(np.eye(24)), None) == pytest.approx(0.440035, abs=1e-5)
     assert soft_rank(dense(np.diag([3.0] + [0.0] * 19)), None) == pytest.approx(0.026661, abs=1e-5)
 
@@ -100,7 +100,7 @@ def test_too_few_eigenvalues_are_refused(measure):
 
 
 def test_layers_without_a_power_law_do_not_count():
-    """Equal eigenvalues, but for rounding, a single one, and eigenvalues up to 1e-5, which are 0."""
+    """Such layers have equal eigenvalues (up to rounding), a single eigenvalue, or only eigenvalues up to 1e-5."""
     rng = np.random.default_rng(0)
     rotation = np.linalg.qr(rng.normal(size=(20, 20)))[0]
     single, tiny = np.diag([3.0] + [0.0] * 19), 1e-4 * rng.normal(size=(20, 20))

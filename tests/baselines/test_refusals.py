@@ -35,7 +35,7 @@ def data():
 
 
 def said(message):
-    """What `values` has in the place of the value of a measure that refuses."""
+    """The text that `values` has in place of the value if a measure refuses."""
     return repr(MeasureUnavailable(message))
 
 

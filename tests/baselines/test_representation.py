@@ -134,7 +134,7 @@ def test_ratios_of_distances_as_in_the_authors_code():
 
 
 def test_examples_without_a_ratio_of_distances_do_not_count():
-    """As in the authors' code: those with a copy of themselves, and those whose two neighbours are equally far."""
+    """As in the authors' code, examples with a copy, or with two equally near neighbours, are left out."""
     points = np.random.default_rng(0).random((300, 2))
     expected = value(dimension, points, np.zeros(300))
     others = 50 + np.array([[0, 0], [0, 0], [9, 9], [9, 8], [9, 10], [20, 20], [20, 21], [20, 19]])

@@ -77,7 +77,7 @@ def labels_of(model, inputs):
 
 
 def normalized(*, idle=False):
-    """A network with normalization after layers or activations; `idle`: and layers that do nothing outside training."""
+    """A network with normalization after layers or activations; `idle` adds layers without effect outside training."""
     norm, relu = layers.BatchNormalization, layers.ReLU
     middle = [layers.DepthwiseConv2D(3), norm(), relu(), layers.SeparableConv2D(5, 2), relu(), norm()]
     end = [layers.Flatten(), layers.Dense(40), norm(), relu(), layers.Dense(3)]
@@ -88,7 +88,7 @@ def normalized(*, idle=False):
 
 
 def between(some, make):
-    """Layers, each followed by a new layer."""
+    """Yield layers, each followed by a new layer."""
     return [one for layer in some for one in (layer, make())]
 
 
@@ -121,7 +121,7 @@ def test_what_is_done_to_a_network_of_images_does_not_matter(change, images, as_
 
 
 def test_the_order_of_images_does_not_matter(images, as_it_is):
-    """To measures that need images; vectors try the others."""
+    """Only measures that need images are tried; the tests with vectors try the others."""
     names = sorted(NEEDS_IMAGES.keys() - DRAWS_BY_EXAMPLE)
     found = values(normalized(), images.shuffle(48, seed=4, reshuffle_each_iteration=False), names)
     assert differing(found, as_it_is, names, 1e-4) == {}
@@ -191,7 +191,7 @@ OF_VECTORS = {
 
 @pytest.mark.parametrize(("change", "left_out"), OF_VECTORS.values(), ids=OF_VECTORS)
 def test_what_is_done_to_a_network_of_vectors_does_not_matter(change, left_out, vectors, as_they_are):
-    """Exactly the measures that need images refuse vectors."""
+    """The measures that need images refuse vectors, and no other measures do."""
     model, *data = change(*vectors)
     found = values(model, dataset(*data), sorted(MEASURES.keys() - left_out))
     assert differing(found, as_they_are, found.keys() - NEEDS_IMAGES, 1e-4) == {}
@@ -200,7 +200,7 @@ def test_what_is_done_to_a_network_of_vectors_does_not_matter(change, left_out, 
 
 
 def differing(found, expected, names, tolerance):
-    """Values of measures that differ, or are errors: two errors are no values that agree."""
+    """Return the pairs of values that differ or are errors; two equal errors count as different, too."""
     pairs = {name: (found[name], expected[name]) for name in names}
     return {name: pair for name, pair in pairs.items() if not are_close(*pair, tolerance)}
 

@@ -53,7 +53,7 @@ def network():
 
 @pytest.fixture(scope="module")
 def work():
-    """Counts of passes, spectra and searches when all measures look at one network; keys say of what."""
+    """Counts of passes, spectra and searches when all measures look at one network, by kind and input."""
     counts, patch = Counter(), pytest.MonkeyPatch()
     patch.setattr(Network, "compiled", counting_passes(Network.compiled, counts))
     for name, of_one_matrix in (("eigvalsh", np.linalg.eigvalsh), ("svd", np.linalg.svd)):
@@ -171,7 +171,7 @@ def test_what_is_not_normalized_needs_no_folding_and_one_search():
 
 @pytest.mark.rest
 def test_each_search_is_made_once(work):
-    """For what is pruned; for sigma and sigma'; from three starts for alpha, alpha' and the kit's ratio."""
+    """One search for pruning, one each for sigma and sigma', three each for alpha, alpha' and the kit's ratio."""
     searches = Counter()
     for key, count in work.items():
         if key[0] == "search":

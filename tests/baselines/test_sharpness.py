@@ -115,13 +115,13 @@ NOISY = dataset(ONE_FEATURE[0], ONE_FEATURE[1][:-16] + [1 - label for label in O
 
 @pytest.mark.rest
 def test_parity_with_the_code_of_the_starter_kit_assumes_an_accuracy_of_one():
-    """So every change is too large on a network that is right 80 % of the time."""
+    """Since the kit's code assumes accuracy 1, every change is too large on a network with an accuracy of 80 %."""
     assert value("sharpness_starter_kit", dense([[2.0, 1.0]]), NOISY, parity_descent=True) == pytest.approx(0, abs=1e-5)
 
 
 @pytest.mark.rest
 def test_parity_with_the_code_of_the_starter_kit_descends(monkeypatch):
-    """Its changes do less harm than the best ones: those of the random starts, less what descent mends."""
+    """Descent undoes some harm of the random starts, so the kit's changes do less harm than the worst changes."""
     model, data = dense([[2.0, 1.0]]), dataset(*ONE_FEATURE)
     found = value("sharpness_starter_kit", model, data, parity_descent=True)
     assert -2 <= found < value("sharpness_starter_kit", model, data) - 0.1

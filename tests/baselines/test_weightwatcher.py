@@ -167,7 +167,7 @@ def test_other_layers(build, expected):
 
 
 def test_kinds_of_layers_that_the_program_does_not_know():
-    """Attention is four dense layers, a separable convolution two, other dimensions are as two."""
+    """Attention counts as four dense layers, a separable convolution as two; other numbers of axes count, too."""
     rng, inputs = np.random.default_rng(0), tf.keras.Input((6, 16))
     attention = layers.MultiHeadAttention(2, 8)
     kernels = [drawn(rng, 16, 16) for _ in range(4)]

@@ -84,7 +84,7 @@ def wide_network(shape, scale=3.0):
 
 
 def by_image(model, batch, size, n_batches, seed):
-    """Image by image, each with its batch' factors; rectangles and factors in the order of the measure's draws."""
+    """The measure image by image, with the factors of the image's batch; all draws are in the measure's order."""
     batch = batch[: size * n_batches]
     draw = stream("runner-up", seed)
     factors = draw.uniform(0.6, 1.6, (2, -(-len(batch) // size)))

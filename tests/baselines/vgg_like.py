@@ -38,7 +38,7 @@ def folded(weights):
 
 
 def network(*, normalized=True):
-    """The network of `arrays()`, or the one of the arrays that are `folded`."""
+    """The network with the weights of `arrays()`, or without normalization with the weights of `folded`."""
     parts = []
     for number, width in enumerate(WIDTHS):
         parts.append(layers.Conv2D(width, 3, padding="same"))

@@ -37,7 +37,7 @@ def drawn(model, seed=0):
 
 
 def answered(model, inputs, wrong=2):
-    """Labels: the network's predictions with a few changes, after the last bias was set so that all classes occur."""
+    """Return the network's predictions with a few changes as labels; sets the last bias so that all classes occur."""
     *others, bias = model.get_weights()
     logits = model(inputs).numpy()
     model.set_weights([*others, bias - np.median(logits, axis=0)])

@@ -5,4 +5,4 @@ from harness.execution.cluster.machine import Machine
 
 
 class MachineOnStage(Machine):
-    """Found in this module, which is therefore imported where it runs."""
+    """A machine with threads as sandboxes; a module of its own, so that workers can import it."""

@@ -41,7 +41,7 @@ print([time.perf_counter() - before[0], sum(resource.getrusage(resource.RUSAGE_S
 
 
 def main(directory: str) -> None:
-    """Print wall and processor seconds of each."""
+    """Print wall and processor seconds of the preparation and of the references."""
     found = measure(directory)
     for name, (wall, processor) in found.items():
         print(f"{name:16} {wall:6.2f} s, {processor:6.2f} s of processor time")
@@ -49,12 +49,11 @@ def main(directory: str) -> None:
 
 
 def ratio(found: dict[str, list[float]]) -> float:
-    """Processor time of the preparation, divided by the processor time of the reference."""
     return found["prepared"][1] / (found["sha256sum"][1] + found["TFRecord reader"][1])
 
 
 def measure(directory: str) -> dict[str, list[float]]:
-    """Wall and processor seconds of each, the least of three runs."""
+    """Return wall and processor seconds of the preparation and of each reference: the least of three runs."""
     shards = sorted(map(str, Path(directory).glob("*.tfrecord")))
     for shard in shards:
         Path(shard).read_bytes()  # into the page cache

@@ -29,7 +29,6 @@ class Engine:
         return {name: name for name in self._names}
 
     def start(self, node: str) -> list[Order]:
-        """The orders that a machine has."""
         return []
 
     def ask(self, handle: list[Order], method: str, *arguments: Any) -> Answer:

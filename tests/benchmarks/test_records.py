@@ -20,7 +20,6 @@ TARGET = 500
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
-    """A server that waits for its disk, as servers do."""
     with serving(fsync=True) as server:
         yield server
 

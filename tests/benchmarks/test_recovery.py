@@ -49,7 +49,7 @@ class Recovery:
         self._before: set[str] = set()
 
     def then(self, returned: int) -> None:
-        """Kill after a quarter of the calls, and then look what the machines do."""
+        """Kill after a quarter of the calls; then measure the time until the other machines make calls."""
         making = {one.ready.incarnation for one in self.executor.fleet.members if one.makes_calls and one.ready}
         if not self._killed_at and returned >= CALLS // 4:
             self._before = making

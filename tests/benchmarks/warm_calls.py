@@ -101,7 +101,7 @@ def timed(name, model, images, labels):
 
 
 def report(model, images, labels):
-    """Measure -> seconds of what is before it, of a call, and of its bare passes."""
+    """Measure -> seconds of the preceding measure, of a call, and of the bare passes."""
     labels = answered(model, images, labels)
     floors = bare(model, images[:LOOKED_AT], labels[:LOOKED_AT])
     return {

@@ -1,5 +1,3 @@
-"""Tasks of boards."""
-
 import pytest
 from board_examples import references
 

@@ -25,7 +25,7 @@ LAYOUTS = {"leaderboard": LEADERBOARD, "comparison": COMPARISON}
 
 
 def names() -> list[str]:
-    """The key and heading of every column, as they are and in capitals, and names that are hard to write."""
+    """Names of tasks: keys and headings of all columns, also in capitals, and names that are hard to write."""
     listed = [one for layout in LAYOUTS.values() for one in (*layout.columns, *layout.figures, *layout.lines)]
     like = {name for one in (*listed, *MORE.values()) for name in (one.key, one.heading)} - {""}
     return sorted({*like, *map(str.upper, like), *HARD_NAMES, *(f"score:{name}" for name in like)})

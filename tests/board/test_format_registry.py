@@ -111,7 +111,7 @@ def test_no_name_is_a_command_of_latex(text: str) -> None:
     ("text", "set_as"), [("[1cm]x", "{[}1cm]x"), ("*x", "{*}x"), ("-1", "$-$1"), ("a[b]*", "a[b]*")]
 )
 def test_no_name_is_an_argument_of_the_line_before_it(text: str, set_as: str) -> None:
-    """An end of line takes a bracket or an asterisk behind it, also on the next line of the file."""
+    """In LaTeX, the end of a line takes a bracket or an asterisk that follows it as its argument."""
     assert escaped(text) == set_as
 
 

@@ -50,7 +50,7 @@ def shown(collected: Collected) -> list[tuple[str, str]]:
 
 
 def said(collected: Collected, known: Mapping[str, Reference]) -> list[str]:
-    """The remarks but those on equality: all these submissions have the same files and values."""
+    """The remarks except those on equality: all these submissions have the same files and values."""
     lines = remarks.remarks_on_records(collected, known, lambda calls: f"RENEW {[one.submission for one in calls]}")
     return [line for line in lines if not line.startswith("the same ")]
 

@@ -196,7 +196,7 @@ def test_the_command_names_the_runtime_of_containers(known: dict[str, Reference]
 
 
 def test_settings_of_an_interrupted_run_have_no_row_beside_others_with_records(known: dict[str, Reference]) -> None:
-    """`--all` shows every row."""
+    """Only `--all` shows these settings."""
     recorded = rows("mine", GAPS)
     ended = request(recorded[0])
     for columns in ({"run_seed": 7}, {"harness_version": "9.9"}):

@@ -1,4 +1,4 @@
-"""Team, description and paper of a submission are on its board, as the last request said them."""
+"""A board shows team, description and paper of a submission as in its last request."""
 
 import csv
 import io

@@ -23,7 +23,7 @@ def zipped(content: bytes, name: str = "report.json") -> bytes:
 
 
 class FakeGithub:
-    """The repository who/what, a pull request of whose job left a report, and a store of artifacts elsewhere."""
+    """A server for the repository who/what; the job of a pull request has left a report as an artifact."""
 
     def __init__(self, head: str, report: bytes, page: str = "") -> None:
         self.artifact, self.page = zipped(report), page

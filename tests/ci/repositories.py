@@ -50,7 +50,7 @@ class Repo:
         return done.stdout.decode().strip()
 
     def commit(self, files: Mapping[str, Content], *parents: str, branch: str | None = None) -> str:
-        """Write a commit of exactly these files, and return its ID; `branch` then means it."""
+        """Write a commit of exactly these files, and return its ID; `branch` is set to this commit."""
         tree = self.write(_nested(files))
         sides = [word for parent in parents for word in ("-p", parent)]
         commit = self.git("commit-tree", tree, *sides, "-m", "a commit")

@@ -17,7 +17,7 @@ from tests.board.board_examples import GAPS, MEASURE, failed, rows, write_refere
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The current directory; nothing of the user's own settings is left."""
+    """The current directory of a test, without any setting of the user."""
     for name in [name for name in os.environ if name.startswith("PGDL_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("PGDL_CACHE", str(tmp_path / "cache"))

@@ -10,7 +10,7 @@ Words = tuple[str, ...]
 
 
 def every_command(group: click.Group = cli, words: Words = ()) -> Iterator[tuple[Words, click.Command]]:
-    """Every command with the words that call it; groups are none."""
+    """Yield every command (groups excluded) with the words that call it."""
     context = click.Context(group)
     for name in group.list_commands(context):
         command = group.get_command(context, name)

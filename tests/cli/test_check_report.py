@@ -146,7 +146,7 @@ def test_a_forecast_counts_all_that_a_call_costs(workers: int) -> None:
 
 
 def test_commands_of_github_are_off_while_the_submission_is_spoken_of(pgdl: Pgdl, folder: Path) -> None:
-    """Whatever the submission says, wherever in a line."""
+    """The message quotes the submission's code, in which any text may stand anywhere in a line."""
     (folder / "mine.py").write_text("def complexity(model, dataset:\n    return '##[add-mask]a'\n")
     lines = pgdl("check", "mine.py", "--format", "github").out.splitlines()
     token = lines[0].removeprefix("::stop-commands::")

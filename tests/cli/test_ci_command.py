@@ -94,7 +94,7 @@ def test_other_settings_have_no_rows(repo, folder, job, record):
 
 
 def test_of_rows_that_a_job_does_not_tell_apart_the_last_one_asked_for_is_reported(repo, folder, job, record):
-    """Without --memory a job takes any limit of memory; which was the last, the order of writing says, and no clock."""
+    """Without --memory, a job accepts any memory limit. The order of writing decides which request was the last."""
     repo.commit({"README.md": ""}, repo.git("rev-parse", "main"), branch="removed")
     low = rows("mine", submission_digest=MINE.digest, memory_limit_bytes=2 * 1024**3)
     high = rows("mine", GAPS, submission_digest=MINE.digest)

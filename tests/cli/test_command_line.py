@@ -95,7 +95,7 @@ def test_every_command_is_listed_and_has_help_of_its_own(pgdl: Pgdl) -> None:
 def test_products_of_matrices_use_one_thread(
     given: str | None, used: str, monkeypatch: pytest.MonkeyPatch, pgdl: Pgdl
 ) -> None:
-    """The threads of OpenBLAS spin while they wait for a processor that others use."""
+    """Waiting threads of OpenBLAS would keep processors busy that other calls use."""
     monkeypatch.setenv(ONE_THREAD, given or "")
     if given is None:
         monkeypatch.delenv(ONE_THREAD)

@@ -94,7 +94,7 @@ def test_every_example_can_be_run_under_its_name(there: Path) -> None:
 
 
 def test_an_empty_directory_is_as_good_as_none_and_is_quoted(pgdl: Pgdl, folder: Path) -> None:
-    """One does not change into where one is."""
+    """No `cd` is printed if the current directory itself is filled."""
     assert "  cd 'my demo'\n" in pgdl("demo", "my demo").out
     assert "  cd './-my demo'\n" in pgdl("demo", "--", "-my demo").out, "else it would be an option"
     (folder / "empty").mkdir()
@@ -121,7 +121,7 @@ def test_nothing_is_overwritten(argument: str, problem: str, pgdl: Pgdl, folder:
 
 
 def test_a_full_disk_is_one_line(folder: Path) -> None:
-    """Files may have 5,000 bytes here, as on a disk that is almost full."""
+    """Files cannot exceed 5,000 bytes here, as on a disk that is almost full."""
     ended = subprocess.run(
         [sys.executable, "-m", "pgdl", "demo", "there"], capture_output=True, text=True,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000)),

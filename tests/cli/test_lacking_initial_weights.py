@@ -1,4 +1,4 @@
-"""That models lack their initial weights is said once for a task, and only where it matters."""
+"""If models lack their initial weights, this is said once per task, and only if a measure needs them."""
 
 import re
 from pathlib import Path

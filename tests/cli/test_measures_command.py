@@ -97,7 +97,7 @@ def test_json_has_everything(pgdl: Pgdl) -> None:
 
 
 def test_every_page_explains_all_of_its_parameters() -> None:
-    """In entries of its own, or in those of its file; never by reference to a text that is not there."""
+    """In its own entries or in those of its file; no entry refers to a text that is not on the page."""
     for measure in baselines.MEASURES.values():
         page = explanation(measure)
         unexplained = [name for name in measure.parameters if not re.search(rf"^    {name}: \S", page, re.MULTILINE)]

@@ -26,7 +26,7 @@ def submission(path: Path, content: str = "1.0") -> Path:
 
 
 def run(path: Path, records: Records, name: str | None = None) -> Sequence[str]:
-    """Settle the name of what lies at a path, as `pgdl run` does, and write down that it was asked for."""
+    """Settle the name of the submission at a path, as `pgdl run` does, and record a request for it."""
     found = find_submission(str(path), name)
     (settled,), notes = settle_names([found], records, given=name is not None, confirm=printing.ask)
     row = evaluation(submission=settled.name, submission_digest=settled.digest)
@@ -71,7 +71,7 @@ def test_the_very_same_files_are_the_same_submission_wherever_they_lie(folder: P
 
 
 def test_a_copy_elsewhere_owns_nothing(folder: Path, records: Records) -> None:
-    """Neither can a copy of the present files be changed under their name, nor one of earlier files put back."""
+    """A copy of the present files cannot be changed under their name, and a copy of earlier files is refused."""
     path, copy = submission(folder / "a" / "margin.py"), submission(folder / "copy" / "margin.py")
     for content in ("1.0", "2.0"):
         run(submission(path, content), records)

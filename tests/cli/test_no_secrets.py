@@ -87,7 +87,7 @@ def takes_text(parameter: click.Parameter) -> bool:
 
 
 def line(words: tuple[str, ...], command: click.Command, chosen: click.Parameter, value: str) -> list[str]:
-    """The words of a command with one parameter, and something for all others that it needs."""
+    """Return a command with `value` for the parameter `chosen`, and `x` for other required parameters."""
     found = [*words, *SLOW.get(words[0], [])]
     for parameter in command.params:
         if parameter is chosen or parameter.required:

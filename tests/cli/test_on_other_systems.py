@@ -65,7 +65,6 @@ def test_boards_scores_and_sites(elsewhere: Elsewhere, folder: Path, record: Rec
 
 
 def test_tasks_are_shown_and_validated(elsewhere: Elsewhere, folder: Path) -> None:
-    """Keras is asked in a process of its own."""
     make_task(folder / "tasks", layout="full", n_models=4)
     for arguments in (["task", "validate", "tasks"], ["task", "show", "tasks"]):
         done = elsewhere(*arguments)
@@ -83,7 +82,7 @@ def test_sandboxed_calls_are_refused_in_one_line(
 
 
 def test_ones_own_code_runs_without_a_sandbox(elsewhere: Elsewhere, folder: Path) -> None:
-    """With limits, which are measured by psutil there."""
+    """Limits are measured by psutil on these systems."""
     make_task(folder / "tasks", layout="full", n_models=2)
     write_submission(folder, "mine", "return 2.5")
     write_submission(folder, "large", "import time; held = bytearray(b'x') * 2**30; time.sleep(60)")
@@ -99,7 +98,7 @@ def test_ones_own_code_runs_without_a_sandbox(elsewhere: Elsewhere, folder: Path
 def test_calls_are_made_in_containers(
     elsewhere: Elsewhere, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With the system-call filter that the harness in the image makes; the engine is played by a program."""
+    """An imitated engine makes the calls; the harness in the image makes the system-call filter."""
     engine = install(tmp_path / "engine")
     monkeypatch.setenv("PATH", f"{engine}{os.pathsep}{os.environ['PATH']}")
     make_task(folder / "tasks", layout="full", n_models=2)
@@ -117,7 +116,7 @@ def test_calls_are_made_in_containers(
 
 
 def test_a_killed_harness_takes_its_calls_with_it(folder: Path) -> None:
-    """On a Mac, where the kernel does not do it, nor job objects as on Windows."""
+    """As on a Mac, neither the kernel nor a job object (as on Windows) kills the calls here."""
     make_task(folder / "tasks", layout="full", n_models=1)
     write_submission(folder, "lasting", "import time; time.sleep(60)")
     run = [sys.executable, "-m", "pgdl", "run", "lasting.py", "--unsafe-no-sandbox", "--tasks", "tasks"]

@@ -27,7 +27,7 @@ FASTEST = ("--runtime", installed_runtime(QUICKEST).name)
 
 
 def heed_interrupts() -> None:
-    """In a new process: a caller that ignores Ctrl-C or a closed terminal must not decide for the harness."""
+    """Reset signals in a new process, so that a caller that ignores Ctrl-C or a closed terminal does not matter."""
     for number in (signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
 
@@ -86,7 +86,7 @@ signal.sigwait({signal.SIGUSR1})
 
 
 def waiting(process: subprocess.Popen[str]) -> list[psutil.Process]:
-    """The calls of a harness that wait."""
+    """Return the calls of a harness that wait for a signal."""
     found = []
     for below in descendants(process):
         with suppress(psutil.NoSuchProcess):
@@ -96,7 +96,7 @@ def waiting(process: subprocess.Popen[str]) -> list[psutil.Process]:
 
 
 def go_on(process: subprocess.Popen[str]) -> None:
-    """Tell the calls of a harness that wait to go on."""
+    """Let the waiting calls of a harness continue."""
     for call in waiting(process) if process.poll() is None else ():
         with suppress(psutil.NoSuchProcess):
             call.send_signal(signal.SIGUSR1)

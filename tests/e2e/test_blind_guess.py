@@ -73,7 +73,7 @@ def complexity(model, dataset):
 
 
 def telling_architecture(cell, number) -> dict:
-    """What Keras writes of a trained model, with everything in it that depends on hyperparameters."""
+    """The content of a config.json by Keras, in which every name and training setting reveals the hyperparameters."""
     regularizer = {"class_name": "L2", "config": {"l2": cell["weight_decay"]}}
     initializer = {"class_name": "HeNormal", "config": {"seed": number}}
     training = {"kernel_regularizer": regularizer, "kernel_initializer": initializer}
@@ -89,7 +89,6 @@ def telling_architecture(cell, number) -> dict:
 
 
 def momentum_of(number) -> float:
-    """The momentum with which a network was trained, as if the gaps followed it."""
     return 0.9 + number / 1000
 
 
@@ -128,7 +127,7 @@ def rows(cells, tmp_path_factory, pgdl, sandbox) -> list[dict]:
 
 @pytest.fixture(scope="module")
 def seen(rows) -> dict[int, dict]:
-    """Number of a model -> what the submission saw."""
+    """Number of a model -> the findings of the submission on it."""
     return {int(row["model"].removeprefix("model_")): json.loads(row["output_tail"]) for row in rows}
 
 

@@ -31,7 +31,7 @@ def hidden(tmp_path_factory) -> Path:
 
 
 def stored(directory: Path) -> bytes:
-    """Everything that is on disk of records and boards."""
+    """Return the content of all records and boards on the disk."""
     files = [path for path in directory.rglob("*") if path.is_file() and path.suffix != ".py"]
     assert {path.suffix for path in files} >= {".db", ".md", ".csv", ".json"}
     return b"".join(path.read_bytes() for path in files)

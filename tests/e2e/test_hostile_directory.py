@@ -46,7 +46,7 @@ VARIABLES = {
 
 @pytest.fixture
 def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A directory with a module of every name that may be imported; it becomes the current one."""
+    """A hostile current directory: it has a module of every name that may be imported."""
     folder = tmp_path / "stranger"
     folder.mkdir()
     code = LEAVE_PROOF.format(proof=str(tmp_path / "PROOF"))

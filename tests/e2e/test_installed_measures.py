@@ -147,7 +147,7 @@ def number_of_weights(tasks):
 
 @pytest.mark.rest
 def test_what_lies_outside_of_the_environment_is_refused(pgdl_there, packages, one_model, tmp_path):
-    """By PYTHONPATH the harness could see it, and no sandbox."""
+    """With PYTHONPATH, the harness could see the package, but no sandbox could."""
     for name in ("borrowed", "borrowed_measures-1.2.dist-info"):
         shutil.copytree(packages / name, tmp_path / name)
     hidden = pgdl_there("run", "borrowed_weights", "--tasks", one_model, PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}")

@@ -38,7 +38,7 @@ METADATA = 'name: first\nteam: "@everyone"\ndescription: "::error::x <script>"\n
 
 
 class Job:
-    """A repository with a competition that is not in it, and where the job keeps its files."""
+    """A job for a repository whose competition, results and output are in other directories."""
 
     def __init__(self, directory: Path, environment: dict[str, str], zygotes: SharedZygotes) -> None:
         self.zygotes = zygotes
@@ -147,7 +147,7 @@ def test_rules_are_broken_after_all_work_is_recorded(job):
 
 
 def test_a_submission_sees_no_secret_of_the_job(job):
-    """After the test above: what the curious submission printed is in the records, and there alone."""
+    """The test before this one has run the curious submission; its output is in the records alone."""
     outputs = [row["output_tail"] for row in records(job.results) if row["submission"] == "curious"]
     assert len(outputs) == 8
     for output in outputs:

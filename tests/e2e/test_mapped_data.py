@@ -32,7 +32,7 @@ ARRAYS["keras2"] = ARRAYS["tensorflow"]
 
 
 def in_runtimes(tried: str) -> pytest.MarkDecorator:
-    """In one runtime, and in all others for `make test-all`."""
+    """Try the runtime `tried`; `make test-all` tries all others, too."""
     return pytest.mark.parametrize("runtime", [name if name == tried else full(name) for name in RUNTIMES])
 
 
@@ -70,7 +70,7 @@ def tasks(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(
     program: Any, directory: Path, tasks: Path, runtime: str, kind: str, *bodies: str, more: tuple[str, ...] = ()
 ) -> list[dict[str, Any]]:
-    """Records of submissions with these bodies."""
+    """Run submissions with these bodies, and return their records."""
     if missing := RUNTIMES[runtime].missing():
         pytest.skip(f"runtime {runtime}: not installed: {', '.join(missing)}")
     files = [write_submission(directory, f"measure_{i}", f"import {RUNTIMES[runtime].framework}\n{body}")

@@ -36,7 +36,7 @@ IN_OTHER_WORDS = {
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A task of four models, the same but for a softmax and other words, and a second one with its data reversed."""
+    """Four models of the same function, written in different ways; and a second task with reversed data."""
     directory = tmp_path_factory.mktemp("rewritten")
     task = make_task(directory, n_models=1, reference=False)
     for number in (1, 2, 3):

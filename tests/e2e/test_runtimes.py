@@ -1,4 +1,4 @@
-"""One measure in three languages: the same values, the same scores, on one board."""
+"""One measure written for three frameworks has the same values and scores, on one board."""
 
 import json
 
@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.skipif(MISSING, reason="not every framework is install
 
 @pytest.fixture(scope="module")
 def board(tmp_path_factory, sandbox):
-    """Where the results are."""
+    """The location of the results."""
     return tmp_path_factory.mktemp("board") / "results.db"
 
 

@@ -108,7 +108,7 @@ def test_a_measure_that_cannot_be_computed_leaves_the_others(tmp_path, pgdl):
 
 
 def test_a_call_over_its_limit_ends_the_sandbox_and_the_others_get_another(tmp_path, one_model, pgdl):
-    """Every first call of a sandbox imports and traces something, which takes longer than this limit."""
+    """The first calls of a sandbox import and trace something, which takes longer than this limit."""
     done = pgdl("run", *MEASURES, "--tasks", one_model, "--results", tmp_path / "r.db", "--time-limit", "0.003")
     rows = records(tmp_path / "r.db")
     assert done.returncode == 1

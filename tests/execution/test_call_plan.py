@@ -159,7 +159,7 @@ def plan(*submissions, models=3):
 
 
 def names(batch):
-    """Digests of submissions do not tell names; the files do, here."""
+    """Return the names of a batch's submissions, from their files: digests do not tell them."""
     return [FILES[order.submission]["complexity.py"].decode() for order in batch]
 
 

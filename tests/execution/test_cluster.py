@@ -36,7 +36,7 @@ pytestmark = pytest.mark.usefixtures("four_cores", "hasty")
 
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Machines are looked after all the time."""
+    """Look after machines all the time."""
     for name in ("AGAIN_S", "LOOK_S"):
         monkeypatch.setattr(fleet, name, 0.05)
 
@@ -131,7 +131,7 @@ def test_a_machine_that_leaves_and_one_that_comes(stage: Stage) -> None:
 
 
 def test_a_machine_that_comes_while_calls_return_all_the_time(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Machines are looked after although every look at the reports brings something."""
+    """Machines are looked after even if reports arrive all the time."""
     whole = stage.executor.fleet.reports
 
     def with_calls(timeout_s: float) -> Iterator[tuple[ClusterMember, MachineReport]]:
@@ -260,7 +260,7 @@ def test_what_has_ended_is_told_before_the_run_ends_for_want_of_machines(monkeyp
 
 
 def test_a_driver_that_lost_sight_of_a_process_finds_it_empty() -> None:
-    """Otherwise its earlier calls would be made twice, and its clocks would count twice."""
+    """Otherwise its earlier calls would be made, and their seconds counted, twice."""
     made, parts = Machine(list), Parts()
     first, second = (made.begin(STAGE, 2**30, 1) for _ in range(2))
     assert isinstance(first, ReadyMachine)

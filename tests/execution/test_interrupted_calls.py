@@ -16,7 +16,7 @@ from pgdl import Progress
 
 
 class Listener(Progress):
-    """Keeps what a run warns of."""
+    """Keeps the warnings of a run."""
 
     def __init__(self) -> None:
         self.heard: list[str] = []

@@ -191,7 +191,7 @@ def test_imports_begin_before_they_are_waited_for(kind: Actors) -> None:
 
 
 def test_a_core_is_free_as_soon_as_a_call_is_killed(kind: Actors, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With one core, the next call starts while the end of the last one is waited for."""
+    """With one core, the next call starts while the harness still waits for the end of the killed call."""
     first_ends, second_starts = threading.Event(), threading.Event()
     start, wait = Actors.start, WorkerProcess._wait_until_gone
 

@@ -26,7 +26,7 @@ class Calls:
 
 
 def clock_of(call: PlannedCall, clocks: Clocks | None = None) -> Clock:
-    """The clock of a call where it is made: as `clocks` has it, or a place that makes no other call."""
+    """Return the clock of a call from `clocks`, or from new clocks."""
     clocks, order = clocks or Clocks(), call.order(0)
     clocks.update([order])
     return clocks.of(order)
@@ -75,7 +75,7 @@ def test_what_earlier_runs_used_is_used() -> None:
 
 
 def test_what_was_used_elsewhere_counts_once_and_can_be_given_back() -> None:
-    """An order may come again, and tells all that was used so far."""
+    """The same order may come again; each order states all seconds that were used before it."""
     first, second, *_ = Calls(AVERAGE).of("a", "one")
     clocks = Clocks()
     first.budget.spend(12.0)

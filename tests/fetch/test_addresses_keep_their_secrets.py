@@ -25,7 +25,7 @@ def digest(file: Path) -> str:
 
 @pytest.fixture
 def known(server: Served, archive: Path) -> Path:
-    """A catalogue on the server whose archive has a secret in its address."""
+    """A catalogue on the server with a secret in the address of its archive."""
     file = catalogue(server.directory, server.url)
     file.write_text(file.read_text().replace(f"{server.url}/data.zip", secret(f"{server.url}/data.zip")))
     return file

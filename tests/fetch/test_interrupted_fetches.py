@@ -29,7 +29,7 @@ pytestmark = pytest.mark.rest
 
 @pytest.fixture
 def file(server: Served, tmp_path: Path) -> Path:
-    """A catalogue of an archive that is served."""
+    """A catalogue of an archive on the server."""
     make_archive(server.directory / "data.zip", n_train=480)
     return catalogue(tmp_path, server.url)
 

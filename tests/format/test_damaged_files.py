@@ -205,7 +205,7 @@ def test_numbers_without_a_shape_are_samples_too(tmp_path):
 
 
 def test_bytes_that_look_like_the_inputs_are_not_taken_for_them(tmp_path):
-    """The first sample has its numbers in two places, the second only in one place."""
+    """The first sample has its numbers in two places, and the second in one."""
     first, second = (np.full(SHAPE, value, np.float32) for value in (1.0, 2.0))
     label = tensor(np.int32(1))
     samples = [example(a=tensor(first), inputs=tensor(inputs), output=label) for inputs in (first, second)]

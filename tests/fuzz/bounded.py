@@ -36,14 +36,7 @@ MOST = 2000
 
 @dataclass(frozen=True)
 class Reader:
-    """What reads files of a stranger.
-
-    Attributes:
-        make: writes a sample into an empty directory.
-        read: reads the changed sample.
-        changed: pattern of the files that are changed.
-        errors: what may come out besides a result.
-    """
+    """A reader of strangers' files."""
 
     make: Callable[[Path], object]
     read: Callable[[Path], object]
@@ -52,7 +45,7 @@ class Reader:
 
 
 class Outcome(NamedTuple):
-    """How a reading ended, and a text on it."""
+    """The result of a reading, and a text about it."""
 
     how: str
     text: str

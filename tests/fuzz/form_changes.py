@@ -135,7 +135,7 @@ def changed_tar(content: bytes, chance: Random) -> bytes:
 
 
 def changed_gzip(content: bytes, chance: Random) -> bytes:
-    """Change what is packed."""
+    """Change the compressed content."""
     return gzip.compress(flipped(gzip.decompress(content), chance))
 
 
@@ -184,7 +184,7 @@ _ONCE = ("h5", "hdf5", "keras")
 
 
 def mutated(content: bytes, form: str, chance: Random) -> bytes:
-    """Return another content for a file of some form, the suffix of its name; at times it is no longer of that form."""
+    """Return changed content for a file with the suffix `form`; sometimes the content has another form."""
     suitable = _FORMS.get(form)
     for number in range(chance.choice((1, 1, 1, 2, 5))):
         if suitable is not None and chance.random() < 0.75 and not (number and form in _ONCE):

@@ -20,7 +20,7 @@ PACKAGES = ("torch", "jax", "jaxlib", "jax-cuda12-plugin", "jax-cuda13-plugin", 
 
 
 def pgdl(*arguments: str, timeout_s: float, hide_gpu: bool = False) -> subprocess.CompletedProcess[str]:
-    """Run `pgdl ARGUMENTS`; with `hide_gpu` on a machine that seems to have no GPU."""
+    """Run `pgdl ARGUMENTS`; with `hide_gpu`, `pgdl` finds no GPU."""
     hide = "import harness.gpus; harness.gpus.find_gpus = lambda: []; " if hide_gpu else ""
     program = f"{hide}from harness.cli.main import main; main()"
     environment = os.environ | {"COLUMNS": "160", "NO_COLOR": "1"}
@@ -71,7 +71,6 @@ def machine() -> str:
 
 @step("pgdl doctor", 150)
 def doctor() -> str:
-    """Run it."""
     done = pgdl("doctor", timeout_s=140)
     print(block(done.stdout))
     if done.returncode not in (0, 1):

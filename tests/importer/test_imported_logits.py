@@ -36,7 +36,7 @@ def stored(directory, form):
 
 @pytest.fixture(scope="module")
 def imported(tmp_path_factory, shared_cache):
-    """The canonical form of each model in each form of file, beside the inputs: name -> form -> directory."""
+    """Import each model from each form of file: name -> form -> directory of the canonical form."""
     folder = tmp_path_factory.mktemp("imported")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PGDL_CACHE", str(shared_cache))

@@ -96,7 +96,7 @@ def _functions(tree: ast.Module) -> Iterator[ast.AST]:
 
 
 def _changed(node: ast.AST) -> ast.expr | None:
-    """Return the expression that replaces a node, None if it stays."""
+    """Return the changed expression, or None if no mutation fits the node."""
     new = copy.copy(node)
     match new:
         case ast.Compare(ops=[operator]) if type(operator) in COMPARISONS:

@@ -51,7 +51,7 @@ class Runner:
 
     @property
     def log(self) -> list[str]:
-        """The calls of programs that would change the machine."""
+        """The calls of programs that would have changed the machine."""
         return self._log.read_text().splitlines()
 
     def run(self, workflow: Mapping[Any, Any], event_name: str, **github: Any) -> dict[str, "Job"]:
@@ -70,7 +70,7 @@ class Runner:
         return jobs
 
     def keep(self, place: dict[str, Path], name: str, source: Path) -> Path:
-        """Copy a file or directory, as `place` keeps it under a name."""
+        """Copy a file or directory, and enter the copy as `name` in `place`."""
         target = self.directory / f"kept-{len(self.cache) + len(self.artifacts)}-{source.name}"
         shutil.copytree(source, target) if source.is_dir() else shutil.copy(source, target)
         place[name] = target

@@ -16,7 +16,7 @@ from harness.processes.models import Answer, Program, Question, Say
 
 
 def prepare(_runtime: str, *order: str) -> Program:
-    """Nothing, or an error."""
+    """Return the program, or raise the ordered error."""
     if order == ("refuse",):
         raise UserError("data.npz: cannot be read")
     if order == ("fail",):
@@ -25,7 +25,7 @@ def prepare(_runtime: str, *order: str) -> Program:
 
 
 def answer(question: Question, say: Say) -> Answer:
-    """Obey."""
+    """Do what the question orders."""
     order, detail = question["do"], question.get("detail")
     if order == "look":
         names = ("CUDA_VISIBLE_DEVICES", "JAX_PLATFORMS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
@@ -62,7 +62,6 @@ def answer(question: Question, say: Say) -> Answer:
 
 
 def _connection() -> int:
-    """The descriptor over which answers go."""
     return next(fd for fd in range(64) if _is_socket(fd))
 
 

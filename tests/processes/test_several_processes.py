@@ -19,7 +19,7 @@ pytestmark = pytest.mark.rest
 
 
 class Questions:
-    """Contexts of questions, and the entered contexts."""
+    """Contexts of questions, with a list of those that were entered."""
 
     def __init__(self, *orders):
         self.entered = []

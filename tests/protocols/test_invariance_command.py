@@ -43,7 +43,7 @@ def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def without_processes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Refuse all models that are not finished, and count them."""
+    """Refuse every model that has to be computed, and return the numbers of such models."""
     asked: list[int] = []
 
     def refuse(module: str, runtime: object, questions: list[object]) -> Iterator[tuple[int, UserError]]:

@@ -50,7 +50,7 @@ def pgdl(home, monkeypatch, capsys) -> Pgdl:
 
 
 def watch(patch: pytest.MonkeyPatch) -> list[str]:
-    """Names of the models that are computed from now on."""
+    """Return a list that gets the name of each computed model."""
     names: list[str] = []
     write_parts = grids.write_parts
 
@@ -143,7 +143,7 @@ def test_other_generators_use_the_same_margins(train_rows, home, asked) -> None:
 
 
 def test_edges_of_images_are_noticed_where_they_are_not_a_torus(home, monkeypatch) -> None:
-    """Even if no network can be run."""
+    """No network has to run for this note."""
     monkeypatch.setattr(studied, "ask_all", lambda *_: (answer for answer in [(0, UserError("cannot be run"))]))
     subject = read_subject(home, "torus", ("model_0",))
     result = detect_overfitting(subject, OverfitSettings((1,)))

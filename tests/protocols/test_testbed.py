@@ -42,7 +42,7 @@ class Place(NamedTuple):
 
 @pytest.fixture(scope="module", autouse=True)
 def _surroundings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """A cache for all tests of this file, one process at a time, and the framework that starts fastest."""
+    """A shared cache, one process at a time, and the framework that starts fastest."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PGDL_CACHE", str(tmp_path_factory.mktemp("cache")))
         patch.setattr(probing, "PREFERRED", ("jax", "torch", "tensorflow"))
@@ -79,7 +79,7 @@ def no_process(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def _read_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Images of .npz files are read in this process, which saves the start of another one."""
+    """Read images of .npz files in this process, since starting another process takes time."""
     from harness.corpus.datasets import load_data
     from harness.corpus.recipe import DataRecipe
 
@@ -184,7 +184,7 @@ def test_an_interrupted_run_continues(place: Place, monkeypatch: pytest.MonkeyPa
 
 
 def command(place: Place, measures: str) -> tuple[object, ...]:
-    """The arguments for the evaluated backbones."""
+    """The arguments of `pgdl testbed` for the evaluated backbones."""
     names = ",".join(place.dataset["model"].values)
     return (
         "rows", "--tasks", place.tasks, "--data", place.data, "--models", names, "--ssim", "0.7,1", "--measures",

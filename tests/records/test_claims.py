@@ -83,7 +83,7 @@ def is_written(writer: RecordWriter, row: Evaluation) -> bool:
 
 
 def test_who_has_lost_a_claim_records_nothing_and_can_claim_again(location: str) -> None:
-    """As a machine that slept for longer than others wait for a sign of life."""
+    """Here, a machine slept for longer than other runs wait for a sign of life."""
     first = evaluation()
     with Records(location) as records, Claims(records) as claims, RecordWriter(records, claims) as writer:
         claims.take([first.key])
@@ -139,7 +139,7 @@ def test_a_run_on_another_machine_lives_as_long_as_it_says_so(location: str, mon
 
 
 def test_nobody_counts_as_dead_because_the_database_was_away(location: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A run on another machine could give no sign of life either."""
+    """Without the database, a run on another machine could give no sign of life."""
     now = [1000.0]
     monkeypatch.setattr("harness.records.claims.time.monotonic", lambda: now[0])
     monkeypatch.setattr("harness.records.claims.BEAT_S", 0.01)

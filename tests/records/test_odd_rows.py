@@ -139,7 +139,7 @@ def test_a_version_that_is_no_text_is_refused_where_it_is_read(tmp_path: Path) -
     ],
 )
 def test_a_row_has_the_settings_of_its_configuration(column: str, stored: object, found: str, location: str) -> None:
-    """A request names a configuration, and the board ranks by it: a row with other settings would rank with them."""
+    """The board ranks by the configuration that a request names: a row with other settings would be ranked wrongly."""
     with Records(location) as records:
         records.add(evaluation())
         execute(location, f"UPDATE evaluations SET {column} = {stored!r}")

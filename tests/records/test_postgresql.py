@@ -23,20 +23,20 @@ pytestmark = pytest.mark.rest
 
 @pytest.fixture
 def url(server: Server) -> str:
-    """A database without tables."""
+    """The location of a database without tables."""
     return server.new_database(f"d{secrets.token_hex(4)}")
 
 
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Limits of seconds, for a server that hangs."""
+    """Shorten the time limits for a server that hangs."""
     monkeypatch.setattr("harness.records.postgresql.CONNECT_S", 2)
     monkeypatch.setattr("harness.records.postgresql.ANSWER_S", 0.2)
 
 
 @contextmanager
 def stopped(server: Server) -> Iterator[None]:
-    """While this lasts, the server hangs."""
+    """In the context, the server hangs."""
     server.signal(signal.SIGSTOP)
     try:
         yield

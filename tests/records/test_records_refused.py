@@ -21,7 +21,7 @@ def refusal(location: str | Path, *, read_only: bool = False) -> str:
 
 
 def drop_column(file: Path, column: str) -> None:
-    """What another version of the harness might have written."""
+    """Remove a column, as in a database of another version of the harness."""
     Records(str(file)).__exit__(None, None, None)
     connection = sqlite3.connect(file)
     for index in (column, "version"):

@@ -127,7 +127,7 @@ def test_who_only_reads_cannot_write(file: Path) -> None:
 
 
 def repeat(file: Path, times: int = 3) -> None:
-    """Let the root of the requests' table have children that are all the same page, so that its rows never end."""
+    """Make all children of the root page of the table of requests the same page, so that its rows never end."""
     (row,) = execute(str(file), "SELECT rootpage FROM sqlite_master WHERE name = 'requests'")
     size, root = 4096, row[0]
     content = bytearray(file.read_bytes())

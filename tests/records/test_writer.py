@@ -29,13 +29,12 @@ def rows(count: int, start: int = 0) -> list[Evaluation]:
 
 
 def values(location: str) -> list[float]:
-    """Of all records, in their order."""
     return [value for (value,) in execute(location, "select value from evaluations order by id")]
 
 
 @pytest.fixture
 def groups(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The number of records of each group that was written."""
+    """Return a list that gets the size of each written group."""
     from harness.records import writer
 
     sizes: list[int] = []

@@ -54,7 +54,7 @@ Rows = dict[str, dict[str, Any]]
 
 @pytest.fixture(scope="module")
 def runs() -> dict[tuple[str, str], Rows]:
-    """The runs that were made."""
+    """The records of the runs so far, by mode."""
     return {}
 
 

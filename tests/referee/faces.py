@@ -22,7 +22,7 @@ Key = tuple[str, str, int, float, str]
 
 
 def check_board(world: World, database: str) -> list[Row]:
-    """The board as data; returns the rows that it must have."""
+    """Compare the board as JSON; return the expected rows."""
     expected = world.databases[database].board(world.tasks)
     done = show(world, database, "board", "--format", "json")
     content = json.loads(done)
@@ -63,19 +63,19 @@ def approx(score: float | None, factor: float = 1.0) -> Any:
 
 
 def key(world: World, row: Row) -> Key:
-    """What identifies a row."""
+    """The key that identifies a row."""
     return (row.version.name, world.digests[row.version], *row.choice)
 
 
 def key_of(row: Mapping[str, Any]) -> Key:
-    """The same of a row of leaderboard.json."""
+    """The key of a row of leaderboard.json."""
     configuration = row["configuration"]
     choice = Choice(configuration["run_seed"], configuration["time_limit_s"], configuration["isolation"])
     return (row["submission"], row["version"], *choice)
 
 
 def require_remarks(remarks: Sequence[str], expected: Sequence[Row], world: World) -> None:
-    """Stale records are named with the command that renews them, and names that could be mistaken for each other."""
+    """Compare the remarks: on stale records, with a command that renews them, and on names that are easy to confuse."""
     named = {name for line in remarks for name in _stale_names(line)}
     assert named == {row.version.name for row in expected if row.n_stale}
     submissions = {row.version.name for row in expected if not row.version.is_baseline}
@@ -84,7 +84,7 @@ def require_remarks(remarks: Sequence[str], expected: Sequence[Row], world: Worl
 
 
 def require_equal(remarks: Sequence[str], world: World, database: str) -> None:
-    """Submissions with the same files, or with the same values on every model, are named."""
+    """Compare the remarks on submissions with the same files, or with the same values on every model."""
     expected = equal(world.databases[database], world.tasks)
     starts = ("the same files under several names: ", "the same values on every model: ")
     for start, names in zip(starts, expected, strict=True):
@@ -141,7 +141,7 @@ def _text(score: float | None, factor: float = 1.0) -> str:
 
 
 def check_table(world: World, database: str, expected: Sequence[Row], form: str) -> None:
-    """The table for readers: Markdown, LaTeX or the terminal."""
+    """Compare a table for readers: Markdown, LaTeX or the terminal."""
     lines = show(world, database, "board", "--format", form).replace("\\_", "_").splitlines()
     cells = [re.split(r"\s*[|&]\s*|\s{2,}", line.strip().strip("|\\").strip()) for line in lines]
     require_cells(world, cells, expected)
@@ -160,7 +160,7 @@ def require_cells(world: World, table: Iterable[Sequence[str]], expected: Sequen
 
 
 def _shown(score: float | None, factor: float, digits: int) -> str:
-    """A score for readers; whether one that lacks is a failure or undefined is no matter here."""
+    """A score as text for readers; empty if there is none."""
     return "" if score is None else f"{factor * score:.{digits}f}"
 
 
@@ -173,7 +173,7 @@ def _has_in_order(cells: Sequence[str], wanted: Sequence[str]) -> bool:
 
 
 class _Rows(HTMLParser):
-    """The rows of all tables of a page, as texts of their cells, without what stands small beside them."""
+    """The rows of all tables of a page, as texts of their cells, without small print."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -236,7 +236,7 @@ def check_score(world: World, database: str, path: str) -> None:
 
 
 def check_tasks(world: World, path: Path) -> None:
-    """Messages about tasks and a trial on them, also about hidden and damaged tasks."""
+    """Run the commands on tasks, also on hidden and damaged tasks: their output is searched for secrets."""
     for form in ("table", "json"):
         for command in ("list", "show", "validate"):
             world.pgdl("task", command, "--tasks", world.root, "--format", form)

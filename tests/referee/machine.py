@@ -44,7 +44,7 @@ to_software = st.sampled_from(("libraries", "loader", "measure", "clock"))
 
 
 def often(act: Callable[..., None]) -> Callable[..., None]:
-    """The same once more: the more rules do it, the more often it is done."""
+    """Return the same action under another name: the more rules have an action, the more often it happens."""
 
     def again(machine: "Competition", **how: Any) -> None:
         act(machine, **how)
@@ -128,7 +128,6 @@ class Competition(RuleBasedStateMachine):
 
     @rule(path=files, name=st.sampled_from(("wide", "flat")), choice=usual)
     def run_as(self, path: str, name: str, choice: Choice) -> None:
-        """A run under another name than that of the file."""
         self.world.run(Order((path,), names=(name,), choice=choice))
 
     @rule(is_given=st.booleans(), choice=usual)
@@ -190,7 +189,7 @@ class Competition(RuleBasedStateMachine):
     @precondition(lambda self: self.world.databases["main"].requests)
     @rule(what=st.sampled_from(("csv", "markdown", "latex", "table", "tasks")), path=files)
     def look(self, what: str, path: str) -> None:
-        """Scores of files, other faces of the board, and what is said of tasks."""
+        """Compare scores of files, other outputs of the board, or messages about tasks."""
         faces.check_score(self.world, "main", path)
         expected = self.world.databases["main"].board(self.world.tasks)
         if what == "csv":
@@ -203,7 +202,7 @@ class Competition(RuleBasedStateMachine):
     @precondition(lambda self: self.world.databases["main"].requests)
     @rule(name=tasks, model=models)
     def renew(self, name: str, model: str) -> None:
-        """A model is trained again; the commands that the board prints for stale records."""
+        """Train a model again, then run the commands that the board prints for stale records."""
         self._change_task("model", name, model, "")
         for names, command in faces.renewals(self.world, "main"):
             self.world.renew(names, command, "main")

@@ -24,7 +24,7 @@ SECONDS = 600
 
 
 class Mend(NamedTuple):
-    """A piece of a file, and what stood there before the mend, or what is as wrong."""
+    """A piece of a file, and the faulty text in its place before the mend."""
 
     file: str
     now: str

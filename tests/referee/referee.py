@@ -282,7 +282,7 @@ class Database:
 
 
 class Stale:
-    """In place of a record: there are some, of other models or data."""
+    """In place of a record: the call has records of other models or data only."""
 
 
 def _told_apart(requests: Sequence[Request]) -> Iterator[Request]:
@@ -393,5 +393,5 @@ def _renamed(new: Mapping[str, str], gone: Mapping[str, str]) -> dict[str, str]:
 
 
 def _newest(rows: Sequence[Row]) -> dict[str, Row]:
-    """The row of each name that was asked for last."""
+    """The last requested row of each name."""
     return {row.version.name: row for row in sorted(rows, key=lambda row: -row.age)}

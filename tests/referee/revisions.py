@@ -74,7 +74,7 @@ def _evaluate(world: World, commit: str, head: dict[str, str], choice: Choice, d
 
 
 def _run(world: World, commit: str, choice: Choice, database: str, adds: str | None) -> tuple[int, list[ChangeResult]]:
-    """Run the job; its files are looked at before they are written, since a site takes a second."""
+    """Run the job, and keep its results before they are written, since writing a site takes a second."""
     seen: list[ChangeResult] = []
     line = ["ci", "--repository", world.repo.directory, "--base", world.commit, "--head", commit, "--quiet"]
     line += ["--tasks", world.root, "--results", world.location(database), "--output", world.directory / "ci"]

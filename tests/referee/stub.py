@@ -62,7 +62,7 @@ def number_in(files: bytes) -> int:
 
 
 class Stage:
-    """What calls find; `before_call` is asked before each call, and may interrupt the run or do something else."""
+    """The surroundings of calls; `before_call` runs before each call, and may interrupt the run."""
 
     def __init__(self, contents: Callable[[str, str], tuple[int, int]]) -> None:
         self.contents = contents  #: task and model -> numbers of the contents of model and data

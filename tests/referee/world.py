@@ -121,7 +121,7 @@ class World:
         self.tasks[name].data = str(number)
 
     def measure_again(self, name: str, models: list[str]) -> None:
-        """Other test accuracies of some models, all equal."""
+        """Set new test accuracies of some models, all equal."""
         task = self.tasks[name]
         number = next(self._numbers)
         task.gaps.update(dict.fromkeys(set(models) & set(task.cells), 0.07819 + number / 10_000))
@@ -202,7 +202,7 @@ class World:
         return done
 
     def require_no_canary(self, text: str) -> None:
-        """Nothing in a text is a password, or of a hidden task but its name, outcomes and rounded scores."""
+        """Assert that a text contains no password and, of a hidden task, only its name, outcomes and rounded scores."""
         assert SECRET not in text
         for name, task in self.tasks.items():
             gaps = [f"{gap:.5f}" for gap in task.gaps.values()]
@@ -298,7 +298,7 @@ class World:
         return Path(source).exists() and self.version(source, version.name).files == version.files
 
     def version(self, argument: str, name: str | None = None) -> Version:
-        """The submission of a command's argument."""
+        """Return the submission that an argument of a command names."""
         if argument == MEASURE:
             return Version(MEASURE, f"edition {self.library}", is_baseline=True)
         path = self.directory / argument

@@ -229,7 +229,7 @@ def ask(runtime: str, codes: list[str], what: str = "value") -> Any:
 
 
 def rows(heading: str) -> list[str]:
-    """The first column of a table of the page."""
+    """The first column of a table in docs/submissions.md."""
     table = PAGE.split(f"| of 2020 | {heading} |\n")[1].split("\n\n")[0]
     return [line.split(" | ")[0].removeprefix("| ") for line in table.splitlines()[1:]]
 

@@ -136,7 +136,7 @@ ENDINGS: dict[str, list[dict[str, Any]]] = {
 
 @pytest.fixture(scope="module")
 def ended(staged: list[Path]) -> list[Path]:
-    """The network of the layers `IDLE` with each of the endings."""
+    """Copies of the network of the layers `IDLE`, one with each ending."""
     targets = []
     for name, ending in ENDINGS.items():
         target = staged[-1].with_name(name)

@@ -53,7 +53,7 @@ def root(ordinary_user: None, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Job]:
-    """A job staged from originals whose paths tell a lot."""
+    """A staged job; the paths of its originals reveal names."""
     monkeypatch.setenv("PGDL_CACHE", str(tmp_path / "cache"))
     originals = [tmp_path / "originals" / name for name in ("alice", "task2_v1/model_148", "task2_v1/train")]
     with Staging() as staging:

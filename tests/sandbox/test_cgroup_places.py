@@ -15,7 +15,7 @@ BOTH = "cpu io memory pids"
 
 @pytest.fixture
 def mount(tmp_path: Path) -> Path:
-    """Where cgroup v2 is mounted."""
+    """The place where cgroup v2 is mounted."""
     (tmp_path / "proc").mkdir()
     return group(tmp_path / "unified", controllers=BOTH)
 

@@ -126,7 +126,7 @@ FIRST = Gpu(0, "GPU-0", "NVIDIA H200", "0000:3b:00.0")
 
 @pytest.fixture(autouse=True)
 def without_driver(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A without_driver with a FIRST, whose loader knows no driver."""
+    """A machine with a GPU whose driver the loader does not know."""
     monkeypatch.setattr(devices, "find_gpus", lambda: [FIRST])
     monkeypatch.setattr(devices, "_known_to_loader", lambda: None)
     monkeypatch.setattr(devices, "USUAL", ())
@@ -193,7 +193,7 @@ def test_without_a_driver_or_a_gpu_there_is_nothing(monkeypatch: pytest.MonkeyPa
 
 
 def test_the_loader_itself_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Any library will do: loading it under that name is what shows its place."""
+    """Any library will do under the driver's name: loading it shows its place."""
     monkeypatch.undo()
     extension = next(Path(sysconfig.get_path("platlib")).glob("numpy/_core/*.so"))
     shutil.copy(extension, tmp_path / LIBRARY)

@@ -8,7 +8,7 @@ from harness.testing import KindContract
 
 
 class OnThisMachine(KindContract):
-    """The kinds that a machine needs nothing for but its kernel."""
+    """Kinds of sandbox that need only the machine's kernel."""
 
     name: str
 

@@ -41,7 +41,7 @@ print(json.dumps({expression: refused(expression) for expression in order["tries
 
 
 def refusals(places: dict[str, list[str]], tries: list[str], program: bytes = b"") -> dict[str, bool]:
-    """Which expressions fail in a process that is left these places, and has this filter."""
+    """Return which expressions fail in a process that may use only these places, under this filter."""
     needed = {"run": [path for path in (*SYSTEM, *map(str, interpreter())) if Path(path).exists()]}
     order = json.dumps({"places": needed | places, "tries": tries, "filter": program.hex()})
     done = subprocess.run([sys.executable, "-c", PROBE, order], capture_output=True, text=True, cwd=Path.cwd())

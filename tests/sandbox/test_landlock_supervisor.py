@@ -56,7 +56,7 @@ for _ in range(20):
 
 
 class Call:
-    """A supervisor and the harness' end of its line."""
+    """A supervisor, and the harness' end of the line to it."""
 
     def __init__(self, scratch: Path, work: str) -> None:
         self.scratch = scratch
@@ -75,11 +75,10 @@ class Call:
         return json.loads(line) if line else None
 
     def end(self) -> None:
-        """Tell it to kill everything."""
         self._line.shutdown(socket.SHUT_WR)
 
     def vanish(self) -> None:
-        """Do what the kernel does when the harness is killed."""
+        """Close the line as the kernel does if the harness is killed."""
         self._reader.close()
         self._line.close()
 

@@ -72,7 +72,7 @@ def running(program: str, processes: int = 1) -> Iterator[int]:
 
 
 def difference(small: int, large: int, limit_bytes: int) -> int:
-    """Bytes that the tree of process `large` takes more than the tree of `small`."""
+    """Return the memory of the tree of process `large` minus that of the tree of `small`, in bytes."""
     return measure(Tree(large), limit_bytes).memory_bytes - measure(Tree(small), limit_bytes).memory_bytes
 
 
@@ -107,7 +107,7 @@ def test_pages_that_forked_children_share_count_once_where_it_matters() -> None:
 
 
 def mapping(opening: str, flags: str, touch: str) -> int:
-    """Bytes, cheap and exact, of a process that maps 100 MiB of a file, more than of one that does not."""
+    """Return the bytes that a mapping of 100 MiB of a file adds to a process; quick and exact figures must agree."""
     program = MAP.format(flags=flags, touch=touch)
     with running(program) as small, running(f"{program}mapped = held({opening}); ") as large:
         cheap, exact = (difference(small, large, limit) for limit in (MUCH, 0))

@@ -191,7 +191,7 @@ def test_every_process_in_it_is_limited_like_the_worker(placeholder: Placeholder
 
 
 def test_nobody_of_its_user_can_look_into_it(placeholder: Placeholder) -> None:
-    """Root's files in the /proc entry of another user's process are closed to that user."""
+    """Files in the /proc entry of another user's process are closed to that user if root owns them."""
     entries = [entry for entry in placeholder.processes.entries() if Path(entry, "comm").read_text() == "cat\n"]
     assert len(entries) == 1
     users = re.search(r"^Uid:\s+(\d+)", Path(entries[0], "status").read_text(), re.MULTILINE)

@@ -27,21 +27,21 @@ class Tensor:
 
 
 class Changing(float):
-    """Says something else of itself than it is."""
+    """A float whose conversion gives another value."""
 
     def __float__(self) -> float:
         return math.nan
 
 
 class Refusing(float):
-    """Cannot be converted."""
+    """A float whose conversion fails."""
 
     def __float__(self) -> float:
         raise RuntimeError("no")
 
 
 class FloatLike:
-    """Could be converted, but is no number."""
+    """An object that can be converted, but is no number."""
 
     def __float__(self) -> float:
         return 1.0

@@ -29,7 +29,7 @@ class Task:
 
     @property
     def arrays(self) -> tuple[list[float], list[float], Grid]:
-        """Measure, gap and grid: what every score takes."""
+        """The three arguments of every score: measure, gap and grid."""
         models = self.grid.models
         return [self.measure[m] for m in models], [self.gap[m] for m in models], self.grid
 

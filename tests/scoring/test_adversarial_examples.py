@@ -217,7 +217,7 @@ def test_a_lone_misclassified_translation_attracts_all_its_neighbours(make) -> N
 
 
 def known_step_by_step(grid: np.ndarray, generators) -> tuple[np.ndarray, int]:
-    """The known margins of a grid at the end, and the number of steps."""
+    """Return the margins that are known at the end, and the number of steps."""
     known, steps = np.full_like(grid, np.nan), 0
     while (wanted := needed_shifts(known, generators) & np.isnan(known)).any():
         known[wanted] = grid[wanted]

@@ -127,7 +127,7 @@ def test_p_values_of_one_task_and_of_several() -> None:
 
 
 def test_adjusted_p_values_compare_with_the_best_by_chance_of_oneself_and_those_below() -> None:
-    """With the same four permutations: the best of all has 0.4, 0.5, 0.3, 0.6; of the lower two 0.4, 0.2, 0.3, 0.6."""
+    """The best of all under four permutations: 0.4, 0.5, 0.3, 0.6; the best of the lower two: 0.4, 0.2, 0.3, 0.6."""
     high, middle, low = (
         {"t": chance(score, dealt)}
         for score, dealt in ((0.55, [0.1, 0.5, 0.2, 0.1]), (0.35, [0.4, 0.1, 0.1, 0.2]), (0.3, [0.1, 0.2, 0.3, 0.6]))
@@ -185,7 +185,7 @@ def test_the_gap_itself_has_the_smallest_p_value_on_eight_networks() -> None:
 @pytest.mark.rest
 @given(tasks())
 def test_no_measure_has_a_smaller_one(one: Task) -> None:
-    """Also where gaps are equal, and the gap itself does not have the smallest."""
+    """This also holds if gaps are equal, so that the gap itself does not have the smallest p-value."""
     measure, gap, grid = one.arrays
     if len(measure) == 8 and len(set(gap)) > 1:
         assert exact_p_value(np.array(measure), np.array(gap), grid) >= smallest_p_value(grid)

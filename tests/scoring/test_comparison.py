@@ -226,7 +226,7 @@ def test_ranks_of_independent_scores_demand_more_among_more_submissions() -> Non
 
 
 def test_who_is_better_than_the_better_is_better() -> None:
-    """A is surely better than B and B than C; C varies so much that A alone could not be told apart from it."""
+    """A is surely better than B, and B than C, but C varies so much that A could not be told apart from C alone."""
     found = np.zeros((3, 3), np.bool_)
     found[0, 1] = found[1, 2] = True
     assert surely_better(np.where(found, np.inf, 0.0), np.zeros((5, 3)), np.zeros((3, 3)), 0.9, 1000)[0, 2]

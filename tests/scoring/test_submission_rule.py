@@ -248,7 +248,7 @@ NOISY_GRID: Grid = task(NOISY_GAP.tolist(), NOISY_GAP.tolist(), a=2, b=2, c=2, d
 
 
 def called(n_values: int, seed: int = 1, noise: float = 0.5) -> tuple[np.ndarray, dict[str, list[float]]]:
-    """Values of a noisy measure that count, and values of other seeds."""
+    """Return the values of a noisy measure that count, and those of other seeds by model."""
     values = NOISY_GAP + noise * np.random.default_rng(seed).normal(size=(n_values, 32))
     return values[0], {model: values[1:, i].tolist() for i, model in enumerate(NOISY_GRID.models)}
 

@@ -25,7 +25,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture
 def page(browser: Any) -> Iterator[Any]:
-    """A page that must not print any error, and not ask for anything but files."""
+    """A page of the browser; the test fails if the page reports an error, or asks for anything but files."""
     page = browser.new_page()
     page.set_default_timeout(20_000)
     errors: list[str] = []

@@ -34,7 +34,7 @@ FOCUSED = """() => {
 
 
 def visit(page: Any, key: str, limit: int) -> dict[int, tuple[bool, bool]]:
-    """Press a key until the focus comes to an element again; number -> outline, in sight."""
+    """Press a key until an element gets the focus a second time. Returns number -> (has an outline, is in sight)."""
     found: dict[int, tuple[bool, bool]] = {}
     for _ in range(limit):
         page.keyboard.press(key)

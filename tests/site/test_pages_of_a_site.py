@@ -240,7 +240,7 @@ def test_the_page_on_reading_promises_a_fit_on_other_tasks_only_if_there_are_any
 
 
 def test_a_plot_speaks_of_the_models_with_a_value(pages: dict[str, str]) -> None:
-    """Of the eight models of a task, one has none."""
+    """One of the task's eight models has no value."""
     assert "A dot for each model that has a value;" in pages["submissions/half.html"]
     assert "a dot for each network for which the submission has a value." in pages["compare.html"]
 

@@ -22,7 +22,7 @@ Box = dict[str, float]
 
 
 def boxes(page: Any, selector: str) -> list[Box]:
-    """Where the elements are in the window, from left to right."""
+    """The boxes of elements in the window, from left to right."""
     return sorted((found.bounding_box() for found in page.query_selector_all(selector)), key=lambda box: box["x"])
 
 

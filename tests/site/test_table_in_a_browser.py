@@ -23,7 +23,7 @@ def shown(page: Any) -> list[str]:
 
 
 def sorted_by(page: Any) -> dict[str, str]:
-    """Heading -> direction of the columns that are marked as sorted."""
+    """Heading -> direction of each column that is marked as sorted."""
     found = page.query_selector_all(".board th[aria-sort]")
     return {heading.inner_text(): heading.get_attribute("aria-sort") for heading in found}
 
@@ -66,7 +66,7 @@ def test_filters_and_words_hold_together(board: Any) -> None:
     ("width", "address", "scrolled"), [(390, "", "html"), (1280, "", "html"), (700, "#more", ".rows")]
 )
 def test_the_head_stays_in_sight(board: Any, width: int, address: str, scrolled: str) -> None:
-    """In the window, or in the box of a table with more columns than the window has room for."""
+    """The head stays in the window, or in the box of a table that is wider than the window."""
     board.set_viewport_size({"width": width, "height": 600})
     board.goto(board.url.partition("#")[0] + address)
     board.evaluate("document.querySelector('.rows').scrollIntoView()")

@@ -230,7 +230,7 @@ def store(directory: Path, files: dict[str, bytes]) -> Path:
 
 
 def forged(change: Callable[[dict[str, Any]], None], data: SiteData, directory: Path, file: str = SETTINGS) -> Path:
-    """Write the data of a site with other settings, or another change of a file, all digests made anew."""
+    """Write the data of a site after a change of the settings or of another file, with consistent digests."""
     files, _ = to_files(data)
     content = json.loads(files[file])
     change(content)

@@ -29,7 +29,7 @@ class Kind(Task):
         self.groups = self.grid.group_numbers(self.grid.names[-3:])
 
     def knowing(self, strength: float) -> Measure:
-        """The gap plus normal noise."""
+        """A measure that is the gap plus normal noise."""
         return lambda gap, random: gap + strength * random.normal(size=gap.size)
 
     def mean_gaps(self, gap: Vector, _: np.random.Generator) -> Vector:

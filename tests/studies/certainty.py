@@ -44,7 +44,7 @@ def share(hits: Sequence[object] | np.ndarray) -> str:
 
 
 def fewer(n: int, n_tasks: int) -> int:
-    """Replicates of boards of so many tasks: many tasks take long, and scatter less."""
+    """Return the number of replicates: fewer for boards of many tasks, which take long and vary less."""
     return n if n_tasks < 8 else n // 2
 
 
@@ -74,7 +74,7 @@ def intervals(n: int) -> Iterator[str]:
 
 
 def standardized(tasks: Sequence[PairedTask]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Standardized differences as `compare_submissions` has them, the draws, and their standard errors."""
+    """Return the standardized differences of `compare_submissions`, the draws, and the standard errors."""
     draws = retrained_scores(tasks)
     errors = difference_errors(draws)
     return standardized_differences(final_scores(tasks), errors), draws, errors

@@ -36,7 +36,6 @@ def measured(directory: Path, commands: list[str]) -> str:
 
 
 def main() -> None:
-    """Print both tables."""
     for n_networks, sizes in GRIDS.items():
         with tempfile.TemporaryDirectory() as name:
             tasks = write_tasks(Path(name, "tasks"), sizes=sizes)

@@ -40,14 +40,14 @@ class Training:
         self.noise = random.normal(size=(TRIED, self.gap.size))
 
     def measures(self, angle: float, noise: np.ndarray) -> np.ndarray:
-        """The gap (angle 0) to nothing but noise (angle 90 degrees)."""
+        """A measure between the gap (angle 0) and pure noise (angle 90 degrees)."""
         return cos(angle) * (self.gap - self.gap.mean()) / self.gap.std() + sin(angle) * noise
 
     def scores(self, measures: np.ndarray) -> np.ndarray:
         return 100 * official_scores(measures, self.gap[None], conditioning(self.grid))
 
     def angle_of(self, score: float) -> float:
-        """The angle of that expected score, or the nearest one."""
+        """The angle at which a measure has this expected score, or the nearest possible score."""
         low, high = 0.0, pi / 2
         for _ in range(12):
             middle = (low + high) / 2

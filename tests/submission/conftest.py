@@ -15,7 +15,7 @@ READERS = {"file": read_file, "folder": read_folder, "zip": read_zip}
 
 @pytest.fixture
 def read_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The functions of the bounded process read submissions here; test_inspection_process.py is about the process."""
+    """Read submissions in this process, by the functions of the bounded process (see test_inspection_process.py)."""
 
     def ask(kind: str, path: Path) -> Answer:
         stream = io.BytesIO()

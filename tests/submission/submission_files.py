@@ -26,7 +26,7 @@ def write_zip(path: Path, members: Iterable[tuple[str | zipfile.ZipInfo, bytes]]
 
 
 def problem_of(path: Path) -> str:
-    """Why the submission there cannot be run; fails if it can."""
+    """Return why a submission cannot be run; fail if it can."""
     problem = find_submission(str(path)).problem
     assert problem is not None
     return problem

@@ -40,7 +40,7 @@ def submission(tmp_path: Path) -> Path:
 
 
 def answer(first: bytes = READY, **changes: object) -> bytes:
-    """An answer of two files, as it is or with some of its line changed."""
+    """An answer about two files, with changed parts."""
     line = {
         "files": [["complexity.py", 3], ["b", 2]], "metadata": {"name": "x"}, "problem": None, "unreadable": None,
         "unknown_keys": [], "folder": "",

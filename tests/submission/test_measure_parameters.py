@@ -73,7 +73,7 @@ def test_what_is_wrong_is_said_in_one_line(specification: str, message: str) -> 
 
 
 def test_every_count_of_every_measure_is_refused_below_1_or_0() -> None:
-    """None of them would be understood: an error of NumPy or TensorFlow, or the value of another sample."""
+    """Otherwise NumPy or TensorFlow would fail without a clear message, or another sample would be used."""
     for measure in baselines.MEASURES.values():
         for name, default in measure.parameters.items():
             if type(default) is int and name not in ("seed", "layer"):

@@ -172,7 +172,7 @@ def test_its_files_are_enough(family: str, tmp_path: Path) -> None:
 
 @pytest.fixture
 def copied_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A copy of the library whose files are taken instead."""
+    """A copy of the library that is used in place of the original."""
     package = shutil.copytree(Path(baselines.__file__).parent, tmp_path / "baselines")
     monkeypatch.setattr(baselines, "__file__", str(package / "__init__.py"))
     yield package

@@ -272,7 +272,7 @@ def test_the_source_is_the_absolute_path(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_names_of_files_are_theirs_whatever_the_metadata_say(tmp_path: Path) -> None:
-    """As for the submissions of participants, two of whom hand in one file, or the name of another."""
+    """Two participants may hand in the same file, or a file that claims the name of another participant."""
     members = [("complexity.py", MEASURE), ("metadata", b"name: bob\n")]
     files = [write_zip(tmp_path / f"{name}.zip", members) for name in ("alice", "bob")]
     folder = write_folder(tmp_path / "v1.2", dict(members))

@@ -63,7 +63,7 @@ def test_a_number_is_a_name_too(tmp_path: Path) -> None:
     ],
 )
 def test_what_decides_nothing_makes_no_submission_invalid(text: bytes, tmp_path: Path) -> None:
-    """The competition's own files, and whatever else is called so, never had to be read."""
+    """Files named `metadata`, such as those of the competition, may have any content."""
     submission = read(tmp_path, text)
     assert (submission.name, submission.metadata.runtime, submission.metadata.name) == ("margin", None, "")
 
@@ -135,7 +135,7 @@ def test_malformed_metadata_leave_the_name_of_the_folder(tmp_path: Path) -> None
 
 
 def test_aliases_and_merges_stand_for_nothing(tmp_path: Path) -> None:
-    """A thousand bytes of them would be read for minutes, or be gigabytes."""
+    """Expanding a thousand bytes of them would take minutes, or gigabytes."""
     laughs = ["l0: &l0 [x, x, x, x, x, x, x, x, x]"]
     laughs += [f"l{i}: &l{i} [{', '.join([f'*l{i - 1}'] * 9)}]" for i in range(1, 30)]
     merges = ["m0: &m0 {x: y}"]

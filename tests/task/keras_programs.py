@@ -58,7 +58,7 @@ def chain_of_everything():
 
 
 def branches():
-    """A graph of branches of several lengths with dropout, which must vanish and not mix up the weights."""
+    """A graph with branches of several lengths and dropout; removing the dropout must not mix up the weights."""
     source = keras.Input((8, 8, 3))
     stem = layers.Dropout(0.1)(layers.Conv2D(4, 3, padding="same", name="stem")(source))
     short = layers.Conv2D(4, 3, padding="same", name="b_conv")(stem)

@@ -10,7 +10,7 @@ FILE = "model_3/config.json"
 
 
 def layer(**settings):
-    """Change the second layer of the competition's list of layers."""
+    """Return a function that changes the second layer of a task's config.json."""
     return lambda task: edit_json(task / FILE, lambda content: content["model_config"][1].update(settings))
 
 
@@ -48,7 +48,7 @@ def sequential(*layers):
 
 
 def nested(levels, layer_of="Dense", feeding=()):
-    """A chain of one layer in a model in a model ..."""
+    """A model in a model in a model ..., `levels` deep, with a single layer."""
     inside = in_keras(layer_of, "x", units=3)
     for _ in range(levels):
         inside = {"class_name": "Sequential", "name": "a", "config": {"name": "a", "layers": [inside]}}
@@ -178,7 +178,7 @@ CASES = [
 
 
 def test_what_only_keras_knows(tmp_path, pgdl, task):
-    """Impossible settings, and inputs and outputs that do not fit; Keras is asked once for all models."""
+    """Keras alone notices impossible settings, and inputs and outputs that do not fit; one process asks it."""
     wide = [{"layer_name": "Dense", "units": 4}]
     edit_json(task / "model_1/config.json", lambda c: c["model_config"][0].update(units=-4))
     edit_json(task / "model_2/config.json", lambda c: c.update(input_shape=[2, 2]))
@@ -204,7 +204,7 @@ REFERENCE = "model_configs.json"
 
 
 def put(*keys, value):
-    """Set one value deep inside the file."""
+    """Return a function that sets one value deep inside the content."""
 
     def change(content):
         *holders, last = keys

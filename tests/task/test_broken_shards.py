@@ -25,7 +25,7 @@ def short_tensor():
 
 
 def declaring(*shape, numbers=(1.0,)):
-    """A tensor that lists some numbers; the last is repeated until the shape is full."""
+    """A tensor of a shape whose last listed number is repeated until the shape is full."""
     listed = TensorProto(dtype=1, float_val=numbers)
     for size in shape:
         listed.tensor_shape.dim.add(size=size)
@@ -37,7 +37,7 @@ def records(*payloads, file=TRAIN):
 
 
 def features(file=TRAIN, **values):
-    """A good sample, then one with other features."""
+    """Write a good sample, then a sample with other features."""
     return records(GOOD, example(**{"inputs": ZEROS, "output": LABEL_0, **values}), file=file)
 
 
@@ -153,7 +153,7 @@ def edited(change, mode="a"):
 
 
 def weighted(change):
-    """Write the layers' arrays after a change of them."""
+    """Return a function that writes the layers' arrays after a change."""
 
     def write(task):
         weights = dense_weights(LAYERS, np.random.default_rng(1))

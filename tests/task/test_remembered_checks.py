@@ -21,7 +21,7 @@ FILES = 16  # weights of 8 models, before and after training
 
 
 class Opened:
-    """Counts how often files are opened; Python tells of every one, whoever asks for it."""
+    """Counts how often each file is opened in this process."""
 
     def __init__(self) -> None:
         self.names: Counter[str] = Counter()
@@ -33,13 +33,13 @@ class Opened:
             self.names[os.fspath(arguments[0])] += 1
 
     def ending(self, suffix: str) -> list[int]:
-        """How often each file with such a name was opened."""
+        """Return how often each file with this suffix was opened."""
         return [number for name, number in self.names.items() if name.endswith(suffix)]
 
 
 @pytest.fixture
 def counted() -> Iterator[Callable[[], Opened]]:
-    """Start to count anew."""
+    """Return a function that starts a new count."""
     counters: list[Opened] = []
 
     def start() -> Opened:

@@ -122,7 +122,7 @@ def test_list_and_show(tmp_path, pgdl):
 
 @pytest.mark.rest
 def test_nothing_heavy_is_imported(tmp_path, task):
-    """TensorFlow never is; listing tasks reads reference data without HDF5 and protocol buffers."""
+    """No command imports TensorFlow; listing tasks needs neither HDF5 nor protocol buffers."""
     program = """if True:
         import json, sys
         from harness.cli.main import cli

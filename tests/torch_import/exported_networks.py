@@ -15,7 +15,7 @@ from torch.nn import functional
 
 
 class Of(nn.Module):
-    """A network of modules by name and a function of them and the input."""
+    """A network made of modules and a function of the modules and the input."""
 
     def __init__(self, forward: Callable[[Any, Any], Any], **modules: Any) -> None:
         super().__init__()

@@ -51,7 +51,7 @@ class Pair(nn.Module):
 
 
 def task(directory: Path) -> None:
-    """Import a full grid, with the weights before training and accuracies where they are known."""
+    """Import a full grid of modules with their initial weights, and print what was told."""
     told: list[str] = []
     models = []
     for width, dropout, rate in itertools.product([2, 4], [0.0, 0.5], [0.1, 0.2]):
@@ -66,7 +66,7 @@ def task(directory: Path) -> None:
 
 
 def with_nan(inputs: torch.Tensor) -> torch.Tensor:
-    """Return inputs of which example 69, behind those that are compared, has a NaN."""
+    """Return inputs with a NaN in example 69, which is not among the compared examples."""
     changed = inputs.clone()
     changed[69, 0, 0, 0] = torch.nan
     return changed
@@ -79,7 +79,7 @@ def with_nan_weight(module: Any) -> Any:
 
 
 def problem(directory: Path, *models: Any, train: Any = TRAIN, **others: Any) -> str:
-    """Return the lines of an import that fails, and whether something is left of it."""
+    """Return the message of an import that must fail; it says if the import left anything."""
     try:
         pgdl.import_torch(models, **{"train": train, "test": TEST, "output": directory / "none"} | others)
     except pgdl.UserError as error:

@@ -13,7 +13,7 @@ import pgdl
 
 
 def trained() -> tuple[nn.Module, nn.Module, torch.Tensor, torch.Tensor]:
-    """Return a network, the same before training, and its data."""
+    """Return a network, its copy from before training, and data."""
     torch.manual_seed(0)
     module = nn.Sequential(
         nn.Conv2d(3, 4, 3, padding=1, stride=2), nn.BatchNorm2d(4), nn.ReLU(), nn.Flatten(), nn.Linear(36, 4)
@@ -29,7 +29,7 @@ def trained() -> tuple[nn.Module, nn.Module, torch.Tensor, torch.Tensor]:
 
 
 def kernels(module: Any) -> list[torch.Tensor]:
-    """Return the kernels as matrices (outputs, all others), batch normalization in them."""
+    """Return the kernels as matrices (outputs, other axes), with batch normalization folded in."""
     return [fuse_conv_bn_eval(module[0], module[1]).weight.detach().flatten(1), module[4].weight.detach()]
 
 

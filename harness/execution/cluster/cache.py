@@ -20,9 +20,9 @@ KEPT_BYTES = 32 * GIB
 
 
 class Cache:
-    """Directories with models or training data, named by digest. The least recently used are removed for space.
+    """Directories with models or training data, named by digest. Several processes may use the cache concurrently.
 
-    Several processes may use the cache concurrently. An entry is complete, or does not exist.
+    An entry is complete, or does not exist. If space is short, the least recently used entry is removed.
     """
 
     def __init__(self, kept_bytes: int = KEPT_BYTES) -> None:
@@ -37,7 +37,7 @@ class Cache:
         return f"{self._root}, {sum(sizes) / GIB:.1f} GiB"
 
     def entry(self, kind: str, digest: str) -> Path | None:
-        """Return the directory of an entry, which counts as used now; None if the entry does not exist."""
+        """Return the directory of an entry, and store this moment as its last use; None if it does not exist."""
         path = self._path(kind, digest)
         try:
             os.utime(path)

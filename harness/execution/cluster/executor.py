@@ -29,7 +29,7 @@ ATTEMPTS = 3
 class Cluster(Executor):
     """Sends calls to a process on each machine of a cluster, and collects their results.
 
-    The calls of a lost machine go to other machines. A call is given up after `ATTEMPTS` lost machines had begun it.
+    The calls of a lost machine go to other machines. A call fails if `ATTEMPTS` machines are lost while they make it.
     """
 
     @abstractmethod
@@ -125,7 +125,7 @@ class Cluster(Executor):
                 self.fleet.ask(member, member.ready.incarnation, orders, supplies, REPORT_S)
 
     def _lose(self, member: ClusterMember, why: str) -> None:
-        """Queue a lost machine's unfinished calls again; give up calls with which `ATTEMPTS` machines were lost."""
+        """Queue the unfinished calls of a lost machine again. A call fails after `ATTEMPTS` lost machines."""
         batches, begun, spent_s = member.lose()
         if batches:
             n_calls = sum(map(len, batches))

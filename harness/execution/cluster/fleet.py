@@ -30,7 +30,7 @@ LOOK_S, AGAIN_S = 5.0, 1.0
 #: Seconds after which the run ends if no machine makes calls.
 ALONE_S = 600.0
 
-#: Seconds that machines have to end their calls before their processes are killed.
+#: Seconds within which machines must end their calls; then their processes are killed.
 END_S = 3.0
 
 _SEE = "see the lines above; pgdl doctor tells more"
@@ -43,7 +43,7 @@ class Fleet:
         self, engine: Engine, sandbox: SandboxChoice, memory_bytes: int | None, workers: int | None,
         machine_class: str, warn: Warn, lose: Callable[[ClusterMember, str], None],
     ) -> None:  # fmt: skip
-        """`lose` is called with a machine whose process has lost its calls, and with the reason."""
+        """When a machine's process has lost its calls, `lose` is called with the machine and the reason."""
         self._engine, self._sandbox, self._workers, self._machine_class = engine, sandbox, workers, machine_class
         self._warn, self._lose = warn, lose
         self.memory_bytes = memory_bytes or 0  #: memory limit of a call; 0 until the limits of all machines are known
@@ -64,7 +64,7 @@ class Fleet:
 
     @property
     def ready(self) -> list[ReadyMachine]:
-        """The machines that have chosen a sandbox, as they describe themselves."""
+        """The properties of the machines that have chosen a sandbox."""
         return [member.ready for member in self.members if member.ready is not None]
 
     @property
@@ -103,13 +103,13 @@ class Fleet:
         self._gather(PREPARE, PREPARE_S)
 
     def look_after(self) -> None:
-        """Find new machines, and replace processes that do not answer. Raise `UserError` if no machine is left."""
+        """Find new machines, and replace processes that do not answer. Raise `UserError` if no machine makes calls."""
         now = time.monotonic()
         if now - self._looked_at > LOOK_S:
             self._look()
         for member in self.members:
             if member.future is not None and member.step == EXCHANGE and now - member.asked_at > SILENCE_S:
-                self._start_again(member, f"has not answered for {SILENCE_S:g} s")
+                self._forget(member, f"has not answered for {SILENCE_S:g} s")
             elif member.step in (DESCRIBE, BEGIN) or (member.step == PREPARE and self.runtimes):
                 self._ask_on(member)
         all_are_out = bool(self._members) and not self.members
@@ -120,7 +120,7 @@ class Fleet:
             raise UserError("no machine of the cluster makes calls any more", remedy=remedy)
 
     def ask(self, member: ClusterMember, *arguments: object) -> None:
-        """Start the next step of a machine (a method of `Machine`), unless an answer is due or it must wait."""
+        """Begin the next step of a machine, unless its last answer is missing or `again_at` lies in the future."""
         if member.future is None and time.monotonic() >= member.again_at:
             member.asked_at = time.monotonic()
             member.future = self._engine.ask(member.handle, member.step, *arguments)
@@ -200,7 +200,7 @@ class Fleet:
             if member.description is None:
                 self.dismiss(member, f"its process does not start: {error}")
             else:
-                self._start_again(member, "has lost its process")
+                self._forget(member, "has lost its process")
             return None
         if isinstance(answer, MachineDescription):
             self._take_description(member, answer)
@@ -233,7 +233,7 @@ class Fleet:
         self._lose(member, "has started again")
         return False
 
-    def _start_again(self, member: ClusterMember, why: str) -> None:
+    def _forget(self, member: ClusterMember, why: str) -> None:
         """Forget a machine whose process ended or does not answer; the next search finds it if it still exists."""
         self._lose(member, why)
         self._engine.kill(member.handle)

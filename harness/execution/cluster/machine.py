@@ -28,7 +28,7 @@ class Machine:
     """
 
     def __init__(self, fetch: Callable[[Any], Sequence[bytes]]) -> None:
-        """`fetch` returns the bytes behind a reference of the cluster's engine."""
+        """`fetch` converts a reference of the cluster's engine to the bytes that it stands for."""
         self._fetch = fetch
         self._incarnation = ""
         self._local: Local | None = None
@@ -40,7 +40,7 @@ class Machine:
         )
 
     def begin(self, sandbox: SandboxChoice, memory_bytes: int, workers: int | None) -> ReadyMachine | str:
-        """Choose a sandbox and create the executor. Return the machine's properties, or why that failed."""
+        """Choose a sandbox and create the executor. Return the machine's properties; after a failure, the reason."""
         self.end()  # ends calls of a driver that lost its connection to this process
         lacks: list[str] = []
         try:
@@ -65,7 +65,7 @@ class Machine:
     def prepare(self, runtimes: Collection[str]) -> str | MachineReport:
         """Try the sandbox in these runtimes. Return why it does not work, or an empty text if it works.
 
-        If the process is new because an earlier one ended, return an empty report: `begin` must be called first.
+        If `begin` has not been called, because this process replaces a process that ended, return an empty report.
         """
         if self._local is None:
             return MachineReport(self._incarnation)

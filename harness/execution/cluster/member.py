@@ -1,4 +1,4 @@
-"""A machine of a cluster as the planning process sees it: its step, the last question to it, its unfinished calls."""
+"""A machine of a cluster as the planning process sees it: its next step, the answer that it owes, unfinished calls."""
 
 import time
 from dataclasses import dataclass, field, replace
@@ -17,7 +17,7 @@ DESCRIBE, BEGIN, PREPARE, EXCHANGE = "describe", "begin", "prepare", "exchange"
 
 @dataclass(eq=False)
 class ClusterMember:
-    """A machine of a cluster, the last question to it, and its unfinished calls."""
+    """A machine of a cluster, the answer that it owes, and its unfinished calls."""
 
     node: str
     name: str
@@ -34,9 +34,8 @@ class ClusterMember:
     held: set[str] = field(default_factory=set)  #: digests of models and data that the machine has
     batches: list[list[Order]] = field(default_factory=list)  #: orders that the machine has not finished
     begun_at: dict[int, float] = field(default_factory=dict)  #: number of an order -> time at which its call began
-    spent_s: dict[int, float] = field(
-        default_factory=dict
-    )  #: number of a budget -> seconds of calls that have ended on the machine
+    #: number of a budget -> seconds of calls that have ended on the machine
+    spent_s: dict[int, float] = field(default_factory=dict)
 
     @property
     def makes_calls(self) -> bool:
@@ -51,7 +50,7 @@ class ClusterMember:
         return max(DEPTH * self.ready.workers - len(self.batches), 0)
 
     def give(self, batch: Batch) -> None:
-        """Give a batch to the machine: the driver sends it when it next asks the machine for its results."""
+        """Put a batch into the outbox, which is sent when the machine is next asked for results."""
         self.batches.append(list(batch))
         self.outbox += batch
         self.held |= {batch[0].model, batch[0].data}
@@ -72,7 +71,7 @@ class ClusterMember:
         return [replace(one, machine=one.machine | {"machine": self.name}) for one in returned]
 
     def lose(self) -> tuple[list[Batch], set[int], dict[int, float]]:
-        """Take all unfinished orders back. Return batches, numbers of begun orders, and seconds of each budget."""
+        """Take back the unfinished orders. Return their batches, the numbers of begun orders, and seconds by budget."""
         now = time.monotonic()
         batches, begun, spent = [tuple(batch) for batch in self.batches], self.begun_at, dict(self.spent_s)
         for order in (order for batch in batches for order in batch if order.number in begun):

@@ -11,7 +11,7 @@ NOT_INSTALLED = "not installed: "
 
 
 def is_installed(versions: str) -> bool:
-    """Return whether `versions` lists versions, and not why a runtime is missing."""
+    """Return whether `versions` lists a runtime's versions; for a missing runtime, the text says why it is missing."""
     return not versions.startswith(NOT_INSTALLED)
 
 
@@ -70,7 +70,7 @@ class ReadyMachine:
 
 @dataclass(frozen=True)
 class MachineReport:
-    """What happened on a machine since its previous report."""
+    """The events on a machine since its previous report."""
 
     incarnation: str  #: as in `ReadyMachine`: tells which process of the machine reports
     returned: tuple[FinishedCall[int], ...] = ()  #: the calls that have ended
@@ -112,4 +112,4 @@ class Engine(Protocol):
         """Kill a `Machine` and all processes that it has started."""
 
     def close(self) -> None:
-        """Disconnect from the cluster, which ends all processes that this engine has started."""
+        """Disconnect from the cluster, and end all processes that this engine has started."""

@@ -22,7 +22,7 @@ BEST_RANK = 3
 
 
 class Queue:
-    """Batches of calls that wait for a machine. Calls with a common time budget go to the machine with its clock."""
+    """Batches of calls that wait for a machine. All calls with a common time budget go to the same machine."""
 
     def __init__(self) -> None:
         self._waiting: deque[Batch] = deque()
@@ -47,7 +47,7 @@ class Queue:
         self._owner = {budget: member for budget, member in self._owner.items() if member is not owner}
 
     def note(self, order: Order, seconds: float) -> None:
-        """Store the seconds of a finished call: further calls of the same submission may take as long."""
+        """Store the seconds of a finished call, which are the forecast for further calls of its submission."""
         self._seconds[order.submission] = seconds
 
     def take(self, member: ClusterMember) -> Batch | None:
@@ -73,7 +73,7 @@ class Queue:
         return mine
 
     def current(self, order: Order) -> Order:
-        """Return an order with an up-to-date number of seconds that its time budget has spent on other machines."""
+        """Return the order with an update of the seconds that its time budget has spent on other machines."""
         budget = order.allowance.budget
         if budget is None:
             return order

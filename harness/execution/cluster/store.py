@@ -24,10 +24,10 @@ KEPT_BYTES = 4 * GIB
 
 
 class Store:
-    """The inputs of calls on a machine. `supply` stores an input; the methods that return or write it wait for it."""
+    """The inputs of calls on a machine. `files`, `write_model` and `write_data` wait until `supply` has stored them."""
 
     def __init__(self, cache: Cache, fetch: Callable[[Any], Sequence[bytes]]) -> None:
-        """`fetch` returns the bytes behind a reference of the engine."""
+        """`fetch` converts a reference of the cluster's engine to the bytes that it stands for."""
         self._cache, self._fetch = cache, fetch
         self._submissions: dict[str, Mapping[str, bytes]] = {}
         self._bundles: dict[OrderNeed, Bundle] = {}
@@ -48,7 +48,7 @@ class Store:
             return tuple(self._lacking)
 
     def announce(self, orders: Sequence[Order]) -> None:
-        """Add inputs that these orders need and the machine lacks to `needs`."""
+        """Extend `needs` by the inputs of these orders that the machine lacks."""
         wanted = {need for order in orders for need in needs_of(order)}
         with self._changed:
             self._lacking |= {need for need in wanted if not self._has(need)}
@@ -119,7 +119,7 @@ class Supply:
         self._bundles: OrderedDict[OrderNeed, tuple[Bundle, int]] = OrderedDict()  #: the least recently used first
 
     def add(self, orders: Sequence[Order], inputs: Inputs) -> None:
-        """Note that the files for these orders come from `inputs`."""
+        """Store `inputs` as the source of the files for these orders."""
         self._sources |= {need: inputs for order in orders for need in needs_of(order)}
 
     def answer(self, needs: Sequence[OrderNeed]) -> Supplies:

@@ -32,7 +32,7 @@ def answer(runtime: Runtime, question: Question) -> Answer:
 
     - NAME.R, for each repetition R: whether each example is classified correctly, bool (n_examples, n_magnitudes).
     - NAME.subset, not for mixtures: the error on part of the training images, each with a random magnitude.
-    - NAME.seconds: the seconds for a curve with each of the numbers of examples in `timed`.
+    - NAME.seconds: for each number of examples in `timed`, the seconds for the computation of a curve.
     """
     model = runtime.load_model(Path(question["model"]))
     dataset = runtime.load_dataset(Path(question["data"]))

@@ -48,7 +48,7 @@ class ChosenMagnitudes:
 
 
 def choose(names: Sequence[str], ranges: Sequence[str]) -> list[ChosenMagnitudes]:
-    """Return the perturbations `names`; if `names` is empty, those in `DEFAULT`.
+    """Return the perturbations `names`, by default the perturbations in `DEFAULT`.
 
     A text in `ranges`, such as `rotation=-90..90`, sets the magnitudes of a change of images. Raise `UserError` for an
     unknown name or an invalid range.

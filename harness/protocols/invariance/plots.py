@@ -61,9 +61,9 @@ def plot_curves(
 def plot_pairs(
     study: Study, perturbations: Sequence[ChosenMagnitudes], gaps: Mapping[str, float], stem: Path
 ) -> list[Path]:
-    """For each mixture, plot the two models with the most different gaps among those whose curves end alike (figure 2).
+    """For each mixture, plot two models with different gaps whose curves end at similar accuracies (figure 2).
 
-    Return the paths of the pictures; empty if no two curves end alike.
+    Of all such pairs, their gaps differ most. Return the pictures' paths; [] if no curves end at similar accuracies.
     """
     pairs = {}
     for chosen in (one for one in perturbations if one.is_mixture):

@@ -62,7 +62,7 @@ class Responses:
     arrays: Arrays  #: as `harness.protocols.invariance.curves` writes them
 
     def curve(self, chosen: ChosenMagnitudes, repetition: int = 0, rows: NDArray[np.intp] | None = None) -> Curve:
-        """Return the curve of a perturbation in a repetition, from all examples or those with the indices `rows`."""
+        """Return the curve of a perturbation in a repetition, from the examples with indices `rows` (None: all)."""
         right = self.arrays[f"{chosen.name}.{repetition if chosen.is_mixture else 0}"]
         subset = self.arrays.get(f"{chosen.name}.subset")
         right = right if rows is None else right[rows]

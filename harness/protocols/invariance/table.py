@@ -53,9 +53,9 @@ class Compared:
     def of(cls, reference: Reference, models: Sequence[str], given: Sequence[str], least_accuracy: float) -> "Compared":
         """Choose the models whose training accuracy is at least `least_accuracy`.
 
-        `given` has the hyperparameters on which scores condition, at least two. If it is empty, these are all
-        hyperparameters that vary, except `LEVEL`. Raise `UserError` for an unknown name or a single name in `given`, or
-        if fewer than two models remain.
+        `given` has at least two hyperparameters on which scores condition; if empty, scores condition on all varying
+        hyperparameters except `LEVEL`. Raise `UserError` for an unknown name or a single name in `given`, or if fewer
+        than two models remain.
         """
         names = tuple(given) or tuple(name for name in reference.grid.varying if name != LEVEL)
         for unknown in set(names) - set(reference.grid.names):
@@ -119,7 +119,7 @@ class Point:
 
 
 def batch_numbers(n_examples: int) -> list[int]:
-    """Return 1, 2, 4, ... up to the number of full batches in `n_examples`, and this number."""
+    """Return the number of full batches in `n_examples`, and all smaller powers of 2, ascending."""
     most = max(n_examples // BATCH, 1)
     return sorted({most, *(2**power for power in range(most.bit_length()))})
 
@@ -148,6 +148,6 @@ def measure_sensitivity(
 
 
 def seconds_of_a_score(study: Study, chosen: ChosenMagnitudes) -> float:
-    """Return the seconds for the statistics of a curve, measured on the first model."""
+    """Return the seconds to compute the statistics of a curve, measured on the first model."""
     curve = next(iter(study.responses.values())).curve(chosen)
     return timeit(lambda: replace(curve).scores, number=CALLS) / CALLS  # a new object has no cached scores

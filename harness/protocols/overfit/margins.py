@@ -48,7 +48,7 @@ def answer(runtime: Runtime, question: Question) -> Answer:
 
 
 def needs_of(radii: Sequence[int]) -> Needs:
-    """Return a function: known margins -> mask of the other margins that the test needs (`needed_shifts`)."""
+    """Return a function that takes known margins, and returns a mask of the unknown margins that the test needs."""
     generators = [make(radius) for make in (strongest_translation, nearest_translation) for radius in radii]
     return lambda grid: needed_shifts(grid, generators)
 

@@ -18,7 +18,7 @@ LEGEND = (
 
 
 def print_result(result: OverfitResult, console: Console) -> None:
-    """Print all figures for groups of models, and for single models only p-values, unless there is only one model."""
+    """Print all figures of groups, but only error rate and p-values of models; for a task of one model, all figures."""
     groups = [row for row in result.rows if row.group.kind is not OverfitGroup.MODEL]
     models = [row for row in result.rows if row.group.kind is OverfitGroup.MODEL]
     headings = ["models", "epsilon", "error", "adversarial error", "adversarial estimate", "T", "p-value"]

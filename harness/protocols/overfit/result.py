@@ -13,7 +13,7 @@ from scoring.overfitting import TRANSLATION
 
 
 class OverfitGroup(StrEnum):
-    """Which models are in a group: a single model, all models of an architecture, or all models of the task."""
+    """The kinds of groups: a single model, all models of an architecture, or all models of the task."""
 
     MODEL = "model"
     ARCHITECTURE = "architecture"

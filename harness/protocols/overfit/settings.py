@@ -13,14 +13,14 @@ MOST = 1000  #: largest radius that a user may request, in pixels
 
 
 class Generator(StrEnum):
-    """Which misclassified shift of an image is its adversarial example."""
+    """The choice among the misclassified shifts of an image: the chosen shift is its adversarial example."""
 
-    STRONGEST = "strongest"  #: the one with the largest margin
-    NEAREST = "nearest"  #: the smallest
+    STRONGEST = "strongest"  #: the shift with the largest margin
+    NEAREST = "nearest"  #: the smallest shift
 
 
 class Edges(StrEnum):
-    """What fills the pixels that a shift leaves empty: black, or the pixels that leave at the opposite edge."""
+    """The filling of pixels that a shift leaves empty: black, or the pixels shifted out at the opposite edge."""
 
     BLACK = "black"
     WRAP = "wrap"
@@ -50,7 +50,7 @@ def parse_radii(text: str) -> tuple[int, ...]:
 
 
 def possible_radii(wanted: Sequence[int], input_shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the radii `wanted`; if it is empty, those in `DEFAULT_RADII` that the images allow.
+    """Return the radii `wanted`, by default the radii in `DEFAULT_RADII` that the images allow.
 
     Images are shifted by up to three times the radius, and a part must remain visible. Raise `UserError` if the inputs
     are no images (height, width, channels), or are too small.

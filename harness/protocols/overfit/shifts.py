@@ -26,7 +26,7 @@ def black_of(images: Images) -> NDArray[np.float32]:
 class Shifts:
     """All shifts of images (n_images, height, width, channels) by at most `reach` pixels, computed on demand.
 
-    Pixels that a shift leaves empty get the values `black`, one for each channel. For None, images wrap around.
+    Pixels left empty get the values `black`, one for each channel. If `black` is None, images wrap around instead.
     """
 
     def __init__(self, images: Images, reach: int, black: NDArray[np.float32] | None) -> None:
@@ -84,7 +84,7 @@ class Positions:
 def find_positions(images: Images, black: NDArray[np.float32] | None) -> Positions:
     """Measure how much the position of the content varies over images (n_images, height, width, channels).
 
-    `black` is the value of black in each channel. For None, images wrap around, and a channel's minimum is black.
+    `black` is the value of black in each channel. If it is None, images wrap around, and a channel's minimum is black.
     """
     wraps = black is None
     dark = images.min(axis=(0, 1, 2)) if black is None else black

@@ -44,7 +44,7 @@ def answer(runtime: Runtime, question: Question) -> Answer:
 
 
 def _without_last_layer(runtime: Runtime, model: Any) -> Any:
-    """Return a model whose output is the input of the last layer with weights, which are the features."""
+    """Return a model that computes the features: the input of the last layer with weights."""
     last = [layer for layer in model.layers if layer.weights][-1]
     kind = type(last).__name__
     if kind != "Dense":

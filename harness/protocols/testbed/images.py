@@ -50,7 +50,7 @@ class Images:
 
 
 def data_key(data: str) -> list[Any]:
-    """Return what identifies a dataset in the cache, for JSON: its name, or its files with sizes and times."""
+    """Return the key of a dataset in the cache, as a list for JSON: its name, or its files with sizes and times."""
     settings, path = _source(data), Path(data)
     if "path" not in settings:
         return [data]

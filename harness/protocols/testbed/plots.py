@@ -41,7 +41,7 @@ def draw_marginals(figure: Figure, summary: TestbedSummary) -> None:
 
 
 def draw_kappa_error(figure: Figure, dataset: xr.Dataset, summary: TestbedSummary) -> None:
-    """Plot kappa against error rate: every class in every cell, the means of cells, and the trade-off point."""
+    """Plot kappa against error rate: classes in cells (model, SSIM, unseen), means of cells, the trade-off point."""
     axes = figure.subplots()
     axes.plot(
         dataset["kappa"].values.ravel(), dataset["error_rate"].values.ravel(), ".", color=FAINT, ms=2, alpha=0.35,
@@ -65,7 +65,7 @@ def draw_kappa_error(figure: Figure, dataset: xr.Dataset, summary: TestbedSummar
 
 
 def draw_divergences(figure: Figure, summary: TestbedSummary) -> None:
-    """Plot the Kullback-Leibler divergence from the cell of origin (`Dimension.origin`) along each dimension."""
+    """Plot the Kullback-Leibler divergence from the origin (`Dimension.origin`) along each dimension."""
     highest = max(*(float(dimension.divergences.max()) for dimension in summary.dimensions.values()), 1e-3)
     for axes, (key, dimension) in zip(figure.subplots(1, 3, sharey=True), summary.dimensions.items(), strict=True):
         axes.plot(dimension.values, dimension.divergences, "o-", color=COLOUR, ms=3, lw=1.2)

@@ -15,7 +15,7 @@ from harness.protocols.testbed.settings import ProbeSettings
 from harness.task.model import Model
 from scoring import class_spread, error_rates, one_vs_rest_kappas
 
-#: Axes of arrays with a number per cell; arrays with a number per cell and class have one more.
+#: Axes of arrays with a number per cell; arrays with a number per cell and class have one more axis.
 CELL = ("model", "ssim", "unseen")
 PER_CLASS = (*CELL, "class")
 
@@ -31,7 +31,7 @@ def make_dataset(
     settings: ProbeSettings,
     attributes: dict[str, Any],
 ) -> xr.Dataset:
-    """Compute error rates, kappas and statistics of every cell. Models are sorted by size.
+    """Return error rates, kappas and statistics of every cell (model, SSIM, unseen classes); models are sorted by size.
 
     `counts` has the confusion matrices of each model, shape (numbers of unseen classes, SSIM, classes, classes). In
     `attributes`, values that are neither texts nor numbers are replaced by JSON.

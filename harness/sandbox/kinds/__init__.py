@@ -55,7 +55,7 @@ class SandboxChoice:
 
     @staticmethod
     def options_for(isolation: str) -> dict[str, str | None]:
-        """Return the command-line options (name -> value) that give calls the isolation in a configuration.
+        """Return the command-line options (name -> value) with which calls have the isolation `isolation`.
 
         A flag has the value None. An option with an empty value can be left out.
         """

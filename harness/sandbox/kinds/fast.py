@@ -25,13 +25,13 @@ HOLDER = f"{bubblewrap.JOB_DIRECTORIES[0]}/{ECHO}"
 
 
 class Fast(Fresh):
-    """bubblewrap's sandbox with a forked worker. If forks do not work, it may start new interpreters instead."""
+    """bubblewrap's sandbox with a forked worker; optionally, with a new interpreter if forks do not work."""
 
     name = "fast"
     summary = "a fork of a process that has imported the framework, in a new sandbox"
 
     def __init__(self, instead: Warn | None = None) -> None:
-        """If forks do not work, call `instead` with the reason and start new interpreters; None makes it an error."""
+        """If forks do not work, call `instead` and start new interpreters; without `instead`, raise an error."""
         super().__init__()
         self._instead = instead
         self._zygotes = Zygotes()

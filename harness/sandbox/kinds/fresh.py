@@ -118,7 +118,7 @@ class Fresh(Kind):
 
 
 class Enclosure(RunningSandbox):
-    """bubblewrap around a command in a PID namespace: when PID 1 is killed, the kernel kills everything inside."""
+    """A sandbox of bubblewrap in which a command runs. When its PID 1 is killed, the kernel kills all its processes."""
 
     processes: Namespace
 
@@ -162,7 +162,7 @@ class Enclosure(RunningSandbox):
             self.processes = Namespace(pid)
 
     def _admit(self, described: IO[bytes], limits: Limits) -> int:
-        """Set the limits of the sandbox's PID 1, and return its process ID outside the sandbox."""
+        """Set the limits of the sandbox's first process, and return the process ID that it has outside the sandbox."""
         try:
             pid = int(json.load(described)["child-pid"])
             limit_process(pid, limits.processes, limits.open_files, limits.file_bytes)

@@ -23,7 +23,7 @@ TRIAL_S = 60.0
 
 
 class Kind(ABC):
-    """Starts sandboxes of one kind, such as containers. Helper processes of the kind end when its context is left.
+    """Starts sandboxes of one kind, such as containers. As a context manager, it ends its helper processes on exit.
 
     Subclasses in this package are registered by their `name`. The thread that enters the context must outlive workers.
     """
@@ -48,7 +48,7 @@ class Kind(ABC):
 
     @classmethod
     def for_auto(cls, warn: Warn) -> Self:  # noqa: ARG003 - for kinds with a fallback
-        """Return a sandbox for `--sandbox auto`. If the kind has a fallback, it may use that, with a warning."""
+        """Return an object of this kind for `--sandbox auto`; the object calls `warn` before it uses a fallback."""
         return cls()
 
     @abstractmethod
@@ -58,19 +58,19 @@ class Kind(ABC):
     def trials(
         self, staging: Staging, runtimes: Iterable[str], *, threads: int = 1, gpu: Gpu | None = None
     ) -> list[Job]:
-        """Return a test job of known value for each runtime, as `expect` and `prepare` need it."""
+        """Return a test job with a known value for each runtime, for `expect` and `prepare`."""
         return [trial_job(staging, CONTROL, runtime=runtime, threads=threads, gpu=gpu) for runtime in runtimes]
 
     def run_trial(self, trial: Job) -> CallResult:
-        """Make a test call, and return its result. Before, `prepare` must have been called for its runtime."""
+        """Make a test call, and return its result. `prepare` must have been called for the runtime before."""
         return run_trial(self.start, trial, 0, TRIAL_S)
 
     def run_traps(self, staging: Staging, workers: int, runtime: str) -> Iterator[tuple[Trap, CallResult]]:
-        """Run the submissions of `selftest` in a prepared runtime, `workers` at a time, and yield their results."""
+        """Run the test submissions, `workers` at a time, and yield results. `prepare` must have been called before."""
         return run_traps(self.start, staging, workers, runtime)
 
     def expect(self, trials: Sequence[Job]) -> None:  # noqa: B027 - optional
-        """Begin the slow part of `prepare` in the background; `prepare` raises its errors."""
+        """Begin the slow part of `prepare` in the background. Errors in this part are raised later, by `prepare`."""
 
     @abstractmethod
     def prepare(self, trials: Sequence[Job]) -> None:
@@ -96,7 +96,7 @@ class Kind(ABC):
         return library_versions(runtime)
 
     def shown(self) -> frozenset[Path]:
-        """Return the directories of this machine that every worker can read besides its job's, with links resolved."""
+        """Return the directories that every worker can read besides its job's directories, with links resolved."""
         return frozenset()
 
     def __enter__(self) -> Self:

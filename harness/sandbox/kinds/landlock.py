@@ -1,7 +1,7 @@
 """The kind of sandbox for machines without user namespaces: Landlock, a system-call filter, a supervisor per call.
 
 Every worker is forked from a process that has imported the framework. The worker's parent is a supervisor, the ancestor
-of all processes of the call. The supervisor kills them on request, or when the harness ends
+of all processes of the call. The supervisor kills these processes on request, or when the harness ends
 (`harness.worker.supervisor`).
 """
 
@@ -101,7 +101,7 @@ class Landlock(Kind):
         self._zygotes.begin(trials)
 
     def prepare(self, trials: Sequence[Job]) -> None:
-        """For each runtime, start the process that forks workers, and make a test call, or raise `UserError`."""
+        """For each runtime, start the process that forks workers, and make a test call. Raise `UserError` on error."""
         try:
             self._zygotes.start(trials, self.start)
         except StartError as error:
@@ -135,7 +135,7 @@ def make_scratch(staging: Path, uid: int | None) -> Path:
 
 
 def granted_paths(job: Job, scratch: Path) -> dict[str, list[str]]:
-    """Return name of a right (`harness.worker.landlock.RIGHTS`) -> existing paths for which the worker has it."""
+    """Return the existing paths that a worker may use, by its right to them (`harness.worker.landlock.RIGHTS`)."""
     kinds = {
         "run": [*SYSTEM, *map(str, bubblewrap.interpreter())],
         "read": [*SETTINGS, *SOURCES, *map(str, job.directories)],
@@ -161,7 +161,7 @@ def user_threads() -> int:
 
 
 def _inaccessible() -> UserError | None:
-    """Return an error if root's workers, which run as other users, cannot enter a directory that they need."""
+    """Return an error if the workers of a harness that runs as root cannot enter a directory that they need."""
     for path in sorted({*bubblewrap.interpreter(), cache_directory("staged")}):
         for directory in (path, *path.parents):
             if not directory.stat().st_mode & 0o001:
@@ -203,7 +203,7 @@ class SupervisedSandbox(RunningSandbox):
         self.processes = Tree(int(self._report.facts["pid"]))
 
     def storage(self) -> Storage:
-        """Return the size of the scratch directory, plus removed open files if the disk has lost much space."""
+        """Return the size of the scratch directory. If the disk has lost much space, also count removed open files."""
         size, files = measure_directory(str(self._scratch), self._limits.scratch_files)
         with suppress(FileNotFoundError):
             lost = self._free - shutil.disk_usage(self._scratch).free
@@ -237,7 +237,8 @@ class SupervisedSandbox(RunningSandbox):
 def measure_directory(directory: str, most_files: int) -> tuple[int, int]:
     """Return the bytes on the disk and the number of files of a directory to which processes are writing.
 
-    Counting stops at `most_files` + 1 files. This number is also returned if a subdirectory cannot be listed.
+    Counting stops after `most_files` files. If there are more, or if a subdirectory cannot be listed, the number of
+    files is greater than `most_files`.
     """
     size, files, pending = 0, 0, [directory]
     while pending:
@@ -264,10 +265,10 @@ def _bytes_on_disk(entry: "os.DirEntry[str]") -> int:
 
 
 def nameless_bytes(processes: Processes, directory: str, lost: int) -> int:
-    """Return the bytes on the disk of files that are removed but that processes still keep open.
+    """Return the bytes on the disk of files that were removed from `directory` while processes keep them open.
 
-    The sizes are unknown if a process denies access, or has only mapped such a file. Then return `lost`, the bytes by
-    which the disk's free space has shrunk.
+    If a process denies access to its open files, or has mapped a removed file into memory, return `lost` instead. This
+    is the number of bytes by which the disk's free space has shrunk.
     """
     sizes: dict[tuple[int, int], int] = {}
     try:

@@ -54,7 +54,7 @@ def _mish(network: TranslatedNetwork, x: Value) -> Value:
 
 @translates("softplus")
 def _softplus(network: TranslatedNetwork, x: Value, beta: float = 1, threshold: float = 20) -> Value:
-    """Translate log(1 + exp(x)). PyTorch returns x above `threshold`; from 20 on, both are equal in float32."""
+    """Translate log(1 + exp(x)). Above `threshold`, PyTorch returns x, which is the same in float32 from 20 on."""
     if beta != 1 or threshold < 20:
         raise UntranslatableError("has a beta or threshold, which Keras does not have")
     return _activated(network, x, "softplus")
@@ -88,7 +88,7 @@ def _log_softmax(network: TranslatedNetwork, x: Value, dim: int, **_: Any) -> Va
 
 @translates("softmax")
 def _softmax(network: TranslatedNetwork, x: Value, dim: int, **_: Any) -> Value:
-    """Translate a softmax. For the scores of an attention, only note that it follows."""
+    """Translate a softmax. A softmax over the scores of an attention is only noted in `Scores`."""
     if isinstance(x.source, Scores):
         return x.source.normalized(x, dim)
     value = network.with_last(x, x.view[dim])
@@ -199,7 +199,7 @@ def _merged(network: TranslatedNetwork, kind: str, one: Value, other: Value) -> 
 
 
 def _repeated(network: TranslatedNetwork, kind: str, one: Value, other: Value) -> Value:
-    """Return the output of a layer for two feature maps, each of which is broadcast along an axis of the other."""
+    """Return the output of a layer such as `Add` for two feature maps that broadcast along different axes."""
     if len(one.view) != 4:
         raise UntranslatableError(f"broadcasts both of the shapes {one.shape} and {other.shape}")
     placed = [network.stored_as(value, (*value.view[2:], value.view[1])) for value in (one, other)]

@@ -1,8 +1,8 @@
 """Translates multi-head attention, with its projections, into one Keras layer `MultiHeadAttention`.
 
-No Keras layer computes only the scores. So `Scores` keeps queries and keys until the translation reaches the sum of
-values that the scores weight. A bias of the scores, such as for relative positions, is added by longer queries and
-keys: each query gets a one-hot code of its position, and each key gets the biases for all query positions.
+No Keras layer computes only the scores. So `Scores` keeps queries and keys until the translation reaches the weighted
+sum of the values. Scores may have a bias, such as for relative positions. Longer queries and keys add the bias: each
+query gets a one-hot code of its position, and each key gets the biases for all query positions.
 """
 
 import math
@@ -45,13 +45,13 @@ class Scores:
         return replace(value, source=replace(self, **changes))
 
     def normalized(self, value: Value, dim: int) -> Value:
-        """Return `value`, which these scores compute, with the note that a softmax over the keys follows."""
+        """Return the scores `value` with the note that a softmax over the keys follows."""
         if dim not in (-1, len(value.view) - 1) or size_of(value.view[-1]) != self.key.shape[-2]:
             raise UntranslatableError("is a softmax of scores along another axis than the keys")
         return self._with(value, is_normalized=True)
 
     def scaled(self, value: Value, numbers: Any) -> Value:
-        """Return `value`, which these scores compute, times a number, or times a number for each head."""
+        """Return the scores `value` times a number, or times a number for each head."""
         if self.is_normalized:
             raise UntranslatableError("multiplies the weights of an attention by constants")
         factors = _of_each_example(value, numbers)
@@ -61,14 +61,14 @@ class Scores:
         return self._with(value, scale=self.scale * of_heads[..., 0], bias=self.bias * factors)
 
     def shifted(self, value: Value, numbers: Any) -> Value:
-        """Return `value`, which these scores compute, plus constants."""
+        """Return the scores `value` plus constants."""
         if self.is_normalized:
             raise UntranslatableError("adds constants to the weights of an attention")
         return self._with(value, bias=self.bias + np.maximum(_of_each_example(value, numbers), -1e9))
 
 
 def _of_each_example(value: Value, numbers: Any) -> Array:
-    """Return constants for scores, with the shape (n, query positions, key positions), or (1, 1, 1) for a number."""
+    """Return constants in the shape of an example's scores (n, queries, keys); a number gets the shape (1, 1, 1)."""
     if np.size(numbers) == 1:
         return np.reshape(np.asarray(numbers, np.float64), (1, 1, 1))
     if not (axes := flat(value.view))[0].is_batch:
@@ -124,7 +124,7 @@ def _einsum(network: TranslatedNetwork, equation: str, tensors: list[Any], path:
 
 
 def _matched(query: Value, other: Value, *, is_key: bool) -> tuple[Value, Value]:
-    """Divide the leading axes of both values into the same factors; if `is_key`, also the last axes."""
+    """Divide the leading axes of both values into the same elementary axes; for keys, also the last axes."""
     ends = 1 if is_key else 0
     last, place = other.view[-1], other.view[-2]
     one = replace(query, view=(*query.view[:-2], query.view[-1])[: len(query.view) - 2 + ends])
@@ -183,7 +183,7 @@ def _heads(query: Value) -> Group:
 
 
 def _projection(network: TranslatedNetwork, value: Value, windows: Group, heads: Group) -> _Projection:
-    """Return queries, keys or values as the output of a dense layer: the layer that computes them, or an identity."""
+    """Return queries, keys or values as the output of the dense layer that computes them, or else of an identity."""
     numbers, places = value.view[-1], value.view[-2]
     outer = (*([windows] if windows else []), places)
     wanted = (*heads, *numbers)
@@ -273,7 +273,7 @@ def _layer(
 
 
 def is_open(network: TranslatedNetwork, value: Value) -> bool:
-    """Whether a value is the output of an attention that has no output projection yet, with all heads side by side."""
+    """Whether a value consists of all heads of an attention, to which no output projection was applied yet."""
     number = network.source(value)
     layer = None if number == INPUT else network.layers[number]
     if layer is None or layer.class_name != _KIND or value.fixed:

@@ -58,7 +58,7 @@ def _convolution(
 
 @translates("linear")
 def linear(network: TranslatedNetwork, input: Value, weight: Array, bias: Array | None = None) -> Value:
-    """Translate a dense layer. Behind a flattened feature map, reorder its kernel: Keras flattens otherwise."""
+    """Translate a dense layer; after a flattened feature map, reorder the kernel: Keras flattens in another order."""
     last = input.view[-1]
     kernel = weight.T
     if is_open(network, input):
@@ -79,7 +79,7 @@ def each(value: Any, rank: int) -> list[int]:
 
 
 def pad_places(network: TranslatedNetwork, value: Value, pads: Sequence[tuple[int, int]]) -> Value:
-    """Pad a feature map with zeros at both ends of each spatial axis; its layer output has the channels last."""
+    """Pad a feature map, stored with the channels last, with zeros at both ends of each spatial axis."""
     if not any(map(any, pads)):
         return value
     rank = len(pads)

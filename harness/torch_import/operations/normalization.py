@@ -47,7 +47,7 @@ def _layer_norm(
 
 
 def _is_apart(value: Value, axes: Group) -> bool:
-    """Whether no stored axis mixes `axes` with other axes."""
+    """Whether each stored axis consists either of axes in `axes` alone, or of other axes alone."""
     groups = [group for group in value.stored if group]
     return all(len({axis in axes for axis in group}) == 1 for group in groups)
 
@@ -70,7 +70,7 @@ SMALL = 1e-6
 
 @dataclass(frozen=True)
 class Length:
-    """The Euclidean lengths of vectors along an axis of a value. Nothing but this value can be divided by them."""
+    """The Euclidean lengths of vectors along an axis of a value. They can be used only to divide this value."""
 
     of: Value
     dim: int

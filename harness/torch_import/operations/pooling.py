@@ -58,7 +58,7 @@ class _Pool:
         return self._pooled(pad_places(self._network, self._value, self.pads), self._size, self._strides, "valid")
 
     def without_padding(self) -> Value:
-        """Return the pooled feature map; padding does not enter means or maxima, as in Keras with padding "same"."""
+        """Return the pooled feature map. Means and maxima ignore the padding, as in Keras with padding "same"."""
         if not any(map(any, self.pads)):
             return self.with_zeros()
         places = sizes_of(self._value.stored)

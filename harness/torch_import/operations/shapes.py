@@ -158,7 +158,7 @@ def _stack(network: TranslatedNetwork, tensors: list[Any], dim: int = 0) -> Valu
 
 
 def _with_own_axis(network: TranslatedNetwork, value: Value, dim: int) -> Value:
-    """Return the value, stored so that PyTorch's axis `dim` is also an axis of the layer's output."""
+    """Add layers, if necessary, so that PyTorch's axis `dim` is also a stored axis; return the new value."""
     value = network.settled(value)
     group = value.view[dim]
     if group in value.stored and group:

@@ -23,7 +23,7 @@ def restore() -> None:
 
 
 def refuse_what_is_ignored() -> None:
-    """Make Keras 3 raise an error for calls that it would silently interpret otherwise than the Keras of 2020."""
+    """Make Keras 3 raise an error for calls that it would silently interpret differently from the Keras of 2020."""
     alias_keras(KERAS_3)
     accept_settings()
     warnings.filterwarnings("error", message="Argument `decay` is no longer supported")

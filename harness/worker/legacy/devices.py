@@ -15,7 +15,7 @@ _SETTINGS = {
 
 
 def accept_settings() -> None:
-    """Where functions in `_SETTINGS` would fail because TensorFlow has begun to compute, make them print a line."""
+    """Make the functions in `_SETTINGS` print a line instead of failing after TensorFlow has begun to compute."""
     for name, settings in _SETTINGS.items():
         module = importlib.import_module(name)
         for setting in settings:

@@ -1,7 +1,7 @@
 """Redirects imports of Keras in measures of 2020 to the active Keras, and restores optimizers of that time.
 
-Without aliases, `tensorflow.python.keras`, and with Keras 2 also `keras`, would be another Keras; no layer of the model
-would be an instance of its classes.
+Without aliases, `tensorflow.python.keras`, and with Keras 2 also `keras`, would be a second Keras. Layers of the model
+would not be instances of the classes of the second Keras.
 """
 
 import importlib
@@ -98,7 +98,7 @@ class _Aliases(_Finder):
 
 
 class _Moved(_Finder):
-    """Finds modules that are no longer public, such as `keras.utils.np_utils`; all other finders come first."""
+    """Finds modules that are no longer public, such as `keras.utils.np_utils`, unless another finder finds them."""
 
     def places(self, fullname: str) -> Iterator[str]:
         public, sources = f"{self.packages.public}.", f"{self.packages.sources}."

@@ -63,7 +63,7 @@ def restore_names() -> None:
 
 
 def restored_names() -> dict[str, dict[str, Any]]:
-    """Return module -> name -> what the name meant in 2020."""
+    """Return module -> name -> object with the meaning that this name had in 2020."""
     renamed = {name: getattr(np, today) for name, today in RENAMED.items() if hasattr(np, today)}
     exceptions = {name: getattr(np.exceptions, name) for name in EXCEPTIONS}
     functions = {function.__name__: function for function in (alen, asfarray, asscalar, in1d, msort, obj2sctype)}

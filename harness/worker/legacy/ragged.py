@@ -8,7 +8,7 @@ import numpy as np
 
 
 def accept_ragged_lists() -> None:
-    """Let functions such as `np.array` accept lists of arrays of unequal shapes, and `copy=False` if they must copy."""
+    """Let functions such as `np.array` accept lists of arrays of unequal shapes, and copy in spite of `copy=False`."""
     np.array, np.asarray, np.asanyarray = (_accepting(one) for one in (np.array, np.asarray, np.asanyarray))
 
 

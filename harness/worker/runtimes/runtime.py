@@ -31,7 +31,7 @@ Alike = dict[tuple[str, str], tuple[Any, ...]]
 class Runtime(ABC):
     """A framework, with a version of Keras, in which workers run submissions.
 
-    Processes that are no workers use only the attributes, `environment` and `missing`, which import no framework.
+    `environment`, `missing` and the attributes of the class need no framework.
     """
 
     name: ClassVar[str]  #: `--runtime NAME`
@@ -86,13 +86,13 @@ class Runtime(ABC):
         self.versions = {"python": sys.version.split()[0]} | found
 
     def _draw_no_bars(self) -> None:
-        """Make models draw progress bars only if a call asks for them: bars would hide other output in a record."""
+        """Make models draw progress bars only if `verbose` is set: bars would hide other output in a record."""
         for name in ("fit", "evaluate", "predict"):
             method: Any = inspect.unwrap(getattr(self.keras.Model, name))
             method.__defaults__ = tuple(0 if default == "auto" else default for default in method.__defaults__)
 
     def prepare_devices(self) -> None:  # noqa: B027 - optional
-        """Make the framework use only as much GPU memory as it needs. Called before the model is built."""
+        """Before the model is built, make the framework use only as much GPU memory as it needs."""
 
     def build_model(self, architecture: dict[str, Any]) -> Any:
         """Return the model of an architecture, with arbitrary weights (`harness.worker.architecture.build_model`)."""
@@ -104,8 +104,8 @@ class Runtime(ABC):
         """Return the model of `architecture.json` with the weights in `weights.npz`.
 
         `model.initial_weights` is the list of arrays before training in the order of `get_weights()`; None if they are
-        not known. `model.logits(inputs)` calls the model without a final softmax. Raise `ArchitectureError` if a
-        setting has a value that is not in `alike`.
+        not known. `model.logits(inputs)` calls the model without a final softmax. Raise `ArchitectureError` for a
+        setting with which Keras would compute something else than on TensorFlow.
         """
         from harness.worker.architecture import undrawn
         from harness.worker.logits import add_logits
@@ -131,7 +131,7 @@ class Runtime(ABC):
                     raise ArchitectureError(f"layer {position} ({class_name}): {problem}")
 
     def seed(self, seed: int) -> None:
-        """Seed Python, NumPy and the framework, each with another number: equal seeds would give equal draws."""
+        """Seed Python, NumPy and the framework, each with a different number: equal seeds would give equal draws."""
         import numpy as np
 
         first, second, third = (int(one) for one in np.random.SeedSequence(seed).generate_state(3))

@@ -55,7 +55,7 @@ class TensorFlow(Runtime):
         return str(tf.config.experimental.get_device_details(gpus[0]).get("device_name", "GPU")) if gpus else "cpu"
 
     def import_libraries(self) -> None:
-        """Import the libraries. Let models accept a tape, which watches the input, and layers keep their last input."""
+        """Import the libraries. Models then accept a tape that watches the input, and layers store their last input."""
         super().import_libraries()
         _fill_registry()
         layer, model = self.keras.layers.Layer, self.keras.Model
@@ -63,7 +63,7 @@ class TensorFlow(Runtime):
         model.__call__ = _watching_input(model.__call__)
 
     def load_model(self, directory: Path) -> Any:
-        """Return the model. Except with Keras 2, it refuses a single example without batch axis."""
+        """Return the model. With Keras 3, the model refuses a single example without batch axis."""
         with _not_optimized():
             model = super().load_model(directory)
         if self.name == TensorFlow.name:
@@ -76,7 +76,7 @@ class TensorFlow(Runtime):
         keep_seeds_of_operations()
 
     def admit(self, module: str) -> None:
-        """Make Keras raise an error for calls that it would silently interpret otherwise than the Keras of 2020."""
+        """Make Keras raise an error for calls that it would silently interpret differently from the Keras of 2020."""
         if module == SUBMISSION:
             from harness.worker import legacy
 
@@ -90,8 +90,8 @@ class TensorFlow(Runtime):
         """Return an unbatched `tf.data.Dataset` of (float32 input, int32 label) over memory-mapped arrays.
 
         The dataset reads the arrays block by block. `from_tensor_slices` would hold all examples in memory twice, and
-        every iterator would fill as many bytes with zeros: to optimize a graph, tf.data copies tensors, but not
-        variables. `dataset.arrays` are inputs and labels as NumPy arrays.
+        every iterator would fill another copy with zeros. The reason is that tf.data copies tensors, but not variables,
+        to optimize a graph. `dataset.arrays` are inputs and labels as NumPy arrays.
         """
         import tensorflow as tf
 

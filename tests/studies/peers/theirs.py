@@ -46,7 +46,7 @@ def n_examples(batches):
 
 @functools.cache
 def extended(model):
-    """The model and a loss that BackPACK follows, on a copy that no other peer sees."""
+    """A copy of the model and a loss for BackPACK; other peers do not see the copy."""
     import copy
 
     from backpack import extend
@@ -55,7 +55,7 @@ def extended(model):
 
 
 def followed(model, batches, *extensions):
-    """The parameters of BackPACK's copy after each batch has gone back, with what the extensions found."""
+    """Yield the parameters of BackPACK's copy after a backward pass of each batch, with results of the extensions."""
     from backpack import backpack
 
     model, loss = extended(model)

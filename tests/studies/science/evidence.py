@@ -23,7 +23,7 @@ DRAWS, ENDS = 4000, (5, 95)
 
 
 class Missing(Exception):
-    """There is no evidence; the message says of what."""
+    """The evidence for a claim is missing; the message says which."""
 
 
 class Evidence:
@@ -84,7 +84,7 @@ class Evidence:
         return np.array(list(self.reference(task).gaps.values()))
 
     def calls(self, task: str, measure: str) -> TaskCalls:
-        """Return what scoring needs of a measure on a task."""
+        """Return grid, gaps and values of a measure on a task, as scoring takes them."""
         reference = self.reference(task)
         values = dict(zip(reference.models, self.values(task, measure).tolist(), strict=True))
         return TaskCalls(reference.grid, reference.gaps, values)

@@ -16,7 +16,6 @@ NOT_RUN = Finding("", "", Verdict.NOT_TRIED, remark="the test as it is now has n
 
 
 def file_of(setting: Setting) -> Path:
-    """Return the file of a setting's findings."""
     return DIRECTORY / f"{setting.name}.json"
 
 

@@ -26,17 +26,16 @@ make science        # trains the corpora, tries the claims, and writes this page
 ```
 
 The corpora are small networks on scikit-learn's 8 x 8 digits and on Fashion-MNIST; *no images* is a synthetic
-experiment. A claim that fails here may well hold for the networks of its paper, and a claim that is reproduced here is
-reproduced for these networks only.
+experiment. Verdicts are on these networks only: a claim that fails here may well hold for the networks of its paper.
 
 - *reproduced*: the interval, or the named test, excludes the opposite.
 - *not reproduced*: the interval or test speaks against the claim, or shows no sign of it.
 - *undecided*: the interval or test allows both.
 - *not tried*: the evidence is missing, or is older than the test of the claim.
 
-*would decide* extrapolates how many networks in all would decide an undecided claim, or how many in corpora with the
-same p-values: read it as an order of magnitude. For claims of one kind, such as 6 to 9, 0.05 divided by their number
-decides. A measure is *competitive* if its score is at most 5 points lower.
+*would decide* is the number of networks that would decide an undecided claim if its estimate were the truth: read it as
+an order of magnitude. For several claims of one kind, such as 6 to 9, the level of a test is 0.05 divided by their
+number. A measure is *competitive* if its score is at most 5 points lower.
 """
 
 CORPORA = """\
@@ -95,13 +94,13 @@ def _notes(findings: Findings) -> Iterator[str]:
 
 
 def _of(claim: Claim, findings: Findings) -> dict[str, Finding]:
-    """The findings on a claim, by the titles of the settings."""
+    """Title of each setting in which a claim was tried -> finding."""
     tried = [setting for setting in SETTINGS.values() if setting.name in claim.power]
     return {setting.title: findings[setting.name][claim.text] for setting in tried}
 
 
 def _each(name: str, texts: Mapping[str, str]) -> str:
-    """The texts of the settings, a text that they share once; empty without any."""
+    """Return the texts of the settings as a sentence, a shared text once; empty without texts."""
     if not texts:
         return ""
     shared = len(set(texts.values())) == 1

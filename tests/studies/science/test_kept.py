@@ -22,7 +22,7 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def change(setting: Setting, name: str, value: str) -> None:
-    """Change what is kept of the first claim."""
+    """Change a kept value of the first claim."""
     file = kept.file_of(setting)
     content = json.loads(file.read_text())
     content[OF_IMAGES[0].text][name] = value

@@ -18,7 +18,7 @@ def wrap_layer(layer_cls: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def model_def_to_keras_sequential(model_def: Sequence[Mapping[str, Any]]) -> Any:
-    """Return a Sequential model. In each entry, `layer_name` is a layer's class, and all else are its arguments."""
+    """Return a Sequential model. In each entry, `layer_name` is a layer's class; the other items are its arguments."""
     model = Sequential()
     for layer in model_def:
         settings = {name: _whole(value) for name, value in layer.items() if name != "layer_name"}
@@ -33,7 +33,7 @@ def _whole(value: Any) -> Any:
 def get_jacobian(model: Any, inputs: Any) -> dict[int, Any]:
     """Return position of a layer -> Jacobian of the model's outputs with respect to the layer's inputs.
 
-    A Jacobian has the shape (n, n_outputs, *shape of an input). A layer that was not called has None.
+    A Jacobian has the shape (n, n_outputs, *shape of an input). The value of a layer that was not called is None.
     """
     with tf.GradientTape(persistent=True) as tape:
         outputs = model(inputs, tape=tape)

@@ -36,7 +36,7 @@ def _(evidence: Evidence) -> Finding:
         "none: the measures of a network are correlated",
         Verdict.UNDECIDED,
         "none of this kind: networks must differ in more than width",
-        "the networks differ in width alone, so a norm that grows with width is in reverse as a whole",
+        "the networks differ in width alone, so a norm that grows with width orders all pairs the other way round",
     )
 
 

@@ -12,7 +12,7 @@ N_TRAIN, PENALTY = 500, 1e4
 
 
 class Setting(StrEnum):
-    """Whether the classifier knows points of the test set; each with its number of test points."""
+    """Whether the classifier was trained on points of the test set."""
 
     INDEPENDENT = "independent"
     DEPENDENT = "dependent"
