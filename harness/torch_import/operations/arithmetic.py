@@ -119,8 +119,8 @@ def _sub(network: TranslatedNetwork, x: Any, other: Any, alpha: float = 1) -> Va
 
 
 @translates("rsub")
-def _rsub(network: TranslatedNetwork, x: Value, other: Any) -> Value:
-    return _sub(network, other, x)
+def _rsub(network: TranslatedNetwork, x: Value, other: Any, alpha: float = 1) -> Value:
+    return _sub(network, other, x, alpha)
 
 
 @translates("mul")
