@@ -229,7 +229,7 @@ def low_rank():
 
 
 def residual():
-    """Residual blocks with batch normalization; in other units."""
+    """Residual blocks with batch normalization; and the same with channels in other units."""
 
     def make(unit):
         def build(source):

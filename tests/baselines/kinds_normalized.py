@@ -10,7 +10,7 @@ FRONT, BEHIND = 3.7, 2.2
 
 
 def norm(kind, rewritten, name=None):
-    """A normalization; in the rewritten network it has an epsilon for larger numbers."""
+    """A normalization; its epsilon in the rewritten network suits the larger numbers there."""
     return kind(epsilon=1e-3 * (FRONT**2 if rewritten else 1), name=name)
 
 
@@ -76,7 +76,7 @@ BUILDERS = {
 
 
 def factor(layer, path, array):
-    """The factor of an array of weights."""
+    """The factors by which `rewrite` multiplies an array of weights."""
     of_output = "attention_output" in path or layer.startswith("front")
     found = np.full(array.shape[-1], FRONT if of_output else 1.0)
     if "groups" in layer:
@@ -90,7 +90,7 @@ def factor(layer, path, array):
 
 
 def rewrite(model, arrays):
-    """Weights of the same function, for the rewritten network."""
+    """Return the weights with which the rewritten network is the same function."""
     variables = [(layer.name, variable) for layer in model.layers for variable in layer.weights]
     return [
         array * factor(layer, variable.path, array) for (layer, variable), array in zip(variables, arrays, strict=True)

@@ -1,4 +1,4 @@
-"""Kinds of data, and of classes: the same network and data, but for the numbers of the classes."""
+"""Kinds of data and of classes: a network and data; and the same with other numbers for the classes."""
 
 import numpy as np
 from small_networks import dataset, layers

@@ -41,7 +41,7 @@ def test_collapse_of_a_simplex_whatever_classes_lack_examples():
 
 
 def test_means_on_a_line_are_far_from_a_simplex():
-    """Their Gram matrix has one eigenvalue that is not 0, the simplex' has two equal ones."""
+    """The means have a Gram matrix with one nonzero eigenvalue; a simplex has two equal eigenvalues."""
     means = np.array([-1.0, 0.0, 1.0])
     gram = np.outer(means, means) / 2
     simplex = (np.eye(3) - 1 / 3) / math.sqrt(2)

@@ -96,7 +96,7 @@ def test_wrong_answers_do_not_count():
 
 @pytest.mark.parametrize("n", [3, 40])
 def test_components_are_those_of_a_singular_value_decomposition(n):
-    """With fewer and with more examples than features."""
+    """There are fewer, and more, examples than features."""
     points = images(n)
     subject = Subject(dense(np.ones((5, 2))), dataset(points, np.zeros(n)))
     found = leading_components(subject, 2, 100, 0)

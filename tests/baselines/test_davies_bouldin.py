@@ -154,7 +154,7 @@ def test_dense_networks_are_looked_at_behind_their_first_activation():
 
 
 def test_batches_with_few_examples_of_a_class():
-    """With one example of each of 20 classes in a batch there is no spread, with two there is."""
+    """A batch has no spread with one example for each of 20 classes, but with two examples for each."""
     x, labels = images(200, 8, 8, 1), np.arange(200) % 20
     model, data = conv(layers.Conv2D(2, 3), n_classes=20), dataset(x, labels)
     found = [davies_bouldin_index(model, data, batch=10, stratified=flag) for flag in (False, True)]

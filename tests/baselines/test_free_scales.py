@@ -19,7 +19,7 @@ DATA = dataset(INPUTS, np.arange(40) % 3)
 
 
 def network(*front):
-    """A network on six places with eight numbers; layers of `front` are applied one after the other."""
+    """A network on six places with eight numbers each, which begins with the layers `front`."""
     inputs = x = tf.keras.Input((6, 8))
     for layer in [*front, layers.Flatten()]:
         x = layer(x)

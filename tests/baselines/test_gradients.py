@@ -152,7 +152,7 @@ def test_geometric_complexity_is_the_mean_of_the_squares_over_examples():
 
 
 def test_labels_of_the_model_are_other_labels():
-    """With p uniform |p - e_y|^2 is 2/3 whatever the label, and the gradient is (p - e_y) x'."""
+    """If p is uniform, |p - e_y|^2 is 2/3 for every label, and the gradient is (p - e_y) x'."""
     model, data = dense(np.zeros((2, 3))), dataset(np.ones((400, 2)), np.zeros(400))
     found = [value("fisher_trace", model, data, label="model"), value("gradient_norm", model, data)]
     assert found == pytest.approx([2 / 3 * 2] * 2, rel=1e-5)

@@ -68,7 +68,7 @@ def test_hessians_of_a_linear_classifier_and_of_a_hidden_layer(linear, hidden):
 
 
 def test_the_largest_eigenvalue_is_not_the_largest_in_size():
-    """At weights of zero the loss of a two-layer network is bilinear: eigenvalues come in pairs of both signs."""
+    """If the weights are zero, the loss of a two-layer network is bilinear: its eigenvalues are pairs of both signs."""
     model, data = dense([[0.0]], [[0.0, 0.0]], activation=None), dataset([[2.0]], [0])
     assert top_eigenvalue(model, data) == pytest.approx(np.sqrt(2), rel=1e-4)  # 2 |p - onehot|
     assert trace(model, data) == 0

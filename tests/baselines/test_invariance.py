@@ -115,7 +115,7 @@ def test_normalized_images_are_changed_as_the_originals(change):
 
 
 def test_a_network_that_does_not_see_positions():
-    """It tells by the mean of the image. In a black frame nothing leaves the image, and bilinear weights sum to 1."""
+    """The network looks at the mean of an image, which stays: a frame is black, and bilinear weights sum to 1."""
     batch = np.zeros((12, 16, 16, 1), np.float32)
     batch[:6, 6:10, 6:10] = 1  # mean 1/16
     batch[6:, 7:9, 7:9] = 1  # mean 1/64
@@ -130,7 +130,7 @@ def test_a_network_that_does_not_see_positions():
 
 
 def side_of_a_pixel():
-    """One bright pixel right of the middle; a network that tells on which side it is, and the right answer."""
+    """A network that says on which side of the middle a bright pixel is, and an image with the pixel on the right."""
     batch = np.zeros((3, 8, 8, 1), np.float32)
     batch[:, 2, 4] = 1
     model = sequential((8, 8, 1), layers.Flatten(), layers.Dense(2, use_bias=False))
@@ -206,7 +206,7 @@ def test_colours_need_channels_of_colour(channels):
 
 @pytest.mark.rest
 def test_hue_of_images_without_colour_does_not_matter():
-    """Three equal channels are as one: brightness and contrast are all that there is."""
+    """Images with three equal channels respond like images with one channel: only brightness and contrast matter."""
     batch, model = images(40, 5, 5, 1), conv((5, 5, 1))
     labels = own_answers(model, batch)
     three = conv((5, 5, 3))

@@ -23,7 +23,7 @@ def linear():
 
 @pytest.mark.parametrize("choice", ["", "_authors"])
 def test_two_classes_of_two_examples(choice):
-    """Margins are 6, 6, 10, 10; spreads 2 and 6, with shares of a half; the authors choose among convolutions only."""
+    """The margins are 6, 6, 10 and 10; both classes have a share of a half, and spreads of 2 and 6."""
     model, data = linear(), dataset(IMAGES, LABELS)
     assert baselines.load(f"kv_margin{choice}")(model, data) == pytest.approx(-8 / (2 * (2 + 6) / 2), rel=1e-5)
     assert baselines.load(f"kv_gn_margin{choice}")(model, data) == pytest.approx(-4 / ((2 + 6) / 2), rel=1e-5)
@@ -40,7 +40,7 @@ def test_median_and_mean():
 
 @pytest.mark.rest
 def test_shares_of_classes():
-    """With each example of class 0 twice its share is 2/3; its halves are alike (spread 0) or opposite (spread 2)."""
+    """Doubled examples give class 0 a share of 2/3; its halves are alike (spread 0) or opposite (spread 2)."""
     data = dataset([*IMAGES, *IMAGES[:2]], [*LABELS, *LABELS[:2]])
     expected = [-3 / (2 / 3 * spread + 1 / 3 * 6) for spread in (0, 2)]
     found = {round(float(kv_gn(linear(), data, seed=seed)), 3) for seed in range(20)}
@@ -64,7 +64,7 @@ def test_k_variance_of_shifted_halves_is_the_shift():
 
 
 def examples(model, n=60, seed=0):
-    """Examples with the labels that the model gives them, but for a tenth."""
+    """Examples with the model's predictions as labels, except for a tenth."""
     rng = np.random.default_rng(seed)
     images = rng.normal(size=(n, *model.input_shape[1:])).astype(np.float32)
     labels = model(images).numpy().argmax(axis=1)
@@ -115,7 +115,7 @@ def test_collapsed_classes_dead_networks_and_lonely_examples():
 
 
 def test_layers():
-    """Layers 0 to 10, since an idle one does not count; 0, 2 and 7 are convolutions, 5 pools."""
+    """Idle layers do not count, so layers have numbers from 0 to 10; 0, 2 and 7 are convolutions, 5 is a pooling."""
     middle = [
         layers.Conv2D(3, 3, padding="same"), layers.ReLU(), layers.Conv2D(3, 3, padding="same", activation="relu"),
         layers.ReLU(), layers.Dropout(0.5), layers.ELU(), layers.MaxPooling2D(), layers.Softmax(),

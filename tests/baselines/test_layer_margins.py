@@ -106,7 +106,7 @@ def test_augmentation_keeps_shapes_and_a_fourth_channel(channels):
 
 @pytest.mark.parametrize("channels", [1, 3])
 def test_each_image_is_augmented_by_draws_of_its_own(channels):
-    """Of 400 copies of one image hardly two are alike: they differ in contrast, brightness, crop, and colours."""
+    """Hardly two of 400 copies of an image are alike: they differ in contrast, brightness, crop, and colours."""
     image = images(channels, number=1)
     copies = augmented(np.repeat(image, 400, axis=0), 0)
     assert len(np.unique(copies.reshape(400, -1).round(4), axis=0)) > 390

@@ -56,7 +56,7 @@ def test_the_flat_pieces_at_both_ends_are_two(activation):
 
 
 def test_the_mean_over_pairs():
-    """Every example of the first half goes with one of the second; examples at a place are of one region."""
+    """Examples of the first half are paired with those of the second half; equal examples lie in one region."""
     data = dataset([[0.0], [0.0], [0.0], [1.0]], [0, 1, 0, 1])
     assert met(kinks(0.5), data) == 1.5
     assert patterns(kinks(0.5), data) == 2 / 4

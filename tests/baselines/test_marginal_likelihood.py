@@ -51,7 +51,7 @@ def test_many_signs_against_draws():
 
 
 def of_relus(images):
-    """The covariance of a wide layer of ReLUs but for its scale: the arc-cosine kernel (Cho and Saul 2009)."""
+    """The covariance of a wide layer of ReLUs up to its scale: the arc-cosine kernel (Cho and Saul 2009)."""
     norms = np.linalg.norm(images, axis=1)
     angles = np.arccos(np.clip(images @ images.T / np.outer(norms, norms), -1, 1))
     return np.outer(norms, norms) * (np.sin(angles) + (math.pi - angles) * np.cos(angles))

@@ -31,7 +31,7 @@ def network(seed=1, units=9):
 
 
 def by_hand(sample, batches, classify):
-    """1 - macro average of the accuracies on pairs within batches (positions), with loops."""
+    """1 minus the mean over classes of the accuracy on pairs of examples of a batch, computed by loops."""
     right = {}
     for batch in batches:
         x, y = sample.inputs[batch], sample.labels[batch]
@@ -42,7 +42,7 @@ def by_hand(sample, batches, classify):
 
 
 def forward(model, *, shares_at):
-    """A function of two examples that averages them there and returns the class."""
+    """Return a function that averages two examples at the input or in the hidden layer, and returns the class."""
     first, bias, second, shift = model.get_weights()
 
     def relu(numbers):
@@ -130,7 +130,7 @@ def test_convex_classes_have_no_error():
 
 
 def test_closed_form():
-    """Three of a class at -1, 1 and 3 and the boundaries of the other class at -1/2 and 1/2: one in three wrong."""
+    """Examples at -1, 1 and 3; the other class lies between -1/2 and 1/2, so one of three midpoints is wrong."""
     model = sequential((1,), layers.Dense(2, "relu"), layers.Dense(2))
     model.set_weights([np.array([[1.0, -1.0]]), np.zeros(2), np.array([[0.0, 1.0], [0.0, 1.0]]), np.array([0.5, 0])])
     data = dataset([[-1.0], [1.0], [3.0]], [1, 1, 1])

@@ -35,7 +35,7 @@ def chain(*middle, shape=(6, 6, 2)):
 
 
 def pre_activation():
-    """A residual network whose normalizations are behind sums, and feed two convolutions."""
+    """A residual network in which each normalization follows a sum and feeds two convolutions."""
     source = tf.keras.Input((6, 6, 2))
     flow = layers.Conv2D(4, 3, padding="same")(source)
     for _ in range(2):
@@ -56,7 +56,7 @@ def nested():
 
 
 def residual_weights(network):
-    """Scales that are left beside kernels: of every batch normalization."""
+    """The scales of all batch normalizations."""
     return [affine(node)[0] for node in network.nodes if node.kind == "BatchNormalization"]
 
 

@@ -1,4 +1,4 @@
-"""The sums of the pre-activations of a ReLU network without biases."""
+"""Noise stability: cushions of layers and between them, contraction by activations, sensitivity to noise."""
 
 import math
 

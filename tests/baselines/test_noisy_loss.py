@@ -24,7 +24,7 @@ A, B = 2.0, 1.0
 
 
 def drawn(n_draws):
-    """The noise (n_draws, 2) on the two weights."""
+    """The measure's noise on two weights, shape (n_draws, 2)."""
     key = stream_seed("noise on weights", 0)
     return np.array([tf.random.stateless_normal((2,), [key, draw]) for draw in range(n_draws)])
 
@@ -93,7 +93,7 @@ def test_weights_on_which_nothing_depends_do_not_count():
 
 
 def test_a_single_step_in_closed_form():
-    """Draws are looked at before they move: the first is the trained point, the second one step of noise from it."""
+    """A draw is evaluated before its step: the first is the trained point, the second one step of noise from it."""
     model, data = dense([[1.0, 0.0]]), dataset(np.ones((100, 1)), np.zeros(100))
     assert coefficient(model, data, n_chains=3, n_burn_in=0, n_draws=1) == pytest.approx(0, abs=1e-5)
     tiny = {"gamma": 0.0, "n_chains": 400, "n_burn_in": 1, "n_draws": 1, "step_size": 0.01}

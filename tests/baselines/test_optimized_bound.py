@@ -57,7 +57,7 @@ def test_noise_on_which_nothing_depends_becomes_that_of_the_prior():
 
 @pytest.mark.rest
 def test_the_descent_ends_where_the_objective_is_smallest():
-    """Of logits (a x, b x): the loss depends on the noise of a - b alone, a normal variable."""
+    """The logits are (a x, b x), so the loss depends only on the noise of a - b, which is normal."""
     kernel, start, m = [[1.5, -1.0]], [[0.5, 0.0]], 400
     points, weights = np.polynomial.hermite_e.hermegauss(60)
     weights = weights / weights.sum()

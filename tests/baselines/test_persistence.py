@@ -53,7 +53,7 @@ def examples(n=50):
 
 
 def test_against_a_minimum_spanning_tree_of_all_units():
-    """Units are outputs of the convolution behind its activation and normalization, and of both dense layers."""
+    """Units are the outputs of both dense layers, and of the convolution after its normalization and activation."""
     model = network()
     images = np.stack([image for image, _ in examples()])
     flow, found = images, []
@@ -108,7 +108,7 @@ def test_units_are_drawn_by_how_often_they_are_the_most_active():
 
 
 def test_positions_of_units():
-    """Those of weight layers, behind normalization and activation, whatever layers these are."""
+    """Units are read after the normalization and activation of a weight layer, whatever the kinds of these layers."""
     found = Subject(network(), None).network
     assert [found.nodes[place].kind for place in unit_positions(found)] == ["BatchNormalization", "Dense", "Dense"]
 
@@ -143,7 +143,7 @@ def test_trees_and_equal_distances_have_no_loops(n):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_as_many_loops_are_alive_as_ranks_of_boundaries_say(seed):
-    """At each radius: edges less points joined by them, less the rank of the triangles' boundaries modulo 2."""
+    """Living loops: edges minus points that edges join, minus the rank of the triangles' boundaries modulo 2."""
     distances = between(np.random.default_rng(seed).normal(size=(11, 2)))
     found = loops(distances)
     assert len(found) > 0

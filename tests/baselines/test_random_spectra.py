@@ -51,7 +51,7 @@ def test_equal_weights_in_any_order_are_the_same_matrix():
 
 
 def test_layers_of_one_channel_do_not_count_because_every_order_has_their_spectrum():
-    """Such as the first convolution of grey images; rounding made some of these distances NaN."""
+    """An example is the first convolution of grey images; rounding made some of these distances NaN."""
     kernel = RNG.normal(size=(192, 12)) * np.exp(RNG.normal(size=12))
     grey = sequential((6, 6, 1), layers.Conv2D(12, 3, use_bias=False), layers.Flatten(), layers.Dense(12))
     grey.set_weights([RNG.normal(size=(3, 3, 1, 12)), kernel, np.zeros(12)])
@@ -75,7 +75,7 @@ alpha, weighted_alpha, log_alpha_norm = map(baselines.load, ("alpha", "weighted_
 
 
 def test_two_values():
-    """With x_min = 1 alpha is 1 + (2 - 1) / ln e = 2, and the law reaches 1 - 1/e where the data reach 1/2."""
+    """With x_min = 1, alpha is 1 + (2 - 1) / ln e = 2; the law reaches 1 - 1/e where the data reach 1/2."""
     fit = fit_power_law(np.array([math.e, 1.0]))
     assert fit == pytest.approx((2, 1, 1 / 2 - math.exp(-1)), rel=1e-9)
 

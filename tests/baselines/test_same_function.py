@@ -70,7 +70,7 @@ NEEDS_IMAGES = dict.fromkeys(
 
 
 def labels_of(model, inputs):
-    """The network's own answers, but for some."""
+    """The network's predictions, with a few changes."""
     labels = model(inputs.astype(np.float32)).numpy().argmax(axis=1)
     labels[:6] = np.arange(6) % 3
     return labels
@@ -160,7 +160,7 @@ def rewritten():
 
 @pytest.fixture(scope="module")
 def vectors():
-    """Inputs (124, 12) and labels: most batches of measures have fewer examples, and all samples have more."""
+    """Inputs (124, 12) and labels: more examples than in most batches of measures, fewer than in all samples."""
     inputs = np.random.default_rng(2).normal(size=(124, 12))
     return inputs, labels_of(dense(), inputs)
 

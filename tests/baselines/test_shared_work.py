@@ -74,10 +74,7 @@ def work():
 
 
 def counting_passes(compiled, counts):
-    """`Network.compiled` whose functions are counted by the network's layers and weights, their name and arguments.
-
-    With other than the trained weights it is a step of a search, which may come to the same weights again.
-    """
+    """Return `Network.compiled` whose functions count calls: as passes with the trained weights, else as steps."""
 
     def counting(self, key, function, *specs, **options):
         run = compiled(self, key, function, *specs, **options)
@@ -136,8 +133,8 @@ GRADIENTS = {
 @pytest.mark.rest
 @pytest.mark.parametrize("kind", ["pass", "spectrum"])
 def test_no_work_is_done_twice(kind, work):
-    """But for two. Logits beside those of moved weights are compiled like these, for equal last bits. WeightWatcher
-    sees kernels as they are written, and a kernel may be the same after folding.
+    """Two exceptions: logits are also computed by the function for moved weights, for equal last bits; and
+    WeightWatcher sees kernels as they are written, which may equal folded kernels.
     """
     repeated = {key[:2]: count for key, count in work.items() if key[0] == kind and count > 1}
     assert repeated == ({("pass", "outputs"): 2} if kind == "pass" else {("spectrum", "eigvalsh"): 2})
@@ -151,10 +148,10 @@ def test_each_gradient_is_computed_once(name, work):
 
 @pytest.mark.rest
 def test_each_spectrum_is_computed_once(work):
-    """Four kernels, trained and changed: their matrices; and at every frequency that of the depthwise convolution.
+    """Ten spectra of the four trained and changed kernels as matrices, and of the depthwise one at each frequency.
 
-    The places of the other convolution's window; and the last hidden representation, centered and as it is. Two layers
-    are large enough to be compared with their own weights in five random orders, and for WeightWatcher's spectra.
+    Three spectra of the places of the other convolution's window, and of the last hidden representation, centered and
+    as it is. Two layers are large enough for WeightWatcher's spectrum and for five spectra of shuffled weights.
     """
     assert sum(count for key, count in work.items() if key[:2] == ("spectrum", "eigvalsh")) == 10 + 3 + 2 * (5 + 1)
 

@@ -21,7 +21,7 @@ def network(*convolutions, shape, seed=0):
 
 
 def norms(variant, model, **options):
-    """Of all layers but the dense one at the end."""
+    """The norms of all layers except the last dense layer."""
     return np.sqrt(NORMS[variant](Subject(model, None), **options))[:-1]
 
 

@@ -160,7 +160,7 @@ REVERSIBLE = pytest.mark.skipif(not hasattr(layers, "ReversibleEmbedding"), reas
     ids=["1 x 1", "depthwise", "of groups", "transposed", "embeddings, tied"],
 )
 def test_other_layers(build, expected):
-    """Recorded with these networks in Keras: torch counts tied weights twice, and no transposed convolutions."""
+    """Recorded with these networks in Keras, since torch counts tied weights twice, and no transposed convolutions."""
     model, rng = build(), np.random.default_rng(7)
     model.set_weights([drawn(rng, *w.shape) if w.ndim > 1 else np.zeros_like(w) for w in model.get_weights()])
     assert [measure(model, None) for measure in SUMMARY] == pytest.approx(expected, abs=1e-4)

@@ -31,7 +31,7 @@ def network(classes=3):
 
 
 def by_hand(model, x, y):
-    """Batch by batch and class by class, in the words of the file: it sets seed 0, and shuffles with seed 1."""
+    """The measure as the published file computes it, batch by batch and class by class, with the file's seeds."""
     tf.random.set_seed(0)
     data = dataset(x, y).repeat(-1).shuffle(5000, seed=1)
     clusters = []

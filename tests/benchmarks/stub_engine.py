@@ -44,10 +44,10 @@ class Engine:
         return content
 
     def kill(self, handle: list[Order]) -> None:
-        """Nothing runs."""
+        """Do nothing."""
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing."""
 
     def _describe(self, orders: list[Order]) -> MachineDescription:
         return MachineDescription("stub", harness.__version__, loader_digests(), installed_digests(), 2**32)

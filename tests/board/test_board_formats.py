@@ -29,7 +29,7 @@ TASKS = ["second", "toy"]
 
 @pytest.fixture(scope="module")
 def board(tmp_path_factory: pytest.TempPathFactory) -> Board:
-    """A winner, a baseline, one with a failed task, one without a value, one outside the sandbox."""
+    """Rows of a winner, a baseline, and submissions with a failed task, without a value, and outside the sandbox."""
     known = references(tmp_path_factory.mktemp("reference"), *TASKS)
     evaluations = [
         *(row for task in TASKS for row in rows("winner", GAPS, task)),
@@ -164,7 +164,7 @@ def test_remarks_cannot_be_markup(board: Board) -> None:
     ],
 )  # fmt: skip
 def test_names_and_notes_of_strangers_are_text(text: str, tmp_path: Path) -> None:
-    """As the renderer of Markdown that rich brings sees it."""
+    """Checked by the Markdown renderer that rich uses."""
     known = references(tmp_path)
     calls = collect(rows("a"), known)
     named = replace(calls, shown=[replace(one, submission=text) for one in calls.shown])

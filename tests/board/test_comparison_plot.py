@@ -79,7 +79,7 @@ def test_chance_and_the_oracle_are_marked_where_they_are_known(tmp_path: Path) -
 
 
 def test_no_two_texts_overlap(tmp_path: Path) -> None:
-    """Also where the oracle is no better than chance, and their names would stand in one place."""
+    """Here, the oracle is no better than chance, so their names would overlap without care."""
     compared = compare(rows("vc_dim", MEASURE), references(tmp_path), {"vc_dim": "size"}).rows
     _, text = drawn([*MANY, *compared], tmp_path, oracle=compared[0].chance_level)
     places = re.findall(

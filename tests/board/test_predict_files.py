@@ -68,7 +68,7 @@ def test_nan_is_left_to_the_rule(
 def test_numbers_that_no_float_holds_keep_their_order(
     content: str, ranks: list[int], directory: Path, known: dict[str, Reference]
 ) -> None:
-    """As in the competition's program, which compares the numbers of the JSON as Python reads them."""
+    """The competition's program, too, compares the numbers of the JSON as Python reads them."""
     assert list(read(directory, known, content).values()) == ranks
 
 

@@ -206,7 +206,7 @@ def test_names_that_could_be_mistaken_are_named(known: dict[str, Reference]) -> 
 
 
 def test_other_tasks_and_other_models_do_not_count(known: dict[str, Reference]) -> None:
-    """As when a task was made smaller after a run."""
+    """Such records remain if a task is made smaller after a run."""
     others = [*rows("margin", {"model_0": 1.0}, task="unknown"), *rows("margin", {"model_99": 1.0})]
     calls = only([*rows("margin"), *others], known)
     assert set(calls.rows) == {("toy", model) for model in MODELS}

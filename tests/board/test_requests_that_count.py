@@ -39,7 +39,7 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Reference]:
 
 
 def asked(version: str, hours: float = 0, merged: float | None = None) -> Request:
-    """A request of a version; hours are counted from noon, and 0 is also the time of `merged` by default."""
+    """A request of a version, `hours` after noon; `merged` is the hour of its addition from another database."""
     row = evaluation(submission="mine", submission_digest=version)
     when = None if merged is None else NOON + timedelta(hours=merged)
     return request(row, requested_at=NOON + timedelta(hours=hours), merged_at=when)
@@ -137,7 +137,7 @@ def test_a_database_of_a_stranger_writes_no_command(
 
 
 def renewal(known: dict[str, Reference], **columns: Any) -> dict[str, Any]:
-    """What `pgdl run` understands of the command that renews a row with these settings."""
+    """Return the settings that `pgdl run` reads from the command that renews a row with these settings."""
     made = rows("one", GAPS, **columns)
     shown = collect(made, known, [request(made[0], source="/home/one.py")]).shown
     line = run_command(shown, Path("task_data"), RESULTS)

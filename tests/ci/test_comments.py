@@ -29,7 +29,7 @@ HOSTILE = [
 
 
 def outside_code(comment: str) -> str:
-    """What Markdown interprets of a comment."""
+    """Return the parts of a comment that Markdown interprets."""
     return re.sub(r"`[^`\n]*`", "CODE", re.sub(r"^```text\n[^`]*\n```$", "CODE", comment, flags=re.MULTILINE))
 
 

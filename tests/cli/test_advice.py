@@ -107,7 +107,7 @@ def test_commands_are_there_with_their_options() -> None:
 
 
 def advice(file: Path) -> set[str]:
-    """Return the options in sentences of a module, but for those of commands and labels."""
+    """Return the options in sentences of a module, without sentences of commands and labels."""
     sentences = (NO_ADVICE.sub("", text) for text in texts(file) if " " in text.strip())
     return {option for text in sentences for option in OPTION.findall(text)}
 

@@ -107,7 +107,7 @@ def test_of_rows_that_a_job_does_not_tell_apart_the_last_one_asked_for_is_report
 
 
 def test_where_records_of_others_are_missing_there_is_no_rank(repo, folder, job, record):
-    """As after the first run of a job, or when a cache was evicted."""
+    """This happens after the first run of a job, or if a cache was evicted."""
     mine = {"submissions/mine.py": CODE}
     other = repo.commit(mine | {"submissions/other.py": CODE}, "main")
     repo.commit(mine, other, branch="gone")
@@ -166,7 +166,7 @@ def test_failures_on_hidden_tasks_are_not_annotated(folder):
 
 
 def test_only_the_last_failure_of_a_call_of_this_job_is_annotated(folder):
-    """Not those with another limit, of earlier models, or of a call that was made again."""
+    """Failures with another limit, of earlier models, or of a call that was made again are not annotated."""
     mine, again = crash(message="signal 11"), crash(model="model_1", message="superseded")
     others = crash(time_limit_s=1.0, message="of others"), crash(model_digest="earlier", message="of an earlier model")
     calls = planned(mine, again)

@@ -72,7 +72,7 @@ def _compare_with_run_and_score(pgdl: Pgdl, written: dict[str, dict[str, str]]) 
 
 
 def _compare_with_the_best(pgdl: Pgdl) -> None:
-    """Its line is the line in the whole table, and the exit code covers all calls."""
+    """The line of the best measure is its line in the whole table; the exit code covers all calls."""
     every = pgdl("compare", "--measures", MEASURES, "--format", "csv").out.splitlines()
     best = pgdl("compare", "--measures", MEASURES, "--format", "csv", "--top", "1")
     assert (best.code, best.out.splitlines()) == (0, every[:2])

@@ -32,7 +32,7 @@ def write_predictions(directory: Path, values: dict[str, Any] | None = None, tas
 
 
 def printed(pgdl: Pgdl, *arguments: object, code: int = 0) -> Any:
-    """What `pgdl score ARGUMENTS --format json` prints."""
+    """Return the output of `pgdl score ARGUMENTS --format json`."""
     ended = pgdl("score", *arguments, "--format", "json")
     assert (ended.code, ended.err) == (code, "")
     return json.loads(ended.out, parse_constant=lambda constant: pytest.fail(f"{constant} is no JSON"))

@@ -60,7 +60,7 @@ COMMANDS = [
 
 
 def require_plain(ended: Ended) -> None:
-    """Nothing in what a command prints is of the stranger's making but characters within a line."""
+    """Assert that the output of a command has nothing from the stranger but characters within a line."""
     said = ended.out + ended.err
     assert CONTROLS.search(said) is None
     assert not [line for line in said.splitlines() if line.startswith(("::", "pgdl: all is well"))]

@@ -39,7 +39,7 @@ GOOD = "return float(sum((abs(array)).sum() for array in model.get_weights()))"
 
 
 def organise(directory: Path, toml: str = TOML) -> Path:
-    """Write the tasks, the pages and the description; returns the last."""
+    """Write the tasks, the pages and the description; returns the path of the description."""
     if not (directory / "task_data").exists():
         make_task(directory / "task_data", layout="full")
         make_task(directory / "task_data", name="secret", layout="full", hidden=True, gaps=GAPS[::-1], seed=1)

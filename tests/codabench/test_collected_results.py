@@ -35,7 +35,7 @@ def board(bundled):
 
 @pytest.fixture
 def again(monkeypatch, phases):
-    """Calls that are made again have these values, in the order of the models, in place of what a sandbox returns."""
+    """In place of a sandbox, return these values for calls that are made again, in the order of the models."""
     values = list(RIGHT)
 
     def made_again(drawn, *_):
@@ -68,7 +68,7 @@ def test_the_board_and_a_verified_site_are_built(export, collect, bundled, pgdl,
 
 @pytest.mark.rest
 def test_calls_are_really_made_again(export, collect, bundled, folder):
-    """Two results have the recorded values of nobody, and of their own measure."""
+    """Eve's measure does not return the values of her result; Ann's measure does."""
     export("eve", RIGHT)
     ended = collect()
     line, last = ended.err.splitlines()
@@ -114,7 +114,7 @@ def test_what_a_row_says_of_itself_is_that_of_its_files(export, collect, again):
     ids=["equal", "digits", "digits of another machine", "another machine", "failures", "order"],
 )  # fmt: skip
 def test_what_differs(here, machine, differ):
-    """On another class of machines last digits may differ, the order of values may not."""
+    """On another class of machines, last digits may differ, but not the order of values."""
     there = [1.0 + 1e-8 * number for number in range(8)] if machine == "nearly" else RIGHT
     drawn = [call(number, value) for number, value in enumerate(there)]
     made = [call(number, value, "same" if machine == "same" else "other") for number, value in enumerate(here)]

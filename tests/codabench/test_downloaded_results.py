@@ -23,7 +23,7 @@ RIGHT, WRONG = list(GAPS), [0.3, 0.1, 0.4, 0.1, 0.5, 0.9, 0.2, 0.6]
 
 @pytest.fixture
 def served(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Iterator[Served]:
-    """The platform, without submissions; it is asked again at once."""
+    """A platform without submissions; failed requests are repeated at once."""
     monkeypatch.setattr(session, "PAUSES_S", (0, 0, 0))
     monkeypatch.setenv("CODABENCH_TOKEN", TOKEN)
     with serve() as both:
@@ -249,7 +249,7 @@ def test_addresses_that_lead_nowhere_are_said_in_one_line(three, pgdl, bundled, 
 
 
 def test_hosts_without_encryption_are_named_by_the_user(three, submissions, monkeypatch):
-    """As in the instances that people host themselves, whose site or storage has a name of its own and plain HTTP."""
+    """Some people host their own instance, whose site or storage has its own name and plain HTTP."""
     monkeypatch.setattr(platform, "LOCAL", ("127.0.0.1",))
     err = submissions().refusal()
     assert "http://localhost: not encrypted: expected https; --allow-http localhost allows it" in err

@@ -32,7 +32,7 @@ def places(bundled: Path, tmp_path: Path) -> list[Path]:
 
 
 def write(places: list[Path], result: PhaseResult = MADE, **changes: object) -> None:
-    """Write what the ingestion program would have written, but for these columns of the records."""
+    """Write a result of the ingestion program, with changed columns of the records."""
     program, _, place, _ = places
     settings = PhaseSettings.read(program)
     digests = settings.tasks["tiny"]

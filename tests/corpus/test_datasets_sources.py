@@ -238,7 +238,7 @@ class TestInstalled:
 
 
 class TestTensorFlowDatasets:
-    """With a stand-in for the library, which tests do not install: three functions of it are used."""
+    """A stand-in has the three functions of the library that are used, since tests do not install it."""
 
     def test_without_the_library(self, tmp_path, monkeypatch):
         monkeypatch.setitem(sys.modules, "tensorflow_datasets", None)

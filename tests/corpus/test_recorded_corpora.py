@@ -77,7 +77,7 @@ def few(results: Path, tmp_path: Path) -> Path:
 
 
 def test_records_of_other_networks_do_not_count(pgdl: Pgdl, few: Path) -> None:
-    """Such as of another build of the same recipe."""
+    """The records are of another build of the same recipe."""
     with closing(sqlite3.connect(few)) as database, database:
         database.execute("UPDATE evaluations SET model_digest = 'x' WHERE submission = 'vr' AND task = 'fashion_vgg'")
     scored = pgdl("score", "vr", "--tasks", RECORDED, "--results", few)

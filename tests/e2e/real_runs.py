@@ -118,7 +118,7 @@ def alive(processes: Sequence[psutil.Process]) -> list[psutil.Process]:
 
 
 def names(process: subprocess.Popen[str]) -> list[str]:
-    """The name of each process below a harness."""
+    """Return the name of each process below a harness."""
     found = []
     for below in descendants(process):
         with suppress(psutil.NoSuchProcess):

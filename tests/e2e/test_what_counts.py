@@ -118,7 +118,7 @@ def test_models_that_are_gone_equal_gaps_and_grids_of_two_are_said(place):
 
 @pytest.fixture
 def two_runs(place, start, tmp_path):
-    """Two runs of one submission, and a thread with the lines of the second: it waits for a call of the first."""
+    """Start two runs of one submission: the second waits for a call of the first; a thread reads the second's lines."""
     mine = write_submission(place.directory, "mine", WAITS + WEIGHTS)
     shared = ("--tasks", tmp_path / "tasks", "--results", tmp_path / "r.db", "--workers", "1", *FASTEST)
     first = start("run", mine, *shared)

@@ -78,7 +78,7 @@ def setrlimit(kind: int, limits: tuple[int, int]) -> None:
 
 
 class WindowsJob:
-    """In place of `harness.windows_job`, whose calls no other system has."""
+    """Replaces `harness.windows_job`, whose calls exist on Windows only."""
 
     def __init__(self, process: Any) -> None:
         self._process = process
@@ -139,7 +139,7 @@ def of_that_system(name: str, variables: Any = None, *more: Any, **named: Any) -
 
 
 def no_proc(event: str, arguments: tuple[object, ...]) -> None:
-    """There is no /proc, and no /sys, but for psutil, which has other ways there."""
+    """Hide /proc and /sys, except from psutil, which has other means on the imitated system."""
     reads = event in ("open", "os.listdir", "os.scandir", "os.readlink")
     if reads and str(arguments[0]).startswith(("/proc", "/sys")) and not is_of_psutil(sys._getframe()):
         raise FileNotFoundError(2, "No such file or directory", str(arguments[0]))

@@ -33,7 +33,7 @@ class Nowhere(Executor):
         return f"runtime {runtime}"
 
     def prepare(self, runtimes: Collection[str]) -> None:
-        """Nothing is needed."""
+        """Do nothing."""
 
     def add(self, orders: Sequence[Order], inputs: Inputs) -> None:
         raise NotImplementedError
@@ -42,7 +42,7 @@ class Nowhere(Executor):
         raise NotImplementedError
 
     def __exit__(self, *exception: object) -> None:
-        """Nothing was started."""
+        """Do nothing."""
 
 
 NOWHERE_TO_RUN = Nowhere()

@@ -91,7 +91,7 @@ class Threads:
             handle.crash(starts_again=False)
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing."""
 
 
 class OnStage(Cluster):

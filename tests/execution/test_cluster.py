@@ -80,7 +80,7 @@ class Stage:
             self.done[one.call] = one
 
     def place_of(self, order: Order) -> str:
-        """The machine where an order is being made."""
+        """Return the machine that makes the call of an order."""
         return next(one.node for one in self.executor.fleet.members if order.number in one.begun_at)
 
 
@@ -184,7 +184,7 @@ def test_a_call_with_which_machines_are_lost_is_given_up_in_the_end(stage: Stage
 
 @pytest.mark.rest
 def test_the_seconds_of_a_lost_machine_are_spent(stage: Stage) -> None:
-    """A budget's calls go to one machine; their seconds there count elsewhere, too."""
+    """All calls of a budget go to one machine; their seconds count on other machines, too."""
     shared = Allowance(7, 3.0, 0.0, "the budget")
     orders = [stage.parts.order("waits", allowance=replace(shared)) for _ in range(3)]
     stage.add(*orders)

@@ -73,7 +73,7 @@ def test_a_batch_has_about_ten_seconds_of_forecast_work() -> None:
 
 @dataclass
 class Seen:
-    """The orders that a machine was given."""
+    """A machine, and the orders that it was given."""
 
     machine: ClusterMember
     orders: list[Order] = field(default_factory=list)

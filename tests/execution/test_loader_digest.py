@@ -14,7 +14,7 @@ from harness.worker.runtimes import RUNTIMES
 
 @pytest.fixture
 def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the harness whose files decide the digest."""
+    """A copy of the harness, whose files decide the digest."""
     copy = tmp_path / "harness"
     for folder in ("worker", "format", "sandbox"):
         shutil.copytree(Path(settings.__file__).parents[1] / folder, copy / folder)

@@ -36,7 +36,7 @@ QUICK = replace(SETTINGS, limits=Limits(startup_s=60.0, output_bytes=2**20))
 
 
 class Given(SandboxChoice):
-    """The choice of an existing kind."""
+    """The choice of a kind of sandbox that exists already."""
 
     def __init__(self, kind: Kind) -> None:
         object.__setattr__(self, "given", kind)

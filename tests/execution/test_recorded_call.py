@@ -111,7 +111,7 @@ def test_other_records_have_everything(hidden: bool, withhold: Withhold) -> None
 
 
 def test_withholding_does_not_make_it_another_call() -> None:
-    """Otherwise everything would run again for the organiser's own look."""
+    """Otherwise, an organiser who wants to see a hidden output would make all calls again."""
     keys = {record(Outcome.OK, hidden=True, withhold=withhold)[0].key for withhold in Withhold}
     assert len(keys) == 1
 

@@ -148,7 +148,7 @@ def test_every_value_of_every_hyperparameter_is_in_it_wherever_it_starts() -> No
 
 
 def test_every_model_is_as_likely_as_any_other() -> None:
-    """Otherwise the spread of the chosen models would not stand for that of all."""
+    """Otherwise the chosen models would not represent all models."""
     assert set(Counter(itertools.chain(*starts(40))).values()) == {10}
 
 

@@ -74,7 +74,7 @@ def test_force_does_everything_again(records: Records) -> None:
 
 
 def test_timeouts_of_a_busy_machine_are_made_again_where_that_is_asked(records: Records) -> None:
-    """Those that had a processor for half of their time are final, as are calls that waited but did not time out."""
+    """Timeouts that had a processor for half of their time are final, and so are waits without a timeout."""
     times = {
         "model_0": (Outcome.TIMEOUT, 300.0, 40.0), "model_1": (Outcome.TIMEOUT, 300.0, 299.0),
         "model_2": (Outcome.OK, 200.0, 1.0), "model_3": (Outcome.TIMEOUT, 0.0, 0.0),
@@ -88,7 +88,7 @@ def test_timeouts_of_a_busy_machine_are_made_again_where_that_is_asked(records: 
 
 
 def test_a_retried_timeout_is_made_once(records: Records) -> None:
-    """The old record must not count when the run looks for what others have recorded; the new one does."""
+    """When the run looks for calls that others have recorded, the old record must not count, and the new one must."""
     call = plan(records, make_submission(), make_task(1)).calls[0]
     record(records, call, Outcome.TIMEOUT, call_wall_s=300.0, call_cpu_s=1.0)
     made: list[Order] = []
@@ -116,7 +116,7 @@ def test_a_changed_submission_model_or_data_is_called_again(records: Records) ->
 
 
 def test_models_that_swap_their_names_are_called_again(records: Records) -> None:
-    """Records name the model: old records would give each model the value of another model."""
+    """Records have the names of models: old records would give each model the value of another model."""
     for call in plan(records, make_submission(), make_task(2)).calls:
         record(records, call)
     swapped = make_task([make_model("model_0", "files of model_1"), make_model("model_1", "files of model_0")])

@@ -15,7 +15,7 @@ AVERAGE = replace(EACH, time_budget=TimeBudget.AVERAGE)
 
 
 class Calls:
-    """Those of two submissions on two tasks."""
+    """The calls of two submissions on two tasks."""
 
     def __init__(self, settings: RunSettings) -> None:
         submissions = [make_submission("a", b"a"), make_submission("b", b"b")]

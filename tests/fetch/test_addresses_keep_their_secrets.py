@@ -81,7 +81,7 @@ def test_of_a_fetch_that_is_to_be_continued(
 
 @pytest.mark.parametrize("key", ["url", "adress", "sha256"])
 def test_of_a_catalogue_with_a_mistake(pgdl: Pgdl, tmp_path: Path, known: Path, key: str) -> None:
-    """Messages repeat what was found, but for addresses."""
+    """Messages repeat the found text, except for addresses."""
     wrong = f'{key} = "ftp://me:{SECRET}@host/x?signature={SECRET}"'
     file = tmp_path / "wrong.toml"
     file.write_text("\n".join(wrong if line.startswith("url") else line for line in known.read_text().splitlines()))

@@ -134,7 +134,7 @@ def headers(name: str, kind: bytes, number: int, content: bytes = b"") -> bytes:
 
 
 def holes(number: int) -> bytes:
-    """A sparse file: every list of its holes announces a further list."""
+    """A sparse file in which every list of holes announces a further list."""
     header = bytearray(headers("weights", tarfile.GNUTYPE_SPARSE, 1))
     header[482] = 1
     header[148:156] = b" " * 8

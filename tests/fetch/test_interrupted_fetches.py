@@ -259,7 +259,7 @@ def test_a_move_that_was_interrupted_is_continued_and_refused_until_then(
 def test_what_an_earlier_archive_had_does_not_get_into_the_task(
     pgdl: Pgdl, fetch: Fetch, server: Served, file: Path
 ) -> None:
-    """It was interrupted after some shards that the next version of the archive does not have."""
+    """The fetch was interrupted after some shards that the archive's next version does not have."""
     kept = staging.StagedTask(TASKS, "tiny")
     kept.begin(FetchRequest("small", None, whole=False, catalogue=True))
     left = kept.staged_path("dataset_1/train/shard_7.tfrecord")
@@ -273,7 +273,7 @@ def test_what_an_earlier_archive_had_does_not_get_into_the_task(
 
 
 def test_a_model_that_gets_a_file_more_is_extended(fetch: Fetch, server: Served) -> None:
-    """Directories that are there already are no obstacle."""
+    """Existing directories are no obstacle."""
     later = make_archive(server.directory / "later.zip")
     with zipfile.ZipFile(later) as members, zipfile.ZipFile(server.directory / "data.zip", "w") as earlier:
         for entry in members.infolist():

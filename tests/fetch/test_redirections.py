@@ -52,7 +52,7 @@ def test_a_way_to_no_address_is_one_line(
 
 
 def test_an_answer_that_leads_elsewhere_is_not_read(refusal: Refusal, server: Served) -> None:
-    """It promises more than it sends: whoever read it would wait, and then find it cut off."""
+    """The answer promises more bytes than it sends: reading it would take long, and end with an error."""
     server.redirect_to = "ftp://127.0.0.1"
     server.headers = {"Content-Length": str(10**12)}
     assert "leads to no address" in refusal("small", "--whole")

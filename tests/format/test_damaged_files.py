@@ -52,7 +52,7 @@ def zipped(tmp_path: Path, *members: str) -> Path:
 
 
 def replace(file: Path, offset: int, content: bytes) -> None:
-    """Replace bytes of the last entry in the list of members."""
+    """Replace bytes of the last entry in the archive's list of members."""
     found = bytearray(file.read_bytes())
     start = found.rindex(b"PK\1\2") + offset
     found[start : start + len(content)] = content
@@ -156,7 +156,7 @@ SHAPE = (4,)
 
 
 def as_list(array, kind, **values):
-    """A tensor whose numbers are listed in a field of their type."""
+    """A tensor whose numbers are in the field for their type."""
     proto = TensorProto(dtype=kind, **values)
     for size in np.shape(array):
         proto.tensor_shape.dim.add(size=size)

@@ -72,7 +72,7 @@ def canonical(content: dict[str, Any]) -> str:
 
 
 def another(name: str, value: Any) -> Any:
-    """A valid value of a setting other than the one given."""
+    """Return another valid value of a setting."""
     if name in OTHERS:
         return OTHERS[name]
     if (ending := name[name.rfind("_") :]) in OTHERS_BY_ENDING:
@@ -87,7 +87,7 @@ def another(name: str, value: Any) -> Any:
 
 
 def changed(layer: str) -> list[tuple[dict[str, Any], str, dict[str, Any]]]:
-    """Settings of a layer as each version writes them, the name of a changed one, and the changed settings."""
+    """For each version of Keras: settings of a layer, the name of a setting, and the settings after its change."""
     cases = []
     for keras in VERSIONS.values():
         config = known_to(keras, layer)
@@ -172,7 +172,7 @@ NOT_JSON = {"dtype", "gptq_unpacked_column_size", "quantization_config", "weight
 @pytest.mark.rest
 @pytest.mark.parametrize("layer", sorted(SUPPORTED.keys() | TRAINING_ONLY.keys()))
 def test_the_other_values_are_valid(layer: str) -> None:
-    """Otherwise the tests above would compare files that nobody has."""
+    """Otherwise, the tests above would compare invalid files."""
     for keras in VERSIONS.values():
         config = known_to(keras, layer)
         for name in config.keys() - NOT_JSON:
@@ -214,7 +214,7 @@ def outputs(keras: Any, layer: str, config: dict[str, Any]) -> Any:
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_other_layers_of_keras_are_not_mistaken_for_misspellings(version):
-    """`Normalization` is no misspelt `UnitNormalization`, `GRU` no `ELU`, and neither is code."""
+    """`Normalization` is not taken for a misspelt `UnitNormalization`, nor `GRU` for `ELU`, nor code for a layer."""
     classes = {value.__name__ for value in vars(VERSIONS[version].layers).values() if inspect.isclass(value)}
     others = sorted(classes - SUPPORTED.keys() - TRAINING_ONLY.keys() - {"InputLayer", "Lambda"})
     assert {"GRU", "LSTM", "Normalization", "SpectralNormalization"} <= set(others)

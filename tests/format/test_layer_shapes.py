@@ -122,10 +122,7 @@ def listed(name: str, **settings: Any) -> dict[str, Any]:
 
 
 def graph(*layers: tuple[str, str, dict[str, Any], list[str]], calls: int = 1) -> Architecture:
-    """A functional model of layers: name, class, settings, and the layers that they take in; the last is the output.
-
-    The last layer is called several times, each time with its own output.
-    """
+    """A functional model of layers (name, class, settings, inputs); the last, called `calls` times, is the output."""
     shape = {"name": "input", "class_name": "InputLayer", "config": {"name": "input", "batch_shape": [None, 4]}}
     entries = [shape | {"inbound_nodes": []}]
     for name, class_name, settings, sources in layers:

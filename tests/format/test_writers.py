@@ -71,7 +71,7 @@ def test_without_a_version_they_are_refused(one: dict[str, Any]) -> None:
 
 
 def test_keras_2_leaves_the_dilation_of_a_transposed_convolution_in_3d_out() -> None:
-    """As `tf_keras` 2.21 does: its outputs have the shape of those without dilation, and the same numbers."""
+    """`tf_keras` 2.21 ignores the dilation, too: its outputs have the same shape and numbers as without dilation."""
     found = [canonical(listed(DILATED, shape=(5, 5, 5, 1), keras_version=version)) for version in ("2.15.0", "3.0.0")]
     assert [layers[0]["config"]["dilation_rate"] for layers in found] == [1, [2, 2, 2]]
 
@@ -245,7 +245,7 @@ def test_layers_with_the_channels_last_are_left_alone(tmp_path: Path) -> None:
 
 
 def test_a_layer_without_effect_does_not_part_permutations_that_undo_each_other(tmp_path: Path) -> None:
-    """So that a model in Keras' own JSON has as many of them with dropout as without."""
+    """With and without dropout, a model in Keras' own JSON has the same number of permutations."""
 
     def convolution(name: str) -> dict[str, object]:
         config = {"name": name, "filters": 2, "kernel_size": 1, "data_format": "channels_first"}

@@ -264,7 +264,7 @@ MINE = Submission("mine", {"complexity.py": b""})
 
 
 def settings() -> PhaseSettings:
-    """Those of the phase of the results."""
+    """The settings of the phase of the results."""
     digests = TaskDigests(models={f"model_{n}": "m0" for n in range(8)}, data="t0")
     return PhaseSettings(
         name="Feedback", is_check=False, time_limit_s=300.0, memory_bytes=2**32, execution_time_limit_s=600,

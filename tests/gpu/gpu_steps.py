@@ -22,7 +22,7 @@ class Skip(Exception):
 
 @dataclass(frozen=True)
 class Step:
-    """A step, by its function; its name is the function's."""
+    """A step; its name is the name of its function."""
 
     run: Callable[[], str]
     title: str

@@ -14,7 +14,7 @@ def _cache(monkeypatch, shared_cache) -> None:
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch) -> Path:
-    """A directory of eight models, their table and their data; the current one."""
+    """The current directory, with eight models, their table and their data."""
     from keras_files import write_models
 
     write_models(tmp_path)

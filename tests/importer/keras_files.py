@@ -39,7 +39,7 @@ def weights_of(depth, width, seed):
 
 
 def outputs(activation, weights, inputs):
-    """The network's function, written out."""
+    """The network's outputs, computed by NumPy."""
     act = {"relu": lambda x: np.maximum(x, 0), "tanh": np.tanh}[activation]
     for kernel, bias in weights[:-1]:
         inputs = act(inputs @ kernel + bias)

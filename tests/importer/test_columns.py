@@ -97,7 +97,7 @@ def test_the_longest_cell_gives_the_rounding(cells, expected):
 
 @pytest.mark.parametrize("one", ["1", "1.0"])
 def test_one_alone_is_exact_to_one_example(column, one):
-    """The table says 1, Keras 0.7025 or 0.9658."""
+    """The table states 1, Keras computes 0.7025 or 0.9658."""
     (stated,), notes = column(one)
     assert stated.agrees(0.999, 1000)
     assert not any(stated.agrees(computed, 1000) for computed in (0.998, 0.9658, 0.7025))

@@ -203,7 +203,7 @@ def test_an_array_that_declares_more_than_it_holds(folder, refused):
 
 @pytest.mark.rest
 def test_a_model_that_needs_too_much_memory(folder, refused):
-    """It has no weights to speak of, and shapes that Keras accepts: only the process that runs it can tell."""
+    """The model has few weights, and shapes that Keras accepts: only the process that runs it can notice the need."""
     wide = [
         {"class_name": "RepeatVector", "config": {"n": 10**8}},
         {"class_name": "Activation", "config": {"activation": "tanh"}},

@@ -57,7 +57,7 @@ def computed(monkeypatch, accuracies):
 
 
 def test_models_become_a_task(folder, pgdl, rows, accuracies):
-    """Some accuracies are stated, the others are computed, by Keras and not here."""
+    """Some accuracies are stated in the table, the others are computed by Keras."""
     rows[1]["train_accuracy"], rows[2]["test_accuracy"] = f"{accuracies[1][0]:.2f}", str(accuracies[2][1])
     write_table(folder / "models.csv", rows)
     outcome = pgdl(*IMPORT)
@@ -90,7 +90,7 @@ def test_layers_of_any_name(folder, pgdl, computed, names):
 
 @pytest.mark.usefixtures("computed")
 def test_weights_before_training(folder, pgdl, rows):
-    """From any file that may hold the weights of a model; a model may lack them."""
+    """Any file that may hold the weights of a model may also hold its initial weights; a model may lack them."""
     initial = [weights_of(row["depth"], row["width"], 100 + n) for n, row in enumerate(rows)]
     np.savez("i0.npz", *[array for layer in initial[0] for array in layer])
     (folder / "i1.weights.h5").write_bytes(hdf5(initial[1]))

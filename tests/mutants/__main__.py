@@ -87,7 +87,7 @@ def attempt(mutant: Mutant | None, by: str, rooms: list[str]) -> str:
 
 
 def passes(checkout: Path, arguments: list[str]) -> bool:
-    """Return whether tests pass; programs that they start import the checkout, too."""
+    """Return whether tests pass. Programs that the tests start import the checkout, too."""
     command = [sys.executable, "-m", "pytest", "-xq", "-n2", "--dist=loadfile", "-pno:cacheprovider", *arguments]
     environment = {**os.environ, "PYTHONPATH": str(checkout)}
     return subprocess.run(command, cwd=checkout, env=environment, capture_output=True).returncode == 0

@@ -15,7 +15,7 @@ ALWAYS_THERE = (
 
 
 class Machine:
-    """A checkout, and a PATH on which nothing is but ALWAYS_THERE and the programs of the test."""
+    """A checkout, and a PATH with only ALWAYS_THERE and the programs of the test."""
 
     def __init__(self, directory: Path):
         self.log = directory / "log"

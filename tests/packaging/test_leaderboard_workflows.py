@@ -114,7 +114,7 @@ def test_records_are_kept_whatever_happens():
 @pytest.mark.rest
 @pytest.mark.skipif(Fresh().problem() is not None, reason="no sandbox here")
 def test_a_fresh_repository_gets_a_published_board_and_comments(tmp_path):
-    """From `pgdl new --ci` to the comment on a pull request, by the repository's own workflows."""
+    """The repository's own workflows lead from `pgdl new --ci` to the comment on a pull request."""
     new_leaderboard(tmp_path / "board", f"{HARNESS}@{'1' * 40}")
     origin = Repo(tmp_path / "board")
     origin.git("add", ".")
@@ -171,7 +171,7 @@ def pull_request(origin, code):
 @pytest.mark.rest
 @pytest.mark.skipif(Fresh().problem() is not None, reason="no sandbox here")
 def test_tasks_of_a_repository_can_be_downloaded(tmp_path):
-    """Its job has a clone without the commits of the pull request."""
+    """The repository's job has a clone without the commits of the pull request."""
     origin = Repo(tmp_path / "origin")
     base = origin.commit({"measures/one.py": MEASURE.format("float(len(model.layers))")}, branch="main")
     head = origin.commit({"measures/two.py": MEASURE.format("1.0")}, base)

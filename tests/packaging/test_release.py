@@ -91,12 +91,11 @@ CUDA = ("nvidia-", "cuda-", "triton")
 
 
 def is_installed(name):
-    """Whether a distribution is there; that of the documentation is installed by `make docs` alone."""
     return next(metadata.distributions(name=name), None) is not None
 
 
 def needed():
-    """Names of all distributions that the direct dependencies bring, as far as they are installed here."""
+    """Names of all installed distributions that the direct dependencies bring."""
     names, waiting = set(), list(DIRECT)
     while waiting:
         requirement = waiting.pop()
@@ -177,7 +176,7 @@ def steps(instruction):
 
 
 def copied():
-    """Source -> where it goes, for everything that is copied."""
+    """Source -> target, for everything that the Dockerfile copies."""
     return {source: copy.split()[-1] for copy in steps("COPY") for source in copy.split()[:-1]}
 
 

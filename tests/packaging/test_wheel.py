@@ -66,7 +66,7 @@ def installed(wheel, tmp_path_factory):
 
 
 def below(folder):
-    """Paths of all files of a directory, with their content."""
+    """Path of each file of a directory -> content."""
     return {path.relative_to(folder): path.read_bytes() for path in Path(folder).rglob("*") if path.is_file()}
 
 

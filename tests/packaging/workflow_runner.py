@@ -91,7 +91,7 @@ class Job:
         }  # fmt: skip
 
     def run_steps(self, steps: list[dict[str, Any]], inputs: Mapping[str, Any], action: str = "") -> None:
-        """Run steps in order; after a failure, only steps whose condition allows it."""
+        """Run steps in order. After a failure, only steps whose condition allows this run."""
         outer, self.contexts = self.contexts, self.contexts | {"inputs": inputs, "steps": {}}
         self.contexts["github"] = outer["github"] | {"action_path": action}
         for step in steps:

@@ -31,7 +31,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shared_cache: Path) 
 
 
 def known(number: int, n_pixels: int) -> tuple[np.ndarray, np.ndarray]:
-    """Model 0 always answers 0; the others look at both halves."""
+    """Return model 0, which always answers 0, or a model that compares the halves of an image."""
     return (left_against_right if number else always_class_0)(number, n_pixels)
 
 

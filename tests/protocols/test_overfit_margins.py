@@ -31,7 +31,7 @@ def network(seed: int = 0) -> Network:
 
 
 def all_shifts(images: np.ndarray, reach: int, black: np.ndarray | None) -> dict[tuple[int, int], np.ndarray]:
-    """Every shift of the first image, by (down, right)."""
+    """Shift (down, right) -> the first image after this shift."""
     shifts, found = Shifts(images, reach, black), {}
     wanted = np.zeros((len(images), 2 * reach + 1, 2 * reach + 1), bool)
     wanted[0] = True

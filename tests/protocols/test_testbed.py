@@ -68,7 +68,7 @@ def pgdl(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) ->
 
 @pytest.fixture
 def no_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing may read images or run a model."""
+    """Forbid reading images and running models."""
 
     def refuse(*_: Any) -> None:
         raise AssertionError("a process would be started")

@@ -26,7 +26,7 @@ def make_images(n_per_class: int, seed: int, n_classes: int = N_CLASSES) -> tupl
 
 
 def make_data(file: Path, **replaced: Any) -> Path:
-    """Write the dataset as an .npz file; `replaced` arrays take the place of those."""
+    """Write the dataset as an .npz file; `replaced` arrays take the place of arrays of the same name."""
     arrays = dict(zip(("x_train", "y_train"), make_images(12, 0), strict=True))
     arrays |= dict(zip(("x_test", "y_test"), make_images(6, 1), strict=True))
     np.savez(file, **(arrays | replaced))

@@ -19,7 +19,7 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture(params=["sqlite", rest("postgresql")])
 def location(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Where a database is that has no tables yet."""
+    """The location of a database that has no tables yet."""
     if request.param == "sqlite":
         return str(tmp_path / "results.db")
     server: Server = request.getfixturevalue("server")

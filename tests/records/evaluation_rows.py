@@ -65,7 +65,7 @@ def evaluation(**columns: Any) -> Evaluation:
 
 
 def empty(table: Table) -> dict[str, Any]:
-    """A row without content: nothing, or the least value of the column's type."""
+    """A row of empty values: None, or the least value of the column's type."""
     found: dict[str, Any] = {}
     for column in table.columns:
         kind = column.type.python_type

@@ -62,7 +62,7 @@ DEEP = '{"a": ' + "[" * 1500 + "]" * 1500 + "}"
     ],
 )  # fmt: skip
 def test_odd_values(table: str, column: str, stored: object, found: str, tmp_path: Path) -> None:
-    """SQLite stores anything in any column, and a reader of numbers would stumble over it far from here."""
+    """SQLite stores any value in any column; without the check, the error would appear far from the read."""
     file = tmp_path / "results.db"
     with Records(str(file)) as records:
         records.add(evaluation(model="model_1"), evaluation())

@@ -126,7 +126,7 @@ def test_what_leads_to_no_database(location: str, parts: list[str]) -> None:
 
 
 def test_a_driver_that_lacks_its_own_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Such is psycopg without the extra `binary` where libpq is not installed."""
+    """Psycopg is such a driver without the extra `binary` if libpq is not installed."""
     (tmp_path / "cx_Oracle.py").write_text("raise ImportError('no library found')")
     monkeypatch.syspath_prepend(tmp_path)
     assert "no library found" in refusal("oracle+cx_oracle://host/name")

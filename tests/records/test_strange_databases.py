@@ -73,7 +73,7 @@ def test_tables_and_indices_are_plain(file: Path, statements: tuple[str, ...], r
 
 
 def test_a_table_is_looked_at_in_one_pass(file: Path) -> None:
-    """A definition of each column that fits in two ways would take twice the time for every column."""
+    """If each column's definition could match in two ways, the time would double with every column."""
     columns = ", ".join(f"a{number} b DEFAULT ''" for number in range(100))
     change(file, f"CREATE TABLE more ({columns}, b AS (hex(a0)))")
     with pytest.raises(UserError, match="expected plain tables and indices"):

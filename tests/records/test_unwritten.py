@@ -76,7 +76,7 @@ def test_kept_records_count_as_the_last_written_whatever_the_clock_said(location
 
 
 def test_kept_records_are_added_once_though_their_file_remained(location: str, cache: Path) -> None:
-    """As after a kill between their transaction and the removal of the file."""
+    """The file remains if a run is killed after its transaction, but before it removes the file."""
     give_up(location, rows(3))
     file = kept_file(cache)
     content = file.read_bytes()

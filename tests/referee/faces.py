@@ -58,7 +58,7 @@ def require_rows(world: World, found: Sequence[Mapping[str, Any]], expected: Seq
 
 
 def approx(score: float | None, factor: float = 1.0) -> Any:
-    """A number as it is shown, but for its last digits."""
+    """A number, compared up to the last digits that are shown."""
     return None if score is None else pytest.approx(factor * score, abs=1e-9)
 
 

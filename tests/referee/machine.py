@@ -153,7 +153,7 @@ class Competition(RuleBasedStateMachine):
             {"loader": self.world.edit_loader, "measure": self.world.edit_measure}[what]()
 
     def _change_task(self, what: str, name: str, model: str, path: str) -> None:
-        """Something happens to a task."""
+        """Change a task in one of several ways."""
         world = self.world
         if what == "move" and (name in world.away or len(world.tasks) > 1):
             world.move(name)  # one is always there

@@ -62,7 +62,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Record:
-    """What became of a call."""
+    """The result of a call."""
 
     call: Call
     outcome: str
@@ -189,7 +189,7 @@ class Database:
         self.records[record.call] = record
 
     def merge(self, other: "Database", now: str) -> None:
-        """Add what another database has: rows are only added, and none of them is later than now."""
+        """Add the rows of another database, with the time `now` of the merge."""
         for call, record in other.records.items():
             if record.outcome != MACHINE and (call not in self.records or self.records[call].outcome == MACHINE):
                 self.add(record)

@@ -98,7 +98,7 @@ class Stub(Executor):
         return f"libraries {self.stage.libraries}"
 
     def prepare(self, runtimes: Collection[str]) -> None:
-        """Nothing is needed."""
+        """Do nothing."""
 
     def add(self, orders: Sequence[Order], inputs: Inputs) -> None:
         self._waiting.extend(order.number for order in orders)
@@ -118,7 +118,7 @@ class Stub(Executor):
         return FinishedCall(order, result, self.stage.now(), {}, self.isolation)
 
     def __exit__(self, *exception: object) -> None:
-        """Nothing was started."""
+        """Do nothing."""
 
 
 def inspect(path: Path) -> Answer:

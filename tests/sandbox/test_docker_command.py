@@ -30,7 +30,7 @@ def split(
 
 
 def test_the_options_are_these_and_no_others() -> None:
-    """Above all there is none that loosens something: --privileged, --cap-add, --volume, --device, --env."""
+    """No option loosens the isolation, such as --privileged, --cap-add, --volume, --device or --env."""
     options, _ = split()
     assert options.pop("--user")
     assert {option for option, words in options.items() if words == [""]} < FLAGS
@@ -184,7 +184,7 @@ def test_an_image_whose_scratch_space_nobody_may_write_to(path: Path) -> None:
 
 
 def test_an_image_with_volumes(path: Path) -> None:
-    """They could be written to, without bound, although the root is read-only."""
+    """Volumes are writable, without bound, although the root is read-only."""
     client(path, """echo '{"/work":{}}'""")
     assert problem(Docker(IMAGE)) == (
         f'the image {IMAGE} declares volumes: found {{"/work":{{}}}}; '

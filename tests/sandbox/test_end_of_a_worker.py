@@ -1,4 +1,4 @@
-"""Waiting for a killed worker: as long as it gets on with ending, and no longer."""
+"""The harness waits for a killed worker while the worker's end makes progress, and no longer."""
 
 import os
 from collections.abc import Callable

@@ -134,7 +134,7 @@ def test_exhausted_is_less_than_a_twentieth(machine: Machine) -> None:
 def test_a_call_that_the_kernel_kills_is_to_blame_if_it_had_much_memory(
     machine: Machine, peak: int, outcome: Outcome, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It may be killed for what others hold: the kernel is told to choose calls first."""
+    """The kernel may kill a call for the memory of others, because it is told to choose calls first."""
     killed = call(Worker(machine, 0))
     killed._phase, killed._peak = "", peak
     monkeypatch.setattr(call_module, "usable_memory", lambda: Memory(4 * GIB, 0, "the control group's"))

@@ -180,7 +180,7 @@ def test_a_process_that_is_gone_uses_nothing() -> None:
 
 
 def test_a_child_has_memory_of_its_own_once_its_program_runs() -> None:
-    """Between its start by vfork and its program it runs in its parent's, and would count twice."""
+    """After vfork, a child uses its parent's memory until its program runs; it would count twice."""
     with running("") as child:
         assert same_memory(os.getpid(), os.getpid())
         assert not same_memory(child, os.getpid())

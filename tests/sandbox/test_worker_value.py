@@ -16,7 +16,7 @@ from harness.worker.value import BadValueError, as_finite_float
 
 
 class Tensor:
-    """As much of an eager tensor as matters: a shape, and `numpy()`, which for a scalar is a NumPy scalar."""
+    """The needed part of an eager tensor: a shape, and `numpy()`, which returns a NumPy scalar for a scalar."""
 
     def __init__(self, value: Any, dtype: Any = np.float32) -> None:
         self._value = np.asarray(value, dtype)

@@ -149,7 +149,7 @@ GENERATORS = pytest.mark.parametrize(
 @GENERATORS
 @given(seed=st.integers(0, 10**6), radius=st.integers(1, 2), wrong=st.floats(0.05, 0.6))
 def test_the_weighted_estimate_of_a_model_that_knows_no_test_set_is_its_risk(make, seed, radius, wrong) -> None:
-    """Over all images of a finite space, exactly: the generator preserves the density."""
+    """This holds exactly over all images of a finite space, if the generator preserves the density."""
     margins = np.random.default_rng(seed).normal(size=(8 * radius, 8 * radius))
     margins -= np.quantile(margins, 1 - wrong)
     estimates = make(radius).estimates(on_a_torus(margins, radius))
@@ -203,7 +203,7 @@ def test_generators_choose_the_largest_margin_or_the_shortest_way() -> None:
     ids=["of equals the first from top and left", "misclassified itself", "no misclassified neighbour", "ties"],
 )
 def test_where_an_image_moves(make, centre, expected) -> None:
-    """A tie of two classes is not an error."""
+    """A tie of two classes counts as a correct classification."""
     assert target(make(1), around(np.array(centre), 1)) == expected
 
 

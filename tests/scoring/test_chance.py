@@ -63,7 +63,7 @@ def test_p_values_by_counting_all_permutations() -> None:
 @pytest.mark.parametrize("values", [6, 10**9])
 @pytest.mark.parametrize("gaps", [4, 60, 10**9])
 def test_quick_scores_are_the_official_ones(values: int, gaps: int) -> None:
-    """With many ties, some, and none: pairs are counted in two ways."""
+    """Pairs are counted in two ways, with many ties, some ties, and no ties."""
     random = np.random.default_rng(0)
     for t in (toy(), random_task(np.random.default_rng(3))):
         _, _, grid = t.arrays
@@ -201,7 +201,7 @@ def test_larger_grids_have_smaller_p_values(sizes: tuple[int, ...], expected: fl
 
 @pytest.mark.parametrize("sizes", [(2, 2, 2, 2), (2, 2, 2, 2, 2), (3, 3, 3)])
 def test_a_difference_of_that_size_is_seen_in_8_of_10_cases(sizes: tuple[int, ...]) -> None:
-    """Of measures with normal noise whose scores are about 25."""
+    """The measures have normal noise and scores of about 25."""
     random, grid = np.random.default_rng(0), grid_of(*sizes)
     gap = random.normal(size=len(grid.models))
     scorer, noise = Scorer(gap, conditioning(grid)), random.normal(size=(2000, gap.size))

@@ -161,7 +161,7 @@ def test_the_error_of_measuring_the_gaps_is_a_part() -> None:
 
 
 def test_the_errors_of_tasks_add_up_as_those_of_independent_numbers() -> None:
-    """Each task counts half: two alike have an error that is smaller by the root of two, but for the draws."""
+    """Two equal tasks count half each, so their error is smaller by the root of two, up to the draws."""
     one, images = board({"good": 0.2})["good"]["task1"], HeldOut([0.5] * 32, 100)
     single, both = (
         compare_submissions({"good": dict.fromkeys(names, one)}, dict.fromkeys(names, images)).standings["good"]
@@ -197,7 +197,7 @@ def test_only_the_order_of_values_counts(t: Task) -> None:
 
 
 def test_intervals_are_symmetric_for_the_root_of_a_score() -> None:
-    """Roots of 4 and 6 have a standard deviation of the root of 2; the upper end is not below 97.5 % of the draws."""
+    """The roots 4 and 6 of the draws deviate by the root of 2; the upper end is not below 97.5 % of the draws."""
     draws = np.array([[16.0], [36.0]])
     low, high = score_intervals(np.array([25.0]), draws, 1.0)[0]
     assert (low, high) == (pytest.approx((5 - math.sqrt(2)) ** 2), pytest.approx((5 + math.sqrt(2)) ** 2))
@@ -273,7 +273,7 @@ def beyond(submissions: dict[str, dict[str, TaskCalls]]) -> dict[str, bool]:
 
 
 def test_the_gap_is_beyond_the_fit_and_a_small_lead_is_not_enough() -> None:
-    """In either direction: information has no sign."""
+    """The sign of the measure does not matter: information has no sign."""
     fit = additive_fit(GAP_OF_FIT, GRID)
     found = answers(
         gap=GAP_OF_FIT, fit=fit, likewise=np.exp(fit), noise=NOISE, against=-GAP_OF_FIT, constant=np.ones(32)
@@ -292,7 +292,7 @@ def test_the_answer_is_of_the_measure_alone() -> None:
 
 
 def test_all_tasks_count_together() -> None:
-    """What leads on one task and falls behind on the other is not beyond."""
+    """A submission that leads on one task and falls behind on the other is not beyond the fit."""
     good, constant = calls(GAP_OF_FIT + 0.5 * NOISE, GAP_OF_FIT), calls(np.ones(32), GAP_OF_FIT)
     found = beyond({"half": {"task": good, "other": constant}, "whole": {"task": good, "other": good}})
     assert found == {"half": False, "whole": True}

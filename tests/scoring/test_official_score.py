@@ -113,7 +113,7 @@ def test_wrong_numbers_are_refused(measure: list[float], gap: list[float], messa
 
 
 def test_a_hyperparameter_with_one_value_conditions_on_nothing() -> None:
-    """As in the program: the pair (a, d) then conditions on a alone."""
+    """In the competition's program, too, the pair (a, d) then conditions on a alone."""
     current = {m: {**cell, "d": 0} for m, cell in cells(a=2, b=2, c=2).items()}
     grid = Grid.from_hyperparameters({"a": [0, 1], "b": [0, 1], "c": [0, 1], "d": [0]}, current)
     result = official_score(TOY_MEASURE, TOY_GAP, grid)
@@ -208,7 +208,7 @@ def test_given_scores_of_named_pairs_and_of_groups() -> None:
 
 
 def test_missing_models_leave_the_other_cells_as_they_are() -> None:
-    """By hand: without one group, its cells add nothing to either sum."""
+    """Computed by hand: without one group, its cells add nothing to either sum."""
     grid, kept = rows(3, missing=(0, 1, 2, 7))
     gap, measure = np.random.default_rng(3).normal(size=(2, len(kept)))
     groups = [n // 3 for n in kept]

@@ -141,7 +141,7 @@ def test_range_sign_and_scale(t: Task) -> None:
 
 @given(tasks())
 def test_the_mean_over_groups_of_equal_size_is_the_mean_over_pairs(t: Task) -> None:
-    """As the vectorised definition has it for complete grids."""
+    """The vectorised definition for complete grids takes the mean over pairs."""
     measure, gap, grid = t.arrays
     for name, psi in granulated_kendall(measure, gap, grid).psi.items():
         others = [other for other in grid.names if other != name]

@@ -21,7 +21,7 @@ DEMSAR = np.array([
 
 
 def test_demsars_example() -> None:
-    """He prints mean ranks 3.143, 2.000, 2.893 and 1.964, and q = 2.569 for four."""
+    """Demsar prints mean ranks 3.143, 2.000, 2.893 and 1.964, and q = 2.569 for four."""
     found = compare_mean_ranks(DEMSAR)
     assert found.mean_ranks == pytest.approx([3.143, 2.000, 2.893, 1.964], abs=5e-4)
     assert found.p_value == pytest.approx(friedmanchisquare(*DEMSAR.T).pvalue)

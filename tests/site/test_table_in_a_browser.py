@@ -111,7 +111,7 @@ def test_long_names_leave_the_score_in_sight_on_a_phone(board: Any, long_site: s
 
 
 def test_every_line_of_the_table_has_the_columns_of_its_head(page: Any, tmp_path: Path) -> None:
-    """On a phone some are hidden, also in the lines of the noisy oracle and the hyperparameters."""
+    """A phone hides some columns, also in the lines of the noisy oracle and the hyperparameters."""
     tasks = references(tmp_path / "reference")
     collected = collect([*rows("a", GAPS), *rows("b", run_seed=1), *rows("c", run_seed=2)], tasks)
     write_site(gather(collected.shown, build_board(collected, tasks), tasks, {}, {}), tmp_path / "site")

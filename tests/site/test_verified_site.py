@@ -214,7 +214,7 @@ def test_a_line_that_was_removed_or_moved_is_found(site: Path) -> None:
 def test_a_consistent_site_of_impossible_records_is_refused(
     data: SiteData, tmp_path: Path, change: dict[str, object]
 ) -> None:
-    """Somebody who makes all digests anew can still not make the program stumble, or hide a record."""
+    """Even with consistent digests, nobody can make the program fail, or hide a record."""
     records = [data.records[0].model_copy(update=change), *data.records[1:]]
     files, _ = to_files(replace(data, records=records))
     store(tmp_path / "site", files)

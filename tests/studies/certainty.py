@@ -149,7 +149,7 @@ def tied(task: Task, random: Random, n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def follow_two(task: Task, random: Random, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Each follows two hyperparameters, drawn anew, and nothing else."""
+    """Return values of which each follows two hyperparameters, drawn anew, and nothing else."""
     gap, values = noise(task, random, n)
     chosen = random.permuted(np.tile(np.arange(task.levels.shape[1]), (n, 1)), axis=1)[:, :2]
     return gap, 0.6 * values + task.levels[:, chosen].sum(axis=-1).T
@@ -199,7 +199,7 @@ def found(n: int) -> Iterator[str]:
 
 
 def large(n: int) -> Iterator[str]:
-    """On a task of so many networks that first-order approximations take the place of resampling."""
+    """Yield the lines of a table for a task of many networks, where first-order approximations replace resampling."""
     yield (
         "| rho | mean score | interval holds mean (.900) | width | excess holds unlimited (.900) "
         "| equal called different (.100) | n |"

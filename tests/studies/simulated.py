@@ -60,7 +60,7 @@ class Task:
         return mean
 
     def unlimited(self, random: np.random.Generator, rho: float) -> float:
-        """The score of a measure on unlimited networks of each setting, 0 to 1: pairs are of different trainings."""
+        """The score of a measure on unlimited networks of each setting, 0 to 1; networks are trained separately."""
         counts = np.zeros((3, self.cond.first.size))
         for _ in range(TRAININGS):
             (gap, (one,)), (other_gap, (other,)) = (self.train(random, (rho,)) for _ in range(2))

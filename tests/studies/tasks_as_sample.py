@@ -62,7 +62,7 @@ def task_scores(task: Task, random: np.random.Generator, population: str, n_task
 
 
 def of_boards(task: Task, random: np.random.Generator, population: str, n_tasks: int, truth: float) -> tuple[bool, ...]:
-    """Of a board of two: whether the interval on these tasks holds the truth, and whether a lead looks sure."""
+    """Whether the interval on these tasks holds the truth, and whether a lead looks sure, on a board of two."""
     board: dict[str, dict[str, TaskCalls]] = {"one": {}, "other": {}}
     models = task.grid.models
     for number in range(n_tasks):

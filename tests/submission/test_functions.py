@@ -240,7 +240,7 @@ def test_what_cannot_come_with_it_is_named(function: Callable[..., Any], problem
 
 
 def test_functions_of_a_script_come_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in a notebook, whose functions belong to the module `__main__`, where no other process finds them."""
+    """A notebook's functions, too, belong to the module `__main__`, in which no other process finds them."""
     main = sys.modules["__main__"]
     for function in (complexity, halved):
         monkeypatch.setattr(function, "__module__", "__main__")

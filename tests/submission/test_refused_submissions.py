@@ -176,7 +176,7 @@ def test_no_damaged_byte_of_a_zip_ends_the_run(change: int, tmp_path: Path) -> N
     ids=["a file that is a directory", "a directory that is a file", "the top", "a long name", "a long path"],
 )
 def test_files_that_no_disk_can_hold(names: tuple[str, ...], tmp_path: Path) -> None:
-    """They could only be found out when the submission is staged, in the middle of everybody's run."""
+    """Without the check, they would be noticed only when the submission is staged, in the middle of a run."""
     archive = write_zip(tmp_path / "margin.zip", [("complexity.py", MEASURE), *((name, b"") for name in names)])
     assert names[0][:50] in problem_of(archive)
 

@@ -1,4 +1,4 @@
-"""HDF5 can name other files, and declare more than it holds; no weights of a model do."""
+"""HDF5 files can name other files, and declare more than they hold; a model's weights must do neither."""
 
 import h5py
 import numpy as np

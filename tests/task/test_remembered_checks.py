@@ -135,7 +135,7 @@ def test_other_code_checks_again(
 def test_a_file_that_was_written_just_now_is_not_trusted(
     directory: Path, counted: Callable[[], Opened], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It could be written to once more without a change of its times."""
+    """A second write might not change the file's times."""
     monkeypatch.setattr(digests, "SETTLED_S", 3600.0)
     read(directory)
     counter = counted()

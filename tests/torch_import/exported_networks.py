@@ -56,7 +56,7 @@ def transformer(net: Any, x: Any) -> Any:
 
 
 def windows(net: Any, x: Any) -> Any:
-    """Attention within windows, moved by one, with a bias of places and a mask, as in Swin."""
+    """Attention within windows that are shifted by one, with a bias per position and a mask, as in Swin."""
     x = torch.roll(net.patches(x).permute(0, 2, 3, 1), (-1, -1), (1, 2))
     x = x.view(-1, 2, 2, 2, 2, 8).permute(0, 1, 3, 2, 4, 5).reshape(-1, 4, 8)
     q, k, v = net.qkv(x).reshape(-1, 4, 3, 2, 4).permute(2, 0, 3, 1, 4)

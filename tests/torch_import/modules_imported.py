@@ -27,7 +27,7 @@ def network(width: int = 4, dropout: float = 0.0) -> nn.Module:
 
 
 class Branching(nn.Module):
-    """Its control flow depends on data."""
+    """A network whose control flow depends on data."""
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Return one of two results."""
@@ -35,7 +35,7 @@ class Branching(nn.Module):
 
 
 class Sine(nn.Module):
-    """Its own forward has an operation without a translation."""
+    """A network with an operation that has no translation."""
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Return the sine of 4 numbers."""
@@ -43,7 +43,7 @@ class Sine(nn.Module):
 
 
 class Pair(nn.Module):
-    """It has two outputs."""
+    """A network with two outputs."""
 
     def forward(self, x: torch.Tensor) -> Any:
         """Return two tensors."""
@@ -88,7 +88,7 @@ def problem(directory: Path, *models: Any, train: Any = TRAIN, **others: Any) ->
 
 
 def problem_of_measure(module: Any, data: Any = TRAIN) -> str:
-    """Return the lines of a measure that cannot be computed."""
+    """Return the message for a measure that cannot be computed."""
     try:
         return str(pgdl.measure("num_params")(module, data))
     except pgdl.UserError as error:

@@ -85,13 +85,13 @@ class Trial:
                 time.sleep(0.5)
 
     def saw(self, tried: str, expected: object, seen: object) -> None:
-        """Print a line of the table; it is ok if the seen text contains the expected text."""
+        """Print a line of the table, with `ok` if the seen text contains the expected text."""
         right = str(expected) in str(seen)
         self.right = self.right and right
         print(tried, expected, " ".join(str(seen).split())[:400], "ok" if right else "NOT OK", sep=" | ", flush=True)
 
     def ask(self, who: str, path: str, method: str = "GET", body: object = None) -> Any:
-        """Return the site's answer to somebody, to a visitor if it is nobody; None if it is refused."""
+        """Return the site's answer to a user, or to a visitor if `who` is empty; None if the request is refused."""
         headers = {"Authorization": f"Token {self.tokens[who]}"} if who else {}
         answer = requests.request(method, f"{self.url}/api/{path}", json=body, headers=headers, timeout=600)
         return answer.json() if answer.ok else None
@@ -116,7 +116,7 @@ class Trial:
         return found
 
     def pgdl(self, *words: object) -> Any:
-        """Run our command; returns its report on the board, if requested, otherwise its lines."""
+        """Run our command; returns its JSON output if requested, otherwise its lines."""
         variables = os.environ | {"CODABENCH_TOKEN": self.tokens["organiser"], "COLUMNS": "300"}
         command = [str(Path(sys.executable).with_name("pgdl")), *map(str, words)]
         ended = subprocess.run(command, cwd=self.home, env=variables, capture_output=True, text=True)

@@ -51,7 +51,7 @@ def visit(
 
 
 def members_of(data: bytes) -> Iterator[tuple[str, bytes]]:
-    """Yield the files in an archive, and in archives in it; none if it is no archive."""
+    """Yield the files in an archive, and in the archives inside it; nothing if it is no archive."""
     if zipfile.is_zipfile(BytesIO(data)):
         with zipfile.ZipFile(BytesIO(data)) as archive:
             for name in archive.namelist():

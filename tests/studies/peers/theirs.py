@@ -25,7 +25,7 @@ PEERS = ("torch", "backpack-for-pytorch", "curvlinops-for-pytorch", "pyhessian",
 
 
 def read(file):
-    """Network and batches."""
+    """Return the network and the batches of data."""
     found = np.load(file)
     arrays = [torch.from_numpy(found[f"arr_{i}"].copy()) for i in range(len(found.files) - 2)]
     kernels, parts = arrays[::2], []

@@ -48,7 +48,7 @@ def _of_digits() -> dict[str, str]:
 
 
 def _of_fashion(directory: Path) -> dict[str, str]:
-    """Those of invariance and of the testbed with other images, and the one of errors."""
+    """The corpora of invariance and of the testbed with other images, and the corpus of errors."""
     write_testbed(directory / FASHION.testbed_data)
     data = {FASHION.invariance: FASHION.data, FASHION.testbed: f'source = "npz"\npath = "{FASHION.testbed_data}"'}
     of_digits = {FASHION.invariance: DIGITS.invariance, FASHION.testbed: DIGITS.testbed}
