@@ -65,8 +65,7 @@ def _as_stored(array: Array, value: Value) -> Array | None:
     batch = [axis for axis in axes if axis.is_batch]
     if value.fixed or not batch or {*axes} - {*batch} != {*flat(value.stored)}:
         return None
-    first: Array = arranged(array, axes, (*batch, *flat(value.stored)))[0]
-    return first
+    return np.asarray(arranged(array, axes, (*batch, *flat(value.stored)))[0])
 
 
 def _results(graph: Graph, inputs: Array) -> dict[str, Any]:
