@@ -112,7 +112,7 @@ def evaluate_change(job: ChangeJob, progress: Progress = SILENT) -> ChangeResult
         raise UserError(f"the submissions cannot be listed: {error}", file=job.repository) from error
     measures = _measures(job.measures)
     competition = read_competition(job.tasks_dir, Withhold(job.execution.withhold), job.task_names)
-    touched = Touched() if job.rules.stop(change) else read_touched(repository, job.folder, change)
+    touched = Touched() if job.rules.are_exceeded_by(change) else read_touched(repository, job.folder, change)
     with Records(job.results) as records:
         for file in job.added:
             progress.note(f"{add_records(records, file)} records added from {file}")
