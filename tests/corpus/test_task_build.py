@@ -248,6 +248,21 @@ def test_a_disk_that_takes_no_more_is_one_line_and_costs_nothing_that_is_finishe
 
 
 @pytest.mark.rest
+def test_networks_that_are_too_large_for_the_memory_are_named(environment, tmp_path):
+    recipe = tmp_path / "huge.toml"
+    recipe.write_text(RECIPE.replace("depth = 1", "depth = 2").replace("width = [16, 32]", "width = [200000, 16]"))
+    command = [*PGDL, "task", "build", str(recipe), "--output", str(tmp_path), "--workers", "1", "--limit", "3"]
+    limit = 16 * 1024**3
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+    )  # fmt: skip
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert "model_0 (width 200000, dropout 0.0): not trained: memory was short" in done.stdout
+    assert "model_2 (width 16, dropout 0.0): train" in done.stdout
+
+
+@pytest.mark.rest
 def test_the_users_settings_of_keras_change_no_network(built, recipe, environment, tmp_path, new_processes):
     settings = {"floatx": "float64", "epsilon": 0.1, "backend": "jax", "image_data_format": "channels_first"}
     (tmp_path / "keras.json").write_text(json.dumps(settings))
