@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness.api.calls import Run, begin_run, open_records, record_calls
-from harness.api.execution import USUAL, Execution
+from harness.api.execution import UNSAFE, USUAL, Execution
 from harness.api.progress import SILENT, Progress
 from harness.api.submissions import Argument, Confirm, endless_repeat, find, settle_names
+from harness.api.summarized import Summarized
 from harness.api.tally import Tally
 from harness.board.repetitions import not_deterministic
 from harness.credentials import RESULTS, Address
@@ -18,8 +19,8 @@ from harness.submission import Submission, find_problem
 from harness.task import DEFAULT_DIRECTORY
 
 
-@dataclass(frozen=True)
-class RunResult:
+@dataclass(frozen=True, repr=False)
+class RunResult(Summarized):
     """The result of a run."""
 
     plan: Plan  #: all calls
@@ -34,6 +35,12 @@ class RunResult:
     def all_ok(self) -> bool:
         """Whether every submission was called, and every call returned a finite number."""
         return self.tally.all_ok and not self.refused
+
+    @property
+    def summary(self) -> list[str]:
+        """The outcomes, what is wrong, and the name of the database."""
+        unsafe = [] if self.is_sandboxed else [UNSAFE]
+        return [*self.tally.summary, *self.refused, *self.not_deterministic, *unsafe, f"Records: {self.records}"]
 
 
 def run(
