@@ -22,7 +22,7 @@ FEW = 3
 
 
 class Passes(NamedTuple):
-    """Numbers of examples, each summed over all passes of a measure."""
+    """Numbers of examples in a measure's forward passes and in its backward passes, each summed over passes."""
 
     forward: float  #: examples in forward passes
     backward: float  #: examples in backward passes

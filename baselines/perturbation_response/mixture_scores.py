@@ -2,7 +2,7 @@
 
 Source: Schiff et al. 2021, arXiv 2106.04765. Draws: depend on the order of examples.
 
-n_samples: pairs; if there are fewer examples, each has several partners. Schiff et al. take 23,040 pairs.
+n_samples: number of pairs. With fewer examples, each example has several partners. Schiff et al. take 23,040 pairs.
 """
 
 import math

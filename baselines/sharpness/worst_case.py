@@ -9,8 +9,8 @@ examples and 10 forward passes over 640 examples for alpha, as much for alpha'; 
 
 accuracy_drop: tolerated loss of accuracy on 640 training examples, in (0, 1] (0.1: from 0.95 to 0.85). alpha is the
     largest scale up to 2 at which an attack costs no more. The attack changes each parameter, also biases, by at most
-    alpha; for alpha', a parameter w by at most alpha' |w|. It takes 20 steps along the sign of the loss' gradient from
-    each of 3 random starts.
+    alpha; for alpha', a parameter w by at most alpha' |w|. Each attack takes 20 steps along the sign of the loss'
+    gradient from each of 3 random starts.
 include_bias: include biases in w, w0 and n.
 """
 

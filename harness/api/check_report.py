@@ -21,6 +21,7 @@ from harness.execution.plan import PlannedCall
 from harness.outcome import Outcome
 from harness.submission import Submission
 from harness.task.selection import PartOfData
+from harness.text import without_numbers
 
 #: Beginning of a line that GitHub would run as a command if it appeared in a log.
 _COMMAND = re.compile(r"^(\s*)([:#])(?=[:#])", re.MULTILINE)
@@ -68,10 +69,10 @@ class CheckReport(Summarized):
 
     @property
     def failures(self) -> list[FinishedCall[PlannedCall]]:
-        """The calls in `failed`, without calls that have the outcome and message of an earlier call."""
+        """The calls in `failed`, without those that differ from an earlier call in numbers of the message only."""
         found: dict[tuple[Outcome, str], FinishedCall[PlannedCall]] = {}
         for one in self.failed:
-            found.setdefault((one.result.outcome, one.result.message), one)
+            found.setdefault((one.result.outcome, without_numbers(one.result.message)), one)
         return list(found.values())
 
     @property

@@ -12,13 +12,13 @@ from harness.api.calls import Run, begin_run
 from harness.api.chosen_measures import choose_measures
 from harness.api.execution import USUAL, Execution
 from harness.api.progress import SILENT, Progress
-from harness.api.submissions import find
 from harness.api.summarized import Summarized
 from harness.errors import UserError
 from harness.execution.dispatch import make
 from harness.execution.plan import plan_calls
 from harness.names import ALL
 from harness.outcome import CallResult, Outcome
+from harness.submission import find_submission
 from harness.task import DEFAULT_DIRECTORY
 from harness.task.model import Model
 from harness.task.selection import select_models
@@ -154,7 +154,7 @@ def time_passes(run: Run) -> tuple[Timed, ...]:
         number = min(n_examples, task.data.n_samples)
         passes_of = [f"{name}:n_samples={number},seed={seed}" for name in (_FORWARD, _BACKWARD) for seed in _SEEDS]
         names = [_READING, *passes_of]
-        planned = plan_calls(find(names, (), SILENT), [task], run.settings, run.executor)
+        planned = plan_calls([*map(find_submission, names)], [task], run.settings, run.executor)
         chosen = [call for call in planned if call.model in waiting]
         results = {(call.call.model.id, call.call.submission.name): call.result for call in make(run.executor, chosen)}
         for model in waiting:

@@ -18,7 +18,7 @@ from harness.tables import plain, print_lines
 from harness.task.selection import PartOfData
 from harness.task.task import Task
 from harness.task.task_notes import outputs_of
-from harness.text import counted
+from harness.text import counted, without_numbers
 from pgdl import CheckReport
 
 #: Number of lines that are shown from the end of a call's output.
@@ -64,7 +64,7 @@ class CallTable:
         left_out, told = 0, set[tuple[Outcome, str]]()
         for done in self._seen:
             result, is_first = done.result, done is self._seen[0]
-            failure = (result.outcome, result.message)
+            failure = (result.outcome, without_numbers(result.message))
             if whole or (failure not in told if result.outcome is not Outcome.OK else is_first):
                 self._print_output(done, LINES if not whole else None)
             else:

@@ -109,7 +109,7 @@ class Request(Stored):
         "Address or title of its paper, by its metadata; may be empty.")]
     requested_at: Annotated[datetime, Column(UtcDateTime, comment="Time of the request (UTC).")]
     merged_at: Annotated[datetime | None, Column(UtcDateTime, comment=
-        "Time of its addition from another database; empty if it was asked here.")] = None
+        "Time of its addition from another database; empty for requests made here.")] = None
     # fmt: on
 
 

@@ -1,4 +1,4 @@
-"""Relative flatness against its definition on whole Hessians, in closed form, and its invariances."""
+"""Tests of relative flatness: its definition on full Hessians, closed forms, and invariances."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def loss_of(kernels, images, labels):
 
 
 def by_definition(kernels, number, images, labels, step=1e-5):
-    """Sum over s, t of <w_s, w_t> Tr(H_st), H by differences of the loss."""
+    """Return the sum over s and t of <w_s, w_t> Tr(H_st), with the Hessian H by differences of the loss."""
     kernel = kernels[number]
     inputs, neurons = kernel.shape
 
@@ -53,7 +53,7 @@ def test_definition(deep, layer):
 
 
 def test_one_layer_in_closed_form_and_saturated():
-    """Two classes with p = 1/2: E |x|^2 |w_0 - w_1|^2 / 4."""
+    """For two classes with p = 1/2, the value is E |x|^2 |w_0 - w_1|^2 / 4."""
     kernel = np.array([[3.0, 3.0], [1.0, -1.0]])
     data = dataset([[2.0, 0.0], [4.0, 0.0]], [0, 1])
     assert relative_flatness(dense(kernel), data) == pytest.approx((4 + 16) / 2 * 4 / 4)

@@ -1,4 +1,4 @@
-"""The submissions of the first two places, against re-implementations that draw and go on as the published files do."""
+"""Tests of the submissions of the first two places against re-implementations that draw as the published files do."""
 
 import itertools
 
@@ -31,7 +31,7 @@ def network(classes=3):
 
 
 def by_hand(model, x, y):
-    """Batch by batch and class by class, in the words of the file: it sets seed 0, and shuffles with seed 1."""
+    """The measure as the published file computes it, batch by batch and class by class, with the file's seeds."""
     tf.random.set_seed(0)
     data = dataset(x, y).repeat(-1).shuffle(5000, seed=1)
     clusters = []
@@ -84,7 +84,7 @@ def wide_network(shape, scale=3.0):
 
 
 def by_image(model, batch, size, n_batches, seed):
-    """The measure image by image, with the factors of the image's batch; all draws are in the measure's order."""
+    """The measure computed image by image, with the factors of the image's batch, and draws in the measure's order."""
     batch = batch[: size * n_batches]
     draw = stream("runner-up", seed)
     factors = draw.uniform(0.6, 1.6, (2, -(-len(batch) // size)))

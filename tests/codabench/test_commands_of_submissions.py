@@ -1,4 +1,4 @@
-"""Submissions with a command of their own, which the platform runs outside of every sandbox."""
+"""Tests of submissions that contain a command, which the platform runs outside of every sandbox."""
 
 import shutil
 import zipfile
@@ -19,7 +19,7 @@ FEEDBACK = 0
     "metadata", ["command: /bin/true", "command: &a /bin/true", "command: !!str /bin/true", "command: a\ncommand: null"]
 )
 def test_what_may_be_a_command_is_refused(bundled, tmp_path, metadata):
-    """The platform runs it beside the ingestion program, outside of every sandbox."""
+    """The platform would run the command beside the ingestion program, outside of every sandbox."""
     program, submission, output = (tmp_path / name for name in ("program", "submission", "output"))
     for place in (submission, output):
         place.mkdir()
@@ -41,7 +41,7 @@ cp stolen.json /app/output/result.json
 
 @pytest.mark.rest
 def test_what_somebody_stole_is_found_when_results_are_collected(worker, bundled, tmp_path, pgdl):
-    """On the platform it has the score of the other; there, nothing is proved."""
+    """On the platform, the copied result gets the score of the original, because nothing is checked there."""
     good = pack(tmp_path, "good", GOOD)
     honest = worker.run(FEEDBACK, good)
     with zipfile.ZipFile(honest.prediction) as archive:

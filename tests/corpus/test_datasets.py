@@ -1,4 +1,4 @@
-"""Images on their way from a source to the trainer."""
+"""Tests of images on their way from a source to the trainer."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from scoring.streams import stream_seed
 
 
 def save(path, n_train=30, n_test=15, shape=(6, 6), n_classes=3, **replaced):
-    """Write an .npz of random images; `replaced` arrays take the place of those."""
+    """Write an .npz file of random images; `replaced` arrays take the place of arrays of the same name."""
     random = np.random.default_rng(0)
     arrays = {
         "x_train": random.integers(0, 256, (n_train, *shape), dtype=np.uint8),

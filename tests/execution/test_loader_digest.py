@@ -1,4 +1,4 @@
-"""Records of another loader do not count: every key has the digest of the code that loads and calls."""
+"""Tests of the loader's digest: records that another loader made do not count."""
 
 import shutil
 from pathlib import Path
@@ -14,7 +14,7 @@ from harness.worker.runtimes import RUNTIMES
 
 @pytest.fixture
 def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the harness whose files decide the digest."""
+    """A copy of the harness, whose files decide the digest."""
     copy = tmp_path / "harness"
     for folder in ("worker", "format", "sandbox"):
         shutil.copytree(Path(settings.__file__).parents[1] / folder, copy / folder)

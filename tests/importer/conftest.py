@@ -14,7 +14,7 @@ def _cache(monkeypatch, shared_cache) -> None:
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch) -> Path:
-    """A directory of eight models, their table and their data; the current one."""
+    """The current directory, with eight models, their table and their data."""
     from keras_files import write_models
 
     write_models(tmp_path)
@@ -24,7 +24,7 @@ def folder(tmp_path, monkeypatch) -> Path:
 
 @pytest.fixture
 def refused(folder, pgdl) -> Callable[..., str]:
-    """Import the models, which must fail with one line and leave nothing; returns the line."""
+    """Return a function that imports the models, asserts that this fails without leftovers, and returns the error."""
 
     def check(*more: object, data: str = "data.npz") -> str:
         ended = pgdl("task", "import", "models.csv", "--data", data, "--test", data, "--output", "tasks", *more)

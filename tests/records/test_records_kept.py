@@ -1,4 +1,4 @@
-"""Values in the results database come back bit for bit, also with concurrent writers."""
+"""Tests of values in the results database: they come back bit for bit, also with concurrent writers."""
 
 import subprocess
 import sys
@@ -124,7 +124,7 @@ with Records(sys.argv[1]) as records:
 
 @pytest.mark.rest
 def test_two_harnesses_at_once_lose_nothing(location: str) -> None:
-    """Both create the file, the table and its indexes."""
+    """Both processes create the file, the table and its indexes."""
     writers = [
         subprocess.Popen([sys.executable, "-c", WRITER, location, name], cwd=ROOT, stderr=subprocess.PIPE)
         for name in ("one", "two")
@@ -145,7 +145,7 @@ def test_two_harnesses_at_once_lose_nothing(location: str) -> None:
     ],
 )  # fmt: skip
 def test_the_file_is_known_whatever_the_form_of_the_url(form: str, file: str, tmp_path: Path) -> None:
-    """Submissions must not be able to read it."""
+    """The path must be known, because submissions must not be able to read the file."""
     with Records(form.format(tmp_path)) as records:
         assert records.file == Path(file.format(tmp_path))
         assert records.file.is_file()
