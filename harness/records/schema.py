@@ -65,8 +65,9 @@ def _has_tables(connection: Connection, database: Database) -> bool:
         return False
     if len(stamps) != 1 or not _NUMBER.fullmatch(stamps[0]):
         found = printable(", ".join(stamps)) or "none"
+        expected = "one number without leading zeros"
         raise UserError(
-            "version of the tables", file=database.name, expected="one number", found=found, remedy=database.other
+            "version of the tables", file=database.name, expected=expected, found=found, remedy=database.other
         )
     if int(stamps[0]) != SCHEMA:
         newest = select(EVALUATIONS.c.harness_version).order_by(EVALUATIONS.c.id.desc()).limit(1)

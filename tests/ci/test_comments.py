@@ -1,4 +1,4 @@
-"""The comment on a change: its content, and that content of a report, even if forged, stays text."""
+"""Tests of the comment on a change: its content, and that all text of a report, even of a forged report, stays text."""
 
 import json
 import re
@@ -30,7 +30,7 @@ HOSTILE = [
 
 
 def outside_code(comment: str) -> str:
-    """Return the parts of a comment that Markdown interprets."""
+    """Return a comment with its code replaced by "CODE": Markdown interprets the rest."""
     return re.sub(r"`[^`\n]*`", "CODE", re.sub(r"^```text\n[^`]*\n```$", "CODE", comment, flags=re.MULTILINE))
 
 
@@ -76,10 +76,26 @@ def test_what_a_hidden_task_withholds_has_no_column_and_is_named():
 
 def test_ranks_of_others_other_files_and_broken_rules():
     comment = render(
-        replace(REPORT, moved=(Moved("x", 1, None),), others=("conftest.py",), more_others=True, broken=("too low",))
+        replace(REPORT, moved=(Moved("x", 1, None),), others=("conftest.py",) * 20, n_others=400, broken=("too low",))
     )
-    for text in ("**The job fails:**\n\n- `too low`", "- `x`: 1 → -", "- `conftest.py`\n- and more"):
+    for text in ("**The job fails:**\n\n- `too low`", "- `x`: 1 → -", "- `conftest.py`\n\n... and 380 more files."):
         assert text in comment
+
+
+def test_notes_and_overwritten_submissions_are_above_the_table():
+    lines = (LINE, replace(LINE, name="new", change="new"), replace(LINE, change="renamed", renamed_from="old"))
+    above, _, _ = render(replace(REPORT, lines=lines, notes=("the base has moved",))).partition("| submission |")
+    assert "### Before you merge\n\n- `the base has moved`\n" in above
+    assert above.endswith(
+        "**Submissions of the base that this change overwrites:** `mine` (changed), `old` (renamed)\n\n"
+    )
+
+
+def test_submissions_with_the_same_difference_share_a_line():
+    tied = replace(LINE, name="tied")
+    comment = render(replace(REPORT, lines=(LINE, tied, replace(tied, name="another", below_p_value=0.5))))
+    assert "- `mine`, `tied` are above `other`: no clear difference (p = 0.8000)\n" in comment
+    assert "- `another` is above `other`: no clear difference (p = 0.5000)\n" in comment
 
 
 def test_the_traceback_of_a_failed_call():
@@ -109,7 +125,7 @@ def test_a_traceback_whose_beginning_is_not_recorded_has_its_end():
 
 def test_long_lists_are_cut():
     comment = render(
-        ChangeReport("a", "", 2, (LINE,) * 100, (Moved("x", 1, 2),) * 100, ("y",) * 100, True, ("z",) * 100)
+        ChangeReport("a", "", 2, (LINE,) * 100, (Moved("x", 1, 2),) * 100, ("y",) * 100, 100, ("z",) * 100)
     )
     assert comment.count("| `mine`") == SHOWN
     assert "... and 70 more submissions." in comment
@@ -122,11 +138,13 @@ def test_texts_of_strangers_are_code(text):
         LINE, name=text, file=text, change=text, above=text, below=text, problem=text, renamed_from=text, traceback=text
     )
     forged = ChangeReport(
-        text, text, 2, (line,), (Moved(text, 1, 2),), (text,), True, (text,), same=(Same(text, (text,)),)
+        text, text, 2, (line,), (Moved(text, 1, 2),), (text,), 1, (text,), notes=(text,), same=(Same(text, (text,)),)
     )
     plain = replace(LINE, name="n", change="c", problem="p", above="a", below="b", renamed_from="o", traceback="t")
     moved, same = Moved("m", 1, 2), Same("w", ("s",))
-    expected = outside_code(render(ChangeReport("h", "b", 2, (plain,), (moved,), ("o",), True, ("r",), same=(same,))))
+    expected = outside_code(
+        render(ChangeReport("h", "b", 2, (plain,), (moved,), ("o",), 1, ("r",), notes=("n",), same=(same,)))
+    )
     assert outside_code(render(forged)) == expected
 
 
@@ -169,7 +187,7 @@ def test_what_is_no_report_is_refused(content):
 
 
 def test_the_comment_is_rendered_without_any_installation(tmp_path):
-    """The job that may write comments has Python alone."""
+    """The job that may write comments has only Python."""
     (tmp_path / "report.json").write_text(REPORT.to_json())
     start = "import runpy, sys; sys.path.insert(0, sys.argv.pop(1)); "
     run = "runpy.run_module('harness.ci.comment', run_name='__main__')"

@@ -1,4 +1,4 @@
-"""The files of a job are written where they are looked for: no link of a change leads them elsewhere."""
+"""Tests of the files that a job writes: no symbolic link in a change redirects them."""
 
 import errno
 import os

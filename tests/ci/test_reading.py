@@ -1,4 +1,4 @@
-"""A submission is read from git's objects: its files are checked, and nothing of it runs or is followed."""
+"""Tests of reading a submission from git's objects: files are checked, no code runs, no link is followed."""
 
 import io
 import zipfile
@@ -24,7 +24,7 @@ def repo(tmp_path: Path) -> Repo:
 
 
 def read(repo: Repo, files: dict[str, Content]) -> Submission:
-    """Read the only submission among some files."""
+    """Commit these files, and read the only submission among them."""
     repository = Repository(repo.directory)
     change = find_change(repository, "submissions", repo.commit(files), None)
     (entry,) = change.after.values()
