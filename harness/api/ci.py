@@ -12,6 +12,7 @@ from harness.api.ci_calls import check_submission, find_failures, records_of, wi
 from harness.api.competition import Competition, failed_outputs, read_competition
 from harness.api.execution import Execution
 from harness.api.progress import SILENT, Progress
+from harness.api.summarized import ShownAsBoard
 from harness.board import formats
 from harness.board.board import Board
 from harness.board.collect import Collected
@@ -84,8 +85,8 @@ class _Boards(NamedTuple):
     same: list[Same]  #: groups of submissions with the same files or values, each with a touched submission
 
 
-@dataclass(frozen=True)
-class ChangeResult:
+@dataclass(frozen=True, repr=False)
+class ChangeResult(ShownAsBoard):
     """The result of `evaluate_change`: a report, the board with the change, and annotations for GitHub."""
 
     report: ChangeReport

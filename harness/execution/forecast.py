@@ -11,6 +11,7 @@ from harness.execution.partial_calls import CallsOnParts, Place, place_of
 from harness.execution.plan import PlannedCall
 from harness.execution.settings import RunSettings
 from harness.task.selection import size_of
+from harness.text import duration
 
 #: Fraction of the time limit. A call of the trial that takes longer may exceed the limit in the full run.
 CAUTION = 0.8
@@ -24,6 +25,12 @@ class Forecast:
     seconds: float  #: expected duration
     at_risk: int  #: number of calls that may exceed the time limit
     least_s: float  #: lower bound of the duration, less than `seconds` if calls were made on parts of the data
+
+    def __str__(self) -> str:
+        low, high = duration(self.least_s), duration(self.seconds)
+        time = f"about {high}" if low == high else f"between {low} and {high}"
+        risk = f", {self.at_risk} may exceed the time limit" if self.at_risk else ""
+        return f"A full run: {self.models} models, {time}{risk}."
 
 
 def forecast(trial: Trial, settings: RunSettings, workers: int) -> Forecast:

@@ -160,6 +160,10 @@ class Database:
             found.setdefault(one.version.name, []).append(one)
         return found
 
+    def is_known(self, version: Version, source: str) -> bool:
+        """Whether this path has been handed in under this name."""
+        return source in {one.source for one in self.names().get(version.name, [])}
+
     def settle(self, version: Version, source: str, *, given: bool) -> str:
         """The path under which a submission stays known; raises `Refusal` if another submission has its name."""
         if version.is_baseline:
