@@ -69,7 +69,7 @@ class CheckReport(Summarized):
 
     @property
     def failures(self) -> list[FinishedCall[PlannedCall]]:
-        """The calls in `failed`, without calls that differ in numbers of the message alone from an earlier call."""
+        """The calls in `failed`, without those that differ from an earlier call in numbers of the message only."""
         found: dict[tuple[Outcome, str], FinishedCall[PlannedCall]] = {}
         for one in self.failed:
             found.setdefault((one.result.outcome, without_numbers(one.result.message)), one)

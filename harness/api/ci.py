@@ -13,7 +13,6 @@ from harness.api.competition import Competition, failed_outputs, read_competitio
 from harness.api.execution import Execution
 from harness.api.progress import SILENT, Progress
 from harness.api.summarized import ShownAsBoard
-from harness.board import formats
 from harness.board.board import Board
 from harness.board.collect import Collected
 from harness.board.disclosure import DECIMALS
@@ -30,11 +29,10 @@ from harness.ci.results import lines_of, missing_in, moved_by, same_as, without_
 from harness.ci.rules import Rules
 from harness.configuration import Configuration
 from harness.credentials import Address
-from harness.errors import UserError, writing
+from harness.errors import UserError
 from harness.execution.plan import PlannedCall
-from harness.reading import refuse_link
 from harness.records import Records, add_records
-from harness.site import SiteData, gather, verify_site, write_site
+from harness.site import SiteData, gather
 from harness.submission import Submission, find_named
 from harness.task.hidden import Withhold
 from harness.task.task_notes import abbreviated
@@ -114,7 +112,7 @@ def evaluate_change(job: ChangeJob, progress: Progress = SILENT) -> ChangeResult
         raise UserError(f"the submissions cannot be listed: {error}", file=job.repository) from error
     measures = _measures(job.measures)
     competition = read_competition(job.tasks_dir, Withhold(job.execution.withhold), job.task_names)
-    touched = Touched() if job.rules.stop(change) else read_touched(repository, job.folder, change)
+    touched = Touched() if job.rules.are_exceeded_by(change) else read_touched(repository, job.folder, change)
     with Records(job.results) as records:
         for file in job.added:
             progress.note(f"{add_records(records, file)} records added from {file}")
@@ -212,24 +210,3 @@ def _build(competition: Competition, collected: Collected, notes: Sequence[str])
         collected, competition.references, competition.withheld, notes, held_out=competition.held_out,
         command=lambda _: "pgdl ci without --base",
     )  # fmt: skip
-
-
-def write_files(output: Path, ended: ChangeResult) -> list[Path]:
-    """Write leaderboard, comment, report and site into a directory, verify the site, and return the paths.
-
-    Raise `UserError` if a file cannot be written, a path is a link, or the verification fails.
-    """
-    parents = () if output.is_absolute() else output.parents
-    for path in (*reversed(parents), output, *output.glob("*")):
-        refuse_link(path)  # the job may run in the checkout of a change, which may contain links
-    written = formats.write(ended.board, output / "leaderboard")
-    for name, text in (("comment.md", ended.comment), ("report.json", ended.report.to_json())):
-        path = output / name
-        with writing(path):
-            path.write_bytes(text.encode())
-        written.append(path)
-    site = output / "site"
-    write_site(ended.site, site)
-    if differences := verify_site(site).differences:
-        raise UserError(f"not as computed from its records: {differences[0]}", file=site)
-    return [*written, site]

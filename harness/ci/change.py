@@ -52,14 +52,13 @@ def find_change(repository: Repository, folder: str, head: str, base: str | None
     an unknown revision or folder.
     """
     head = repository.resolve(head)
-    revisions = [head] if base is None else [head, repository.resolve(base)]
-    if all(repository.folder(revision, folder) is None for revision in revisions):
+    base = None if base is None else repository.resolve(base)
+    if not any(repository.folder(revision, folder) for revision in (head, base) if revision is not None):
         raise UserError("--submissions", expected="a folder of the repository", found=f"none called {folder!r}")
     if base is None:
         here = _paths(repository, head, folder)
         names, refused = _named(here, {})
         return Change(head, None, {}, names, dict.fromkeys(names, "new"), refused=_plain(refused))
-    base = repository.resolve(base)
     origin = repository.merge_base(base, head)
     at_base, at_origin, at_head = (_paths(repository, revision, folder) for revision in (base, origin, head))
     changed = {path for path, entry in at_head.items() if entry not in (at_origin.get(path), at_base.get(path))}
@@ -82,14 +81,11 @@ def find_change(repository: Repository, folder: str, head: str, base: str | None
     )
 
 
-def _renamed(new: Mapping[str, GitEntry], gone: Mapping[str, GitEntry]) -> dict[str, str]:
-    left = {name: entry.id for name, entry in gone.items()}
-    pairs = {}
-    for name, entry in new.items():
-        if old := next((old for old, its_id in left.items() if its_id == entry.id), None):
-            pairs[name] = old
-            del left[old]
-    return pairs
+def _renamed(new: Mapping[str, GitEntry], gone: dict[str, GitEntry]) -> dict[str, str]:
+    names: dict[str, list[str]] = {}  # ID of the files -> names in `gone`, the last first
+    for name, entry in reversed(gone.items()):
+        names.setdefault(entry.id, []).append(name)
+    return {name: names[entry.id].pop() for name, entry in new.items() if names.get(entry.id)}
 
 
 def _paths(repository: Repository, revision: str, folder: str) -> dict[str, GitEntry]:

@@ -107,7 +107,7 @@ def _cells(line: Line, report: ChangeReport) -> dict[str, str]:
         "chance": _number(line.chance, report),
         "p": p_value_text(line.p_value),
         "possible ranks": "-" if line.best_rank is None else f"{line.best_rank} to {_rank(line.worst_rank)}",
-        "models": f"{line.calls_ok} of {line.calls_expected}",
+        "models": f"{line.calls_ok} of {line.calls_expected}" if line.calls_expected else "-",
     }
 
 

@@ -21,14 +21,14 @@ class Rules:
     only_submissions: bool = False  #: the change must not touch any other file
     only_new: bool = False  #: the change must not change, rename or remove a submission of the base
 
-    def stop(self, change: "Change") -> bool:
+    def are_exceeded_by(self, change: "Change") -> bool:
         """Return whether no submission is evaluated, because the change touches more than `at_most` submissions."""
         return change.base is not None and len(change.touched) > self.at_most
 
     def broken_by_change(self, change: "Change") -> list[str]:
         """Return a line for each of the rules `at_most`, `only_submissions` and `only_new` that a change breaks."""
         broken = []
-        if self.stop(change):
+        if self.are_exceeded_by(change):
             touched = len(change.touched)
             broken.append(f"the change touches {touched} submissions, more than {self.at_most}: none was evaluated")
         if self.only_submissions and change.others:

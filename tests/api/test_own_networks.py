@@ -1,4 +1,4 @@
-"""Measures of the library on a network of the caller's: `pgdl.measure` and `pgdl.measures`."""
+"""Tests of `pgdl.measure` and `pgdl.measures`, which call measures of the library on a user's own network."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The board as Markdown, CSV and JSON: the same rows, the rule beside them."""
+"""Tests of the board as Markdown, CSV and JSON: the same rows with the same rules."""
 
 import csv
 import io
@@ -29,7 +29,7 @@ TASKS = ["second", "toy"]
 
 @pytest.fixture(scope="module")
 def board(tmp_path_factory: pytest.TempPathFactory) -> Board:
-    """Rows of a winner, a baseline, and submissions with a failed task, without a value, and outside the sandbox."""
+    """A board with a winner, a baseline, and submissions with a failed task, without values, and without a sandbox."""
     known = references(tmp_path_factory.mktemp("reference"), *TASKS)
     evaluations = [
         *(row for task in TASKS for row in rows("winner", GAPS, task)),
@@ -164,7 +164,7 @@ def test_remarks_cannot_be_markup(board: Board) -> None:
     ],
 )  # fmt: skip
 def test_names_and_notes_of_strangers_are_text(text: str, tmp_path: Path) -> None:
-    """Checked by the Markdown renderer that rich uses."""
+    """The test renders Markdown with the library that rich uses."""
     known = references(tmp_path)
     calls = collect(rows("a"), known)
     named = replace(calls, shown=[replace(one, submission=text) for one in calls.shown])
@@ -279,7 +279,7 @@ def test_a_notebook_shows_the_table_and_the_remarks(board: Board, monkeypatch: p
 
 
 def test_the_level_of_chance_has_its_place_on_the_axis(tmp_path: Path) -> None:
-    """A function of one hyperparameter scores 0, below chance."""
+    """A measure that depends on one hyperparameter only scores 0, which is below chance."""
     known = references(tmp_path)
     board = build_board(collect(rows("size", [1.0] * 4 + [2.0] * 4), known), known)
     heading, line = on_terminal(board, 200).splitlines()[:2]

@@ -1,4 +1,4 @@
-"""Submissions touched by a change, and the owners of their names."""
+"""Tests of the submissions that a change touches, and of the owners of their names."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ def repo(tmp_path: Path) -> Repo:
 
 
 def change(repo, before, after, origin=None):
-    """The change from `before` to `after`, which departed from `origin`."""
+    """Return the change between the files `before` and `after`; their common ancestor is `origin`."""
     start = repo.commit(origin if origin is not None else before)
     base = start if origin is None else repo.commit(before, start)
     return find_change(Repository(repo.directory), "submissions", repo.commit(after, start), base)

@@ -1,4 +1,4 @@
-"""The comment on a change: its content, and that content of a report, even if forged, stays text."""
+"""Tests of the comment on a change: its content, and that all text of a report, even of a forged report, stays text."""
 
 import json
 import re
@@ -14,6 +14,7 @@ from hypothesis import given
 from harness.ci.annotations import last_traceback
 from harness.ci.comment import MARK, SHOWN, code, render
 from harness.ci.report import MAX_BYTES, ChangeReport, Line, Moved, ReportError, Same
+from harness.outcome import LONGEST_OUTPUT_TAIL
 
 ROOT = Path(__file__).parents[2]
 
@@ -29,7 +30,7 @@ HOSTILE = [
 
 
 def outside_code(comment: str) -> str:
-    """Return the parts of a comment that Markdown interprets."""
+    """Return a comment with its code replaced by "CODE": Markdown interprets the rest."""
     return re.sub(r"`[^`\n]*`", "CODE", re.sub(r"^```text\n[^`]*\n```$", "CODE", comment, flags=re.MULTILINE))
 
 
@@ -59,7 +60,7 @@ def test_submissions_that_are_the_same_are_named():
 
 def test_what_there_is_not_is_a_dash():
     comment = render(replace(REPORT, lines=(Line("mine", "mine.py", "new", problem="8 CRASH"),)))
-    assert "| `mine` | `new` | - | - | - | - | - | - | 0 of 0 |" in comment
+    assert "| `mine` | `new` | - | - | - | - | - | - | - |" in comment
     assert "### Problems\n\n- `mine`: `8 CRASH`" in comment
 
 
@@ -103,7 +104,7 @@ def test_the_traceback_of_a_failed_call():
     title = "### Tracebacks, of the first call that failed"
     assert f"{title}\n\n`mine`\n\n```text\n  File x\n" in comment
     assert f"  File x\nValueError: {'y' * 108}\n```\n" in comment
-    assert last_traceback("printed") == ""
+    assert last_traceback("printed") == last_traceback(f"{'y' * LONGEST_OUTPUT_TAIL}") == ""
     assert title not in render(REPORT)
 
 
@@ -114,6 +115,12 @@ def test_frames_of_libraries_are_counted():
     assert last_traceback("\n".join([begin, *frames, own, *frames * 5, end])).splitlines() == [
         begin, "  ... 2 frames of libraries", own, "  ... 10 frames of libraries", end,
     ]  # fmt: skip
+
+
+def test_a_traceback_whose_beginning_is_not_recorded_has_its_end():
+    frames = '  File "/job/submission/complexity.py", line 3, in f\n    g()\n' * 1000
+    tail = f"{frames}ValueError: no\n"[-LONGEST_OUTPUT_TAIL:]
+    assert last_traceback(tail).splitlines()[-3:] == [*frames.splitlines()[:2], "ValueError: no"]
 
 
 def test_long_lists_are_cut():
@@ -180,7 +187,7 @@ def test_what_is_no_report_is_refused(content):
 
 
 def test_the_comment_is_rendered_without_any_installation(tmp_path):
-    """The job that may write comments has Python alone."""
+    """The job that may write comments has only Python."""
     (tmp_path / "report.json").write_text(REPORT.to_json())
     start = "import runpy, sys; sys.path.insert(0, sys.argv.pop(1)); "
     run = "runpy.run_module('harness.ci.comment', run_name='__main__')"

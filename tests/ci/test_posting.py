@@ -1,4 +1,4 @@
-"""The comment on a pull request is posted from an artifact that may be forged, to where GitHub says it belongs."""
+"""Tests of posting comments: the report may be forged, so GitHub's API says which pull request gets the comment."""
 
 from collections.abc import Iterator
 from dataclasses import replace

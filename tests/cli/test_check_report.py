@@ -1,6 +1,6 @@
-"""Reports of `pgdl check` on a trial: its table, formats for CI, warnings, forecasts, and hidden tasks.
+"""Tests of the report of `pgdl check`: its table, formats for CI, warnings, forecasts, and hidden tasks.
 
-The table stays whole; what calls printed is below it.
+Outputs of calls are printed below the table, never within it.
 """
 
 import io
@@ -36,7 +36,7 @@ FAILED = CallResult(
 
 
 def trial(results: Sequence[CallResult], again: CallResult, start_s: float = 3.0, calls_s: float = 6.0) -> Trial:
-    """A trial on as many models of one task of eight."""
+    """Return a trial with one call per result, on a task of eight models."""
     submission = replace(make_submission("mine"), source=str(Path.cwd() / "mine.py"))
     calls = sorted(plan_calls([submission], [make_task(8)], SETTINGS, NOWHERE_TO_RUN), key=lambda call: call.model.id)
     done = tuple(
@@ -154,7 +154,7 @@ def test_a_forecast_counts_all_that_a_call_costs(workers: int) -> None:
 
 
 def test_commands_of_github_are_off_while_the_submission_is_spoken_of(pgdl: Pgdl, folder: Path) -> None:
-    """The message quotes the submission's code, in which any text may stand anywhere in a line."""
+    """GitHub runs commands that it finds in output, and the message quotes code that may contain any text."""
     (folder / "mine.py").write_text("def complexity(model, dataset:\n    return '##[add-mask]a'\n")
     lines = pgdl("check", "mine.py", "--format", "github").out.splitlines()
     token = lines[0].removeprefix("::stop-commands::")
@@ -171,7 +171,7 @@ BAD = CallResult(Outcome.EXCEPTION, message="ValueError: \x1b[2Jno", output_tail
 
 
 def shown(capsys: pytest.CaptureFixture[str], *results: CallResult, whole: bool = False) -> tuple[list[str], list[str]]:
-    """The table, and the lines below it."""
+    """Return the lines of the table, and the lines below it."""
     task = make_task(len(results))
     table = CallTable([task], (), wide_console())
     calls = plan_calls([make_submission()], [task], SETTINGS, NOWHERE_TO_RUN)

@@ -1,4 +1,4 @@
-"""`pgdl ci` without a call: records that count, withheld content, and mistakes in one line."""
+"""Tests of `pgdl ci` without calls: records that count, withheld content, and mistakes in one line."""
 
 import json
 from collections.abc import Callable
@@ -27,7 +27,7 @@ MINE = Submission("mine", {"complexity.py": CODE.encode()}, source="submissions/
 
 @pytest.fixture
 def repo(folder: Path) -> Repo:
-    """The current directory as a repository with one submission, and tasks of which only the gaps are known."""
+    """The current directory as a repository with one submission, and a task of which only the gaps are known."""
     write_reference(folder / "task_data")
     made = Repo(folder)
     made.commit({"submissions/mine.py": CODE}, branch="main")
@@ -45,7 +45,7 @@ def board(folder: Path) -> dict[str, Any]:
 
 @pytest.fixture
 def job(pgdl: Pgdl) -> Callable[..., Ended]:
-    """Run `pgdl ci --base BASE --head HEAD --output out ARGUMENTS`."""
+    """Return a function that runs `pgdl ci --base BASE --head HEAD --output out ARGUMENTS`."""
 
     def run(*arguments: object, base: str = "main", head: str = "main", code: int = 0) -> Ended:
         ended = pgdl("ci", "--base", base, "--head", head, "--output", "out", *arguments)
@@ -76,6 +76,7 @@ def test_what_a_job_prints_without_a_directory_or_quietly(repo, pgdl, record, fo
     ended = pgdl("ci", "--base", "main", "--head", "main")
     assert (ended.code, ended.out) == (0, "")
     assert ended.err.endswith("For the leaderboard, the site and the comment, add --output DIR.\n")
+    assert "calls are recorded" not in ended.err  # no call was made
     record(rows("mine", submission_digest=MINE.digest))
     line = ["ci", "--base", "main", "--head", "main", "--output", "out", "--add-records", "results.db", "--results"]
     loud, quiet = pgdl(*line, "loud.db").err, pgdl(*line, "quiet.db", "--quiet")
@@ -84,7 +85,7 @@ def test_what_a_job_prints_without_a_directory_or_quietly(repo, pgdl, record, fo
 
 
 def test_other_settings_have_no_rows(repo, folder, job, record):
-    """Whatever was asked for last, and with whatever clock: a job judges its own seed and limits."""
+    """A job reports its own seed and limits, although the last request, with a wrong clock, has another seed."""
     made = [*rows("mine", submission_digest=MINE.digest, run_seed=2), *rows("mine", submission_digest=MINE.digest)]
     asked = [request(made[0]), request(made[8], requested_at=datetime(2099, 1, 1, tzinfo=UTC))]
     with Records(str(record([*made, *rows("vc_dim", is_baseline=True)]))) as records:
@@ -94,7 +95,7 @@ def test_other_settings_have_no_rows(repo, folder, job, record):
 
 
 def test_of_rows_that_a_job_does_not_tell_apart_the_last_one_asked_for_is_reported(repo, folder, job, record):
-    """Without --memory, a job accepts any memory limit. The order of writing decides which request was the last."""
+    """Without --memory, a job accepts any memory limit. The request that was written last counts, whatever its time."""
     repo.commit({"README.md": ""}, repo.git("rev-parse", "main"), branch="removed")
     low = rows("mine", submission_digest=MINE.digest, memory_limit_bytes=2 * 1024**3)
     high = rows("mine", GAPS, submission_digest=MINE.digest)
@@ -123,7 +124,7 @@ def test_where_records_of_others_are_missing_there_is_no_rank(repo, folder, job,
 
 
 def test_a_renamed_submission_keeps_its_rank_and_equals_another_one(repo, folder, job, record, monkeypatch):
-    """One line for both names; the job makes no call here, since the records are there."""
+    """The report has one line for both names. The job makes no call here, since the records exist."""
     base = repo.commit({"submissions/mine.py": CODE, "submissions/copy.py": CODE}, "main")
     repo.commit({"submissions/his.py": CODE, "submissions/copy.py": CODE}, base, branch="renamed")
     names = ("mine", "his", "copy")
@@ -160,13 +161,13 @@ def test_what_a_merge_may_surprise_with_is_named(repo, folder, job, pgdl, record
     record(rows("vc_dim", is_baseline=True))
     monkeypatch.setattr("harness.api.ci._call", lambda *_: ())
     ended = job("--only-new", base=base, head="late", code=1)
-    assert "mine: the base has changed it since the change branched off, so a merge may give other files" in ended.err
-    assert "no submissions, since not called NAME.py, NAME.zip or a folder's NAME: submissions/.foo.py," in ended.err
+    assert "mine: the base has changed it since the change branched off, so a merge may conflict, or" in ended.err
+    assert "no submissions, by their names: submissions/.foo.py, submissions/foo.PY; expected NAME.py," in ended.err
     assert "the change overwrites submissions of the base: mine" in ended.err
 
 
 def planned(*made, withheld=False):
-    """The calls of these records."""
+    """Return planned calls with the keys of these records."""
     return [SimpleNamespace(key=row.key, submission=MINE, withheld=withheld) for row in made]
 
 
@@ -184,7 +185,7 @@ def test_failures_on_hidden_tasks_are_not_annotated(folder):
 
 
 def test_only_the_last_failure_of_a_call_of_this_job_is_annotated(folder):
-    """Failures with another limit, of earlier models, or of a call that was made again are not annotated."""
+    """Failures with another limit, of earlier models, or of a call that was repeated later are not annotated."""
     mine, again = crash(message="signal 11"), crash(model="model_1", message="superseded")
     others = crash(time_limit_s=1.0, message="of others"), crash(model_digest="earlier", message="of an earlier model")
     calls = planned(mine, again)

@@ -1,4 +1,4 @@
-"""The completions that a shell receives when the user presses Tab."""
+"""Tests of the completions that a shell receives when the user presses Tab."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""A submission with a flaw that is found without a model is refused before the first call; the others are called."""
+"""Tests of submissions with flaws that need no model to be found: each is refused, and the others are called."""
 
 import json
 from collections import Counter

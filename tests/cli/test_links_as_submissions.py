@@ -1,4 +1,4 @@
-"""A submission that is itself a symbolic link: refused in one line, wherever a submission is named."""
+"""Tests of submissions that are symbolic links: refused in one line, wherever a submission is named."""
 
 import os
 from collections.abc import Callable
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="making a link needs a p
 
 @pytest.fixture
 def drop(folder: Path) -> Path:
-    """A directory with a link for each form of a submission."""
+    """A directory with symbolic links to a file, a zip, a folder, a missing file, and another link."""
     (folder / "key").write_text(SECRET)
     (folder / "key").chmod(0o600)
     (folder / "alice").mkdir()

@@ -1,4 +1,4 @@
-"""The owner of a name when another submission claims it."""
+"""Tests of the owner of a name when another submission claims the name."""
 
 import sys
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ def submission(path: Path, content: str = "1.0") -> Path:
 
 
 def run(path: Path, records: Records, name: str | None = None) -> Sequence[str]:
-    """Settle the name of the submission at a path, as `pgdl run` does, and record a request for it."""
+    """Settle the submission's name, as `pgdl run` does, and record a request; return the notes for the user."""
     found = find_submission(str(path), name)
     settled, notes, refused = settle_names([found], records, given=name is not None, confirm=printing.ask)
     if refused:
@@ -73,7 +73,7 @@ def test_the_very_same_files_are_the_same_submission_wherever_they_lie(folder: P
 
 
 def test_a_copy_elsewhere_owns_nothing(folder: Path, records: Records) -> None:
-    """A copy of the present files cannot be changed under their name, and a copy of earlier files is refused."""
+    """A copy of the current files is accepted, but not with changes; a copy of earlier files is refused."""
     path, copy = submission(folder / "a" / "margin.py"), submission(folder / "copy" / "margin.py")
     for content in ("1.0", "2.0"):
         run(submission(path, content), records)

@@ -1,4 +1,4 @@
-"""The summary of a run, its memory of many calls, and notes on machines of different classes."""
+"""Tests of the summary of a run, of its memory use for many calls, and of notes on different classes of machines."""
 
 import io
 import weakref
@@ -23,7 +23,7 @@ from tests.records.evaluation_rows import evaluation
 
 
 def recorded(row: Evaluation) -> CallSummary:
-    """The summary of the call that this record describes."""
+    """Return the summary of the call that this record describes."""
     (planned,) = plan_calls([make_submission(row.submission)], [make_task(1, row.task)], SETTINGS, NOWHERE_TO_RUN)
     return CallSummary(planned, row.outcome, row.call_wall_s, row.call_cpu_s)
 
@@ -31,7 +31,7 @@ def recorded(row: Evaluation) -> CallSummary:
 def summary(
     evaluations: list[Evaluation], *, sandboxed: bool = True, withheld: Sequence[str] = (), refused: Sequence[str] = ()
 ) -> tuple[bool, str]:
-    """Whether all calls succeeded, and the printed text."""
+    """Return whether all calls succeeded, and the printed text."""
     console = Console(file=io.StringIO(), width=120)
     tally = Tally()
     for row in evaluations:

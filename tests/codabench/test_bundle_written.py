@@ -1,4 +1,4 @@
-"""From a description of twenty lines to a bundle: its content, the place of secrets, and refusals."""
+"""Tests of bundles made from a description of twenty lines: content, secrets in the right files, refusals."""
 
 import io
 import zipfile
@@ -16,7 +16,7 @@ TEXT = "expected a text in UTF-8, not empty, without NUL"
 
 
 def inner(archive: zipfile.ZipFile, name: str) -> dict[str, bytes]:
-    """The files of an archive in the bundle."""
+    """Return member -> content of an archive in the bundle."""
     with zipfile.ZipFile(io.BytesIO(archive.read(name))) as opened:
         return {member: opened.read(member) for member in opened.namelist()}
 
@@ -121,7 +121,7 @@ def test_the_platforms_own_workers_have_ten_minutes(folder, pgdl):
 
 
 def test_a_hidden_task_is_marked_as_such(folder, pgdl):
-    """Otherwise the board at home would publish it."""
+    """Otherwise the organiser's own board would publish its results."""
     toml = organise(folder)
     for mark in folder.rglob("secret/metadata"):
         mark.unlink()

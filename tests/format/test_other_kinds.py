@@ -1,4 +1,4 @@
-"""Files of another kind than expected: the error names the kind and the remedy, and quotes nothing."""
+"""Tests of files of another kind than expected: the error names the kind and the remedy, and quotes nothing."""
 
 import bz2
 import gzip

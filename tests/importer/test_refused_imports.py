@@ -1,4 +1,4 @@
-"""What `pgdl task import` refuses, in one line: tables, names, numbers and data."""
+"""Tests of what `pgdl task import` refuses, in one line: tables, names, numbers and data."""
 
 import shutil
 

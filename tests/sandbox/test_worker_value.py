@@ -1,4 +1,4 @@
-"""The value of a measure must be a finite real number."""
+"""Tests of the value of a measure: it must be a finite real number."""
 
 import math
 import re
@@ -41,7 +41,7 @@ class Refusing(float):
 
 
 class FloatLike:
-    """An object that can be converted, but is no number."""
+    """An object that can be converted to a float, but is no number."""
 
     def __float__(self) -> float:
         return 1.0

@@ -1,4 +1,4 @@
-"""Kappas, statistics and the trade-off point of the testbed: closed forms and enumeration."""
+"""Tests of kappas, statistics and the trade-off point of the testbed: closed forms and enumeration."""
 
 import itertools
 

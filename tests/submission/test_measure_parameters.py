@@ -1,4 +1,4 @@
-"""A baseline may be handed in with parameters: `name:parameter=value,...`."""
+"""Tests of baselines with parameters: `name:parameter=value,...`."""
 
 import functools
 from pathlib import Path

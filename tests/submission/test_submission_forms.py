@@ -1,4 +1,4 @@
-"""The forms of a submission: a .py file, a directory, a zip, or a baseline; its name, and the message on its source."""
+"""Tests of the forms of a submission: a .py file, a directory, a zip, a baseline; its name and its source."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Layouts of tasks, the mark of hidden ones, and models that have not learned."""
+"""Tests of layouts of tasks, of the mark of hidden tasks, and of models that have not learned."""
 
 import json
 import shutil

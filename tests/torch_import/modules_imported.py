@@ -1,4 +1,4 @@
-"""modules_imported.py DIRECTORY: makes a task of eight modules in it, and prints as JSON what other modules lead to."""
+"""modules_imported.py DIRECTORY: imports eight modules as a task, and prints the messages for bad modules as JSON."""
 
 import itertools
 import json
@@ -30,7 +30,6 @@ class Branching(nn.Module):
     """A network whose control flow depends on data."""
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """Return one of two results."""
         return x.flatten(1) if x.sum() > 0 else -x.flatten(1)
 
 
@@ -38,7 +37,6 @@ class Sine(nn.Module):
     """A network with an operation that has no translation."""
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """Return the sine of 4 numbers."""
         return x.flatten(1)[:, :4].sin()
 
 
@@ -46,12 +44,11 @@ class Pair(nn.Module):
     """A network with two outputs."""
 
     def forward(self, x: torch.Tensor) -> Any:
-        """Return two tensors."""
         return x, x
 
 
 def task(directory: Path) -> None:
-    """Import a full grid of modules with their initial weights, and print what was told."""
+    """Import a full grid of modules with their initial weights, and print the notes."""
     told: list[str] = []
     models = []
     for width, dropout, rate in itertools.product([2, 4], [0.0, 0.5], [0.1, 0.2]):
@@ -73,13 +70,13 @@ def with_nan(inputs: torch.Tensor) -> torch.Tensor:
 
 
 def with_nan_weight(module: Any) -> Any:
-    """Return a module whose training has diverged."""
+    """Return a module with NaN among its weights."""
     module[5].weight.data[0, 0] = torch.nan
     return module
 
 
 def problem(directory: Path, *models: Any, train: Any = TRAIN, **others: Any) -> str:
-    """Return the message of an import that must fail; it says if the import left anything."""
+    """Return the message of an import that must fail, and whether the import left files behind."""
     try:
         pgdl.import_torch(models, **{"train": train, "test": TEST, "output": directory / "none"} | others)
     except pgdl.UserError as error:
@@ -96,7 +93,7 @@ def problem_of_measure(module: Any, data: Any = TRAIN) -> str:
 
 
 def problems(directory: Path) -> None:
-    """Print the problem of each bad input."""
+    """Print the message for each bad input."""
     a: Mapping[str, Any] = {"width": 4}
     print(
         json.dumps(

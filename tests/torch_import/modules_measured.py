@@ -16,7 +16,7 @@ import pgdl
 
 
 def trained() -> tuple[nn.Module, nn.Module, torch.Tensor, torch.Tensor]:
-    """Return a network, its copy from before training, and data."""
+    """Return a trained network, a copy of it from before training, and data."""
     torch.manual_seed(0)
     module = nn.Sequential(
         nn.Conv2d(3, 4, 3, padding=1, stride=2), nn.BatchNorm2d(4), nn.ReLU(), nn.Flatten(), nn.Linear(36, 4)
@@ -51,7 +51,7 @@ def hessian(module: Any, inputs: torch.Tensor, labels: torch.Tensor) -> torch.Te
 
 
 def by_hand(module: Any, start: Any, inputs: torch.Tensor, labels: torch.Tensor) -> dict[str, float]:
-    """Compute the measures from their definitions."""
+    """Return measure -> value, computed from the measures' definitions."""
     matrices, before = kernels(module), kernels(start)
     squares = torch.stack([matrix.square().sum() for matrix in matrices])
     largest = torch.stack([torch.linalg.matrix_norm(matrix, 2).square() for matrix in matrices])

@@ -1,4 +1,4 @@
-"""`pgdl.import_torch` makes a task of modules, and says in one line what it cannot take."""
+"""Tests of `pgdl.import_torch`: it makes a task of modules, and refuses other modules in one line."""
 
 import json
 import re
@@ -51,7 +51,7 @@ PROBLEMS = {
 
 @pytest.fixture
 def pgdl(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Pgdl:
-    """Run `pgdl ARGUMENTS`."""
+    """Return a function that runs `pgdl ARGUMENTS`."""
     return in_process(monkeypatch, capsys)
 
 
@@ -73,7 +73,7 @@ def test_modules_become_a_task(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def problems(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """Name -> the message."""
+    """Name of a bad input -> message."""
     found: dict[str, Any] = json.loads(run_in_torch("modules_imported.py", "problems", tmp_path_factory.mktemp("bad")))
     return found
 
