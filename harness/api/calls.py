@@ -42,7 +42,7 @@ class Run:
     @property
     def shown(self) -> list[Task]:
         """The tasks whose results may be shown."""
-        return [task for task in self.tasks if task.name not in self.withheld]
+        return [task for task in self.tasks if not self.settings.withhold.covers(task.hidden)]
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from harness.api.summarized import Summarized
 from harness.cores import available_cores
 from harness.corpus import catalogue as packaged
 from harness.corpus.build import Build, Event
@@ -19,8 +20,8 @@ from scoring import MINIMUM_HYPERPARAMETERS
 ShowTraining = Callable[[Recipe, int], AbstractContextManager[Callable[[Event], None]]]
 
 
-@dataclass(frozen=True)
-class BuildResult:
+@dataclass(frozen=True, repr=False)
+class BuildResult(Summarized):
     """The state of a task after a build. A model is identified by its number in the task."""
 
     build: Build  #: the recipe and the files of the build
@@ -43,6 +44,12 @@ class BuildResult:
     def gaps(self) -> list[float]:
         """The generalization gaps of the finished models."""
         return [one["metrics"]["train_acc"] - one["metrics"]["test_acc"] for one in self.records.values()]
+
+    @property
+    def summary(self) -> list[str]:
+        """The number of finished models, and of failed ones."""
+        recipe = self.build.recipe
+        return [f"{recipe.name}: {len(self.records)} of {len(recipe.cells)} models trained, {len(self.failed)} failed"]
 
     @property
     def content(self) -> dict[str, Any]:

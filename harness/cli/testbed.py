@@ -8,7 +8,7 @@ from rich.console import Console
 
 import pgdl
 from harness.cli import as_json, options
-from harness.format.files import make_directory
+from harness.cli.outputs import prepare_directory
 from harness.tables import print_lines, print_table
 
 #: Number of measures that the terminal shows. The file of --output has all measures.
@@ -72,8 +72,7 @@ def command(
     from harness.cli.terminal import Terminal, written
     from harness.protocols.testbed.settings import SSIM
 
-    if output is not None:
-        make_directory(output)
+    prepare_directory(output)
     console = as_json.console_of(form, quiet=quiet)
     with Terminal(console, quiet=quiet) as progress:
         named = [name for name in measures if name != options.NONE]

@@ -30,7 +30,7 @@ from harness.format.mark import write_mark
 from harness.format.reference import reference_entry, write_reference
 from harness.gpus import find_gpus
 from harness.processes import NoAnswerError, Process, Reply, UnableError, share_out
-from harness.processes.runtimes import require_runtime
+from harness.processes.runtimes import require_tensorflow
 from harness.task.contents import read_contents, write_known
 from harness.task.incomplete import RECIPE_ARGUMENT, RECIPE_DIGEST
 from harness.task.layout import TaskFiles, require_no_flat_tasks
@@ -96,7 +96,7 @@ class Build:
 
         Raise `UserError` if TensorFlow is missing, or if the directory has finished models of another recipe.
         """
-        require_runtime("tensorflow", "models are trained in TensorFlow")
+        require_tensorflow("models are trained in TensorFlow")
         if self._has_finished:  # another command may have trained models meanwhile
             self._require_own(self.building)
         with self._writing():

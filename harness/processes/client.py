@@ -152,7 +152,7 @@ class Process(AbstractContextManager["Process"]):
         except TimeoutError as error:
             self._kill()
             raise UnableError(f"no answer within {seconds:g} s") from error
-        except ValueError as error:
+        except (ValueError, TypeError) as error:  # TypeError: not a pair
             self._kill()
             raise UnableError(f"its answer cannot be read: {error}") from error
         return kind, content

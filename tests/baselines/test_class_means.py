@@ -1,4 +1,4 @@
-"""Class means, spectra and linear models of the penultimate representation: closed forms and other ways to compute."""
+"""Tests of class means, spectra and linear models of the penultimate representation."""
 
 import math
 
@@ -26,7 +26,7 @@ THREE = [0, 0, 1, 1, 2, 2]
 
 
 def linear(kernel, points, labels, measure, **parameters):
-    """The value of a measure where the representation is the input, and the last kernel is given."""
+    """Return a measure's value on a linear network: its representation is the input, its last kernel is `kernel`."""
     model = dense(np.eye(np.shape(points)[1]), kernel, activation=None)
     return measure(model, dataset(points, labels), **parameters)
 
@@ -41,7 +41,7 @@ def test_collapse_of_a_simplex_whatever_classes_lack_examples():
 
 
 def test_means_on_a_line_are_far_from_a_simplex():
-    """The means have a Gram matrix with one nonzero eigenvalue; a simplex has two equal eigenvalues."""
+    """The means have a Gram matrix with one nonzero eigenvalue; for a simplex, it would have two equal eigenvalues."""
     means = np.array([-1.0, 0.0, 1.0])
     gram = np.outer(means, means) / 2
     simplex = (np.eye(3) - 1 / 3) / math.sqrt(2)

@@ -1,4 +1,4 @@
-"""The submissions of the first two places, against re-implementations that draw and go on as the published files do."""
+"""Tests of the submissions of the first two places against re-implementations that draw as the published files do."""
 
 import itertools
 
@@ -84,7 +84,7 @@ def wide_network(shape, scale=3.0):
 
 
 def by_image(model, batch, size, n_batches, seed):
-    """The measure image by image, with the factors of the image's batch; all draws are in the measure's order."""
+    """The measure computed image by image, with the factors of the image's batch, and draws in the measure's order."""
     batch = batch[: size * n_batches]
     draw = stream("runner-up", seed)
     factors = draw.uniform(0.6, 1.6, (2, -(-len(batch) // size)))

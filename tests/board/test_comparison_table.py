@@ -1,4 +1,4 @@
-"""A comparison of measures: its rows, and files with them."""
+"""Tests of the table of `pgdl compare`, and of files with it."""
 
 import csv
 import io
@@ -38,7 +38,7 @@ FAMILIES = {
 
 @pytest.fixture(scope="module")
 def table(known: dict[str, Reference]) -> Board:
-    """Measures: two complete, and one each without a task, late in the first task, failing, and never called."""
+    """A comparison with two complete measures, and incomplete ones: without a task, too slow, failing, never called."""
     evaluations = [
         *(row for task in TASKS for row in rows("best:seed=3", GAPS, task, call_wall_s=4.0)),
         *(row for task in TASKS for row in rows("good", MEASURE, task)),
@@ -116,7 +116,15 @@ def test_outside_the_sandbox_nothing_is_ranked(known: dict[str, Reference]) -> N
 def test_nothing_is_ranked_if_no_task_can_have_a_score(tmp_path: Path) -> None:
     reference = references(tmp_path, gaps=GAPS[:4], sizes=(2, 2))
     found = compare(rows("good", GAPS[:4]), reference, {"good": "norm", "never": "norm"})
-    assert [row.rank for row in found.rows] == [None, None]
+    assert [(row.rank, row.kendall) for row in found.rows] == [(None, 1), (None, None)]
+
+
+def test_a_task_on_which_nobody_can_have_a_score_changes_neither_rank_nor_kendall(tmp_path: Path) -> None:
+    tasks = references(tmp_path, "flat", sizes=(4, 2)) | references(tmp_path, "toy")
+    records = [*rows("half", MEASURE), *rows("good", MEASURE), *rows("good", GAPS, "flat")]
+    found = compare(records, tasks, {"half": "norm", "good": "norm"})
+    expected = (1, pytest.approx(kendall_tau(MEASURE, GAPS)), True)
+    assert [(row.rank, row.kendall, row.standing is not None) for row in found.rows] == [expected, expected]
 
 
 def test_of_withheld_tasks_scores_are_rounded_and_reasons_are_not_told(known: dict[str, Reference]) -> None:

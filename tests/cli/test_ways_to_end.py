@@ -1,4 +1,4 @@
-"""Exit codes, and one line for errors that a user can mend: typing errors, full disks, read-only places."""
+"""Tests of exit codes, and of one-line errors for typing errors, full disks and read-only places."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""Recipes: their search, their meaning, and refusals with file, key, expected and found."""
+"""Tests of recipes: where they are found, their meaning, and errors with file, key, expected and found."""
 
 import inspect
 import json

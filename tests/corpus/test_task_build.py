@@ -1,4 +1,4 @@
-"""The real `pgdl task build`: a tiny recipe becomes a task that every other command takes."""
+"""Tests of the real `pgdl task build`: a tiny recipe becomes a task that every other command accepts."""
 
 import json
 import os
@@ -41,13 +41,13 @@ dropout = [0.0, 0.1]
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory) -> dict[str, str]:
-    """The user's environment with a cache of the tests' own."""
+    """The user's environment, with an empty cache."""
     return dict(os.environ) | {"PGDL_CACHE": str(tmp_path_factory.mktemp("cache")), "COLUMNS": "200"}
 
 
 @pytest.fixture(scope="module")
 def build(environment):
-    """Run `pgdl ARGUMENTS` to its end in this process."""
+    """Return a function that runs `pgdl ARGUMENTS` to its end in this process."""
 
     def run(*arguments) -> subprocess.CompletedProcess[str]:
         return run_here([*map(str, arguments)], environment, Path.cwd())
@@ -64,7 +64,7 @@ def recipe(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def built(build, recipe, tmp_path_factory) -> tuple[Path, str]:
-    """A task from a single build, and the output of the build."""
+    """A task from an uninterrupted build, and the build's output."""
     out = tmp_path_factory.mktemp("built")
     done = build("task", "build", recipe, "--output", out)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -72,7 +72,7 @@ def built(build, recipe, tmp_path_factory) -> tuple[Path, str]:
 
 
 def metrics(out: Path) -> dict[str, dict[str, float]]:
-    """Model -> accuracies, as the reference has them."""
+    """Return model -> accuracies in the reference data."""
     configs = json.loads((out / "reference_data" / "tiny" / "model_configs.json").read_text())
     return {model: config["metrics"] for model, config in configs.items()}
 
@@ -83,7 +83,7 @@ def cut(file: Path) -> None:
 
 
 def contents(out: Path) -> dict[str, bytes]:
-    """Every file of the models and the data."""
+    """Return path -> content of every file of the models and the data."""
     root = out / "input_data"
     return {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()}
 

@@ -1,4 +1,4 @@
-"""Unfinished builds, diverging models, and a missing TensorFlow: their display and their errors."""
+"""Tests of unfinished builds, diverging models, and a missing TensorFlow: display and errors."""
 
 import itertools
 import json
@@ -42,7 +42,7 @@ FINISHED = {0: 0.9, 1: 0.8, 3: 0.7}
 
 
 def begin(out: Path) -> Path:
-    """Begin a build of four models; returns its directory."""
+    """Begin a build of four models; return its directory."""
     recipe = out / "half.toml"
     recipe.write_text(RECIPE)
     build = Build(read_recipe(recipe), out)
@@ -52,7 +52,7 @@ def begin(out: Path) -> Path:
 
 
 def continues(out: Path) -> str:
-    """The command that continues the build."""
+    """Return the command that continues the build."""
     return f"pgdl task build {out}/half.toml --output {out}"
 
 

@@ -1,4 +1,4 @@
-"""`pgdl testbed` and its functions, end to end on a tiny task of dense networks."""
+"""Tests of `pgdl testbed` and its functions, end to end on a tiny task of dense networks."""
 
 import csv
 import functools
@@ -42,7 +42,7 @@ class Place(NamedTuple):
 
 @pytest.fixture(scope="module", autouse=True)
 def _surroundings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """A shared cache, one process at a time, and the framework that starts fastest."""
+    """Use a common cache, one process at a time, and the framework that starts fastest."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PGDL_CACHE", str(tmp_path_factory.mktemp("cache")))
         patch.setattr(probing, "PREFERRED", ("jax", "torch", "tensorflow"))
@@ -52,7 +52,7 @@ def _surroundings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
-    """Backbones that have been evaluated, two of which cannot be probed."""
+    """A task of backbones and the results of their evaluation; two backbones cannot be probed."""
     directory = tmp_path_factory.mktemp("testbed")
     tasks = make_backbones(directory / "tasks", more=("constant", "convolution"))
     data, said = make_data(directory / "data.npz"), []
@@ -62,13 +62,13 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
 
 @pytest.fixture
 def pgdl(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Pgdl:
-    """Run `pgdl testbed ARGUMENTS`."""
+    """Return a function that runs `pgdl testbed ARGUMENTS`."""
     return functools.partial(in_process(monkeypatch, capsys), "testbed")
 
 
 @pytest.fixture
 def no_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing may read images or run a model."""
+    """Raise an error if images are read or models run."""
 
     def refuse(*_: Any) -> None:
         raise AssertionError("a process would be started")
@@ -154,7 +154,7 @@ def test_the_file_holds_all_of_it(place: Place, tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("_read_here")
 def test_an_interrupted_run_continues(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The backbone that was finished before the interruption is not asked for again."""
+    """The backbone that was finished before the interruption is not computed again."""
     asked: list[str] = []
 
     def answer(
@@ -186,7 +186,7 @@ def test_an_interrupted_run_continues(place: Place, monkeypatch: pytest.MonkeyPa
 
 
 def command(place: Place, measures: str) -> tuple[object, ...]:
-    """The arguments of `pgdl testbed` for the evaluated backbones."""
+    """Return the arguments of `pgdl testbed` for the evaluated backbones."""
     names = ",".join(place.dataset["model"].values)
     return (
         "rows", "--tasks", place.tasks, "--data", place.data, "--models", names, "--ssim", "0.7,1", "--measures",
@@ -302,7 +302,7 @@ def test_data_that_do_not_fit_are_refused(
 
 @pytest.mark.usefixtures("_read_here")
 def test_test_images_on_which_the_models_were_trained_are_left_out(place: Place, tmp_path: Path) -> None:
-    """Half of the test images are training images of the task, those of unseen classes excepted."""
+    """Among the test images of seen classes, half are training images of the task."""
     known, new = make_images(12, 0), make_images(3, 5)
     images, labels = (np.concatenate([old[:15], other]) for old, other in zip(known, new, strict=True))
     data = make_data(tmp_path / "data.npz", x_train=make_images(12, 6)[0], x_test=images, y_test=labels)

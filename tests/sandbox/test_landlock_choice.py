@@ -1,4 +1,4 @@
-"""The choice of `auto`, and its messages if the best sandbox, or every sandbox, fails."""
+"""Tests of the choice of `auto`, and of its messages if the best sandbox, or every sandbox, fails."""
 
 import os
 import runpy

@@ -1,4 +1,4 @@
-"""The competition's rule for a whole submission, under shorter time limits, its place, and the spread of its seeds."""
+"""Tests of the competition's rule for a whole submission: shorter time limits, its place, the spread over seeds."""
 
 import math
 from dataclasses import replace
@@ -73,7 +73,7 @@ def test_a_call_over_its_time_budget_makes_the_score_0_and_skips_all_later_tasks
 
 def test_nothing_to_score() -> None:
     result = score_submission({})
-    assert (result.score, result.complete, result.exceeded) == (None, False, False)
+    assert (result.score, result.complete, result.exceeded) == (None, True, False)
     assert scores_by_limit({}, {}) == [TimeStep(0, None, ())]
     assert scores_by_limit({"task1": TaskCalls(toy().grid, GAP, {})}, {}) == [TimeStep(0, None, ("task1",))]
 
@@ -129,6 +129,16 @@ def test_a_task_without_an_official_score_does_not_count_for_anybody() -> None:
     assert (alone.score, alone.complete) == (None, True)
 
 
+@pytest.mark.parametrize("outcome", [CRASH, LATE, math.nan])
+def test_failed_calls_on_a_task_that_nobody_can_have_a_score_on_change_nothing_else(outcome: float | Failure) -> None:
+    t = task(TOY_GAP, TOY_GAP, a=4, b=2)
+    failed = TaskCalls(t.grid, t.gap, dict.fromkeys(t.measure, outcome))
+    found, other = (score_submission({"flat": flat, "task1": calls()}) for flat in (failed, replace(failed, values={})))
+    assert isinstance(found.tasks["flat"], str)
+    assert (found.score, found.complete, found.exceeded) == (pytest.approx(100 * TOY_SCORE), True, False)
+    assert (other.score, other.complete, other.exceeded) == (found.score, True, False)
+
+
 scores = st.one_of(st.none(), st.floats(), st.sampled_from([0.0, 20.0, 50.0, 50.0, 100.0]))
 entries = st.builds(Entry, st.text("abc", max_size=3), scores, complete=st.booleans(), eligible=st.booleans())
 boards = st.lists(entries, max_size=8, unique_by=lambda entry: entry.name)
@@ -139,7 +149,7 @@ def score_of(entry: Entry) -> float:
 
 
 def beats(first: Entry, second: Entry) -> bool:
-    """The rule in words, for entries that may be ranked."""
+    """Return whether the first entry beats the second by the rule in words, if both may be ranked."""
     if -math.inf in (score_of(first), score_of(second)) or first.complete == second.complete:
         return score_of(first) > score_of(second)
     return first.complete
@@ -248,7 +258,7 @@ NOISY_GRID: Grid = task(NOISY_GAP.tolist(), NOISY_GAP.tolist(), a=2, b=2, c=2, d
 
 
 def called(n_values: int, seed: int = 1, noise: float = 0.5) -> tuple[np.ndarray, dict[str, list[float]]]:
-    """Return the values of a noisy measure that count, and those of other seeds by model."""
+    """Return the values of a noisy measure, and model -> its values with other seeds."""
     values = NOISY_GAP + noise * np.random.default_rng(seed).normal(size=(n_values, 32))
     return values[0], {model: values[1:, i].tolist() for i, model in enumerate(NOISY_GRID.models)}
 
