@@ -84,7 +84,7 @@ def wide_network(shape, scale=3.0):
 
 
 def by_image(model, batch, size, n_batches, seed):
-    """Return the measure computed image by image, with the factors of each image's batch and the measure's own draws."""
+    """Return the measure computed image by image, with the factors of each image's batch and the measure's draws."""
     batch = batch[: size * n_batches]
     draw = stream("runner-up", seed)
     factors = draw.uniform(0.6, 1.6, (2, -(-len(batch) // size)))
