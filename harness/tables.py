@@ -4,7 +4,7 @@ import errno
 import os
 import re
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any
+from typing import Any, TextIO
 
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -60,9 +60,15 @@ def plain(text: str) -> Text:
     return Text(safe_line(text))
 
 
-def wide_console(*, quiet: bool = False, stderr: bool = False) -> SafeConsole:
-    """Return a console for standard output, or for standard error. It cuts nothing; if `quiet`, it prints nothing."""
-    console = SafeConsole(quiet=quiet, stderr=stderr, highlight=False, markup=False, emoji=False, soft_wrap=True)
+def wide_console(*, quiet: bool = False, stderr: bool = False, file: TextIO | None = None) -> SafeConsole:
+    """Return a console for standard output, standard error, or a text. It cuts nothing; if `quiet`, it prints nothing.
+
+    What it writes to `file` has no colours, in a notebook and on a terminal as well.
+    """
+    plain = {} if file is None else {"file": file, "force_terminal": False, "force_jupyter": False}
+    console = SafeConsole(
+        quiet=quiet, stderr=stderr, highlight=False, markup=False, emoji=False, soft_wrap=True, **plain
+    )
     if not console.is_terminal:
         console.width = ENDLESS
     return console

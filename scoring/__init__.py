@@ -18,7 +18,13 @@ from scoring.grid import Grid, Value
 from scoring.hyperparameters import additive_fit, fit_from_effects, main_effects
 from scoring.jackknife import GivenScore, given_score
 from scoring.kendall import GranulatedKendall, granulated_kendall, kendall_tau
-from scoring.official import MINIMUM_HYPERPARAMETERS, OfficialScore, official_score, require_official
+from scoring.official import (
+    MINIMUM_HYPERPARAMETERS,
+    OfficialScore,
+    has_official_score,
+    official_score,
+    require_official,
+)
 from scoring.oracle import ORACLE_DRAWS, ORACLE_NOISE, noisy_oracle, oracle_scores
 from scoring.overfitting import (
     IndependenceTest,
@@ -56,9 +62,10 @@ __all__ = [
     "TimeBudget", "TimeStep", "TradeOff", "Value", "additive_fit", "adjusted_p_values", "bernstein_interval",
     "class_spread", "compare_mean_ranks", "compare_submissions", "compare_with_chance", "detectable_difference",
     "difference_on_other_tasks", "divergences_from", "error_rates", "explain_score", "fit_from_effects",
-    "gaussian_divergence", "given_score", "granulated_kendall", "inconsistency", "kendall_tau", "main_effects",
-    "marginal", "mean_on_other_tasks", "mean_score", "measure_stability", "nearest_translation", "needed_shifts",
-    "noisy_oracle", "official_score", "one_vs_rest_kappas", "oracle_scores", "p_values", "pairwise_independence_test",
-    "pareto_front", "printed_score", "rank", "require_official", "score_submission", "score_task", "scores_by_limit",
-    "sign_errors", "signed_rank_p_values", "smallest_p_value", "strongest_translation", "trade_off",
+    "gaussian_divergence", "given_score", "granulated_kendall", "has_official_score", "inconsistency", "kendall_tau",
+    "main_effects", "marginal", "mean_on_other_tasks", "mean_score", "measure_stability", "nearest_translation",
+    "needed_shifts", "noisy_oracle", "official_score", "one_vs_rest_kappas", "oracle_scores", "p_values",
+    "pairwise_independence_test", "pareto_front", "printed_score", "rank", "require_official", "score_submission",
+    "score_task", "scores_by_limit", "sign_errors", "signed_rank_p_values", "smallest_p_value", "strongest_translation",
+    "trade_off",
 ]  # fmt: skip

@@ -67,7 +67,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The comparison of all submissions that have a finite value for every model of every task."""
+    """The comparison of all submissions that have a finite value for every model of every scored task."""
 
     standings: Mapping[str, Standing]  #: submission -> its score, rank and their uncertainty; best score first
     unfinished: tuple[str, ...]  #: submissions that lack a value for a model, and so are not compared

@@ -58,6 +58,15 @@ def official_score(measure: ArrayLike, gap: ArrayLike, grid: Grid) -> OfficialSc
     return OfficialScore(min(values), dict(zip(cond.sets, values, strict=True)))
 
 
+def has_official_score(grid: Grid) -> bool:
+    """Return whether measures have official scores on a grid: three hyperparameters vary, and no cell is empty."""
+    try:
+        require_official(grid)
+    except ScoreUndefined:
+        return False
+    return True
+
+
 def require_official(grid: Grid) -> None:
     """Raise `ScoreUndefined` for a grid on which no measure has an official score."""
     if len(grid.varying) < MINIMUM_HYPERPARAMETERS:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scoring.conditioning import Conditioning, conditioning
 from scoring.errors import ScoreUndefined
 from scoring.grid import Grid
-from scoring.official import require_official
+from scoring.official import has_official_score
 from scoring.rule import Failure, TaskCalls
 from scoring.vectors import Vector
 
@@ -33,13 +33,13 @@ class PairedTask:
 class Paired:
     """The submissions of a board, finished and unfinished, and the values of the finished submissions."""
 
-    finished: tuple[str, ...]  #: submissions with a finite value for every model of every task
+    finished: tuple[str, ...]  #: submissions with a finite value for every model of `tasks`
     unfinished: tuple[str, ...]  #: submissions that lack a value for a model
     tasks: Mapping[str, PairedTask]  #: task -> values of `finished`; tasks without an official score are left out
 
 
 def pair_submissions(submissions: Mapping[str, Mapping[str, TaskCalls]]) -> Paired:
-    """Collect the values of all submissions that have a finite value for every model of every task.
+    """Collect the values of all submissions that have a finite value for every model of every scored task.
 
     `submissions` maps submission -> task -> its calls; all have the same tasks, grids and gaps.
 
@@ -56,7 +56,7 @@ def pair_submissions(submissions: Mapping[str, Mapping[str, TaskCalls]]) -> Pair
     tasks = {
         task: _paired_task(calls, [submissions[name][task] for name in finished])
         for task, calls in sorted(expected.items())
-        if _has_official_score(calls.grid)
+        if has_official_score(calls.grid)
     }
     if not tasks:
         raise ScoreUndefined(f"comparison: expected a task with an official score, found none among {len(expected)}")
@@ -64,16 +64,11 @@ def pair_submissions(submissions: Mapping[str, Mapping[str, TaskCalls]]) -> Pair
 
 
 def _is_finished(calls: TaskCalls) -> bool:
+    """Return whether there is a finite value for every model, or whether the task has no official score."""
+    if not has_official_score(calls.grid):
+        return True
     values = [calls.values.get(model, math.nan) for model in calls.grid.models]
     return all(not isinstance(value, Failure) and math.isfinite(value) for value in values)
-
-
-def _has_official_score(grid: Grid) -> bool:
-    try:
-        require_official(grid)
-    except ScoreUndefined:
-        return False
-    return True
 
 
 def _require_same_tasks(

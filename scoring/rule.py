@@ -8,15 +8,17 @@ import numpy as np
 
 from scoring.errors import ScoreUndefined
 from scoring.grid import Grid
+from scoring.official import has_official_score
 from scoring.task_score import TaskScore, score_task
 
 RULE = (
     "The final score is 100 times the mean official score of the scored tasks; "
     "a call over its time budget makes the final score 0, and a task with any other failed or missing call "
     "has no score and is left out of the mean. "
-    "A submission with a task left out ranks below every complete one."
+    "A submission with a task left out ranks below every complete one. "
+    "A task on which nobody can have an official score does not count."
 )
-"""The rule as boards print it. The last sentence is a rule of this project, the others are the competition's."""
+"""The rule as boards print it. The last two sentences are rules of this project, the others are the competition's."""
 
 
 @dataclass(frozen=True)
@@ -42,16 +44,16 @@ class SubmissionScore:
 
     score: float | None  #: final score, 0 to 100; None if no task has an official score
     tasks: dict[str, TaskScore | str]  #: task -> its scores, or why it has no scores; in alphabetical order
-    complete: bool  #: whether all tasks have scores; False without tasks
-    exceeded: bool  #: whether a call was over its time budget
+    complete: bool  #: whether all tasks that can have an official score have it
+    exceeded: bool  #: whether a call on such a task was over its time budget
 
 
 def score_submission(tasks: Mapping[str, TaskCalls]) -> SubmissionScore:
     """Return the result of a submission's calls (task -> calls) under `RULE`.
 
     Tasks are scored in alphabetical order. If a call is over its time budget, its task and all later tasks get no
-    score, and the final score is 0. A value that is not finite is a failed call. Tasks without an official score are
-    left out of the mean.
+    score, and the final score is 0. A value that is not finite is a failed call. Failed calls on a task that can have
+    no official score change neither the final score nor the other tasks.
 
     Raises:
         ValueError: a value or gap belongs to no model of the grid, or a gap is missing or not finite.
@@ -60,12 +62,12 @@ def score_submission(tasks: Mapping[str, TaskCalls]) -> SubmissionScore:
     exceeded_in: str | None = None
     for task, calls in sorted(tasks.items()):
         _require_models(task, calls)
-        if exceeded_in is None and any(isinstance(v, Failure) and v.exceeded for v in calls.values.values()):
+        late = any(isinstance(value, Failure) and value.exceeded for value in calls.values.values())
+        if exceeded_in is None and late and has_official_score(calls.grid):
             exceeded_in = task
         results[task] = _score(calls) if exceeded_in is None else _skipped(task, exceeded_in, calls)
-    scored = [result for result in results.values() if isinstance(result, TaskScore)]
-    score = 0.0 if exceeded_in is not None else mean_score(scored)
-    complete = bool(results) and len(scored) == len(results)
+    score = 0.0 if exceeded_in is not None else mean_score(results.values())
+    complete = all(isinstance(results[task], TaskScore) for task in tasks if has_official_score(tasks[task].grid))
     return SubmissionScore(score, results, complete, exceeded_in is not None)
 
 
@@ -128,7 +130,7 @@ class Entry:
 
     name: str
     score: float | None  #: higher is better; None, or a number that is not finite, if there is no score
-    complete: bool  #: whether every task has a score
+    complete: bool  #: whether every task that can have an official score has it
     eligible: bool = True  #: whether the entry gets a rank; False, for example, if it ran without a sandbox
 
 

@@ -20,7 +20,7 @@ class Pair:
 
 
 def across_tasks(board: Board) -> tuple[list[int], MeanRanks] | None:
-    """Compare the mean ranks of all ranked rows that have a value for every model.
+    """Compare the mean ranks of all complete ranked rows.
 
     Return the positions of these rows on the board, best mean rank first, and the results of the tests. Return None if
     there are fewer than three such rows, or fewer than six scored tasks.
@@ -49,10 +49,10 @@ def across_tasks_object(board: Board) -> dict[str, Any] | None:
 
 
 def pairs_across_tasks(board: Board, number: int) -> dict[int, Pair]:
-    """Compare the row at position `number` with every ranked row that has a value for every model, also with itself.
+    """Compare the row at position `number` with every complete ranked row, also with itself.
 
     Return position of the other row -> difference. Return {} if there are fewer than four tasks, or if the row at
-    `number` has no rank or lacks a value.
+    `number` has no rank or is not complete.
     """
     others = _compared(board)
     if number not in others:

@@ -41,7 +41,7 @@ def with_chance(rows: Sequence[Row]) -> list[Row]:
 
 
 def with_p_values(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows with p-values, except on hidden tasks. Ranked rows with all scores also get adjusted p-values."""
+    """Return the rows with p-values, except on hidden tasks. Complete ranked rows also get adjusted p-values."""
     known = [number for number, row in enumerate(rows) if _chances(row)]
     own = dict(zip(known, p_values([_chances(rows[number]) for number in known]).tolist(), strict=True))
     adjusted = _adjusted(rows, _chances)
@@ -58,7 +58,7 @@ def with_p_values(rows: Sequence[Row]) -> list[Row]:
 
 
 def _adjusted(rows: Sequence[Row], chances: Callable[[Row], dict[str, Chance]]) -> dict[int, float]:
-    """Return p-values, adjusted for the number of rows, of ranked rows with all scores: position -> p-value."""
+    """Return p-values, adjusted for the number of rows, of complete ranked rows: position -> p-value."""
     found = {
         n: known for n, row in enumerate(rows) if row.rank is not None and row.complete and (known := chances(row))
     }

@@ -16,18 +16,18 @@ from harness.board.layouts import comparison
 from harness.board.row import make_row
 from harness.board.yardsticks import is_scored
 from harness.format.reference import Reference
-from scoring import SubmissionScore, TaskScore, mean_score, score_submission
+from scoring import SubmissionScore, mean_score, score_submission
 
 #: Explanations of the numbers for readers.
 NOTES = (
     "Score: 100 times the official conditional mutual information, and its mean over the tasks that have one; every "
-    "task is scored separately. A measure without a score on some task ranks below those with a score on every task.",
+    "task is scored separately. A measure that lacks some of these scores ranks below those that lack none.",
     columns.SECONDS_NOTE,
 )
 
 #: Explanations of the numbers on boards without hidden tasks.
 NOTES_ON_OPEN_TASKS = (
-    "Kendall: rank correlation with the generalization gap, mean over the same tasks.",
+    "Kendall: rank correlation with the generalization gap, mean over the same tasks; without a score, over all tasks.",
     "interval: contains the mean score on these tasks over new trainings of the same networks (90 %).",
     columns.CHANCE_NOTE,
 )
@@ -104,6 +104,6 @@ def compare_calls(
 
 
 def _score_each_task(calls: Calls, references: Mapping[str, Reference]) -> SubmissionScore:
-    results = {task: score_submission({task: calls.on(task, known)}).tasks[task] for task, known in references.items()}
-    complete = all(isinstance(result, TaskScore) for result in results.values())
-    return SubmissionScore(mean_score(results.values()), results, complete, exceeded=False)
+    each = {task: score_submission({task: calls.on(task, reference)}) for task, reference in references.items()}
+    results = {task: one.tasks[task] for task, one in each.items()}
+    return SubmissionScore(mean_score(results.values()), results, all(one.complete for one in each.values()), False)

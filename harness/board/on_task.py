@@ -32,7 +32,7 @@ class OnTask:
     withheld: bool = False  #: whether the task is hidden
     scored: TaskCalls | None = None  #: the values and gaps that `result` was computed from; None if the task is hidden
     chance: Chance | None = None  #: scores of random permutations; None for a hidden task or without an official score
-    #: p-value adjusted for the number of rows; None for a row without a rank or without a score on every task
+    #: p-value adjusted for the number of rows; None for a row that has no rank or is not complete
     adjusted_p_value: float | None = None
     published: float | None = None  #: the measure's published score, 0 to 100; None if unknown or not requested
 

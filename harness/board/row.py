@@ -34,9 +34,9 @@ class Row:
     settings: str = ""  #: the settings in which the row differs from most rows, such as `seed 1, limit 60 s`
     stale: int = 0  #: number of models whose only records are of an earlier version of the task
     p_value: float | None = None  #: p-value of the mean score over tasks; None if a task is hidden
-    #: `p_value` adjusted for the number of rows; None for a row without a rank or without a score on every task
+    #: `p_value` adjusted for the number of rows; None for a row that has no rank or is not complete
     adjusted_p_value: float | None = None
-    #: intervals of score and rank; None if the row has no rank or lacks a value, or if a task is hidden
+    #: intervals of score and rank; None if the row has no rank or is not complete, or if a task is hidden
     standing: Standing | None = None
     own_randomness: OwnRandomness | None = None  #: spread of scores over seeds; None without repetitions
     about: About = field(default_factory=About)  #: team, description and link in the submission's metadata
@@ -90,13 +90,17 @@ class Row:
 
     @property
     def complete(self) -> bool:
-        """Whether every task has a score."""
+        """Whether every task that can have an official score has it."""
         return self.result.complete
 
     @property
     def kendall(self) -> float | None:
-        """Mean of Kendall's rank correlation over the tasks with a score, -1 to 1; None if a task is hidden."""
-        return None if self.rounded else _mean(task.kendall for task in self.tasks.values())
+        """Mean of Kendall's rank correlation over the tasks of `score`, -1 to 1; None if a task is hidden.
+
+        Without a score, it is the mean over all tasks on which every model has a value.
+        """
+        tasks = [task for task in self.tasks.values() if self.score is None or task.official is not None]
+        return None if self.rounded else _mean(task.kendall for task in tasks)
 
     @property
     def seconds_per_model(self) -> float | None:

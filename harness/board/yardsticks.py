@@ -4,13 +4,12 @@ import math
 import statistics
 import zlib
 from collections.abc import Collection, Mapping
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 from harness.board.scores import decimal
 from harness.format.reference import Reference
-from scoring import ORACLE_DRAWS, ORACLE_NOISE, ScoreUndefined, oracle_scores, require_official
+from scoring import ORACLE_DRAWS, ORACLE_NOISE, ScoreUndefined, has_official_score, oracle_scores
 
 
 @dataclass(frozen=True)
@@ -77,12 +76,8 @@ def score_oracle(references: Mapping[str, Reference], withheld: Collection[str] 
 
 
 def is_scored(references: Mapping[str, Reference]) -> bool:
-    """Return whether some task can have an official score: its grid is complete, and three hyperparameters vary."""
-    for reference in references.values():
-        with suppress(ScoreUndefined):
-            require_official(reference.grid)
-            return True
-    return False
+    """Return whether some task can have an official score."""
+    return any(has_official_score(reference.grid) for reference in references.values())
 
 
 def _on_task(name: str, reference: Reference) -> ScoreSpread | None:

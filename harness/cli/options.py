@@ -17,7 +17,7 @@ from harness.cli import completion
 from harness.cli.shown_in_full import with_warning
 from harness.configuration import LONGEST_S
 from harness.credentials import RESULTS, Address
-from harness.errors import UserError
+from harness.errors import UserError, require_directory
 from harness.names import ALL
 from harness.shell import variable_of
 from harness.task import DEFAULT_DIRECTORY
@@ -111,6 +111,12 @@ def parse_address(_context: click.Context, parameter: click.Parameter, value: An
     if isinstance(value, tuple):
         return tuple(Address(one, name) for one in value)
     return None if value is None else Address(value, name)
+
+
+def _there(_context: click.Context, _parameter: click.Parameter, directory: Path | None) -> Path | None:
+    if directory is not None:
+        require_directory(directory, remedy="a task in a directory is named by --task NAME --tasks DIR")
+    return directory
 
 
 class SuggestingChoice(click.Choice[str]):
@@ -216,7 +222,9 @@ sha256 = click.option(
     "--sha256", metavar="HEX", help="Digest of the archive at URL (task fetch), or of a --catalogue that is a URL."
 )
 #: The argument DIR of `pgdl task validate DIR` and others, which replaces --tasks.
-directory = click.argument("directory", required=False, metavar="[DIR]", type=click.Path(path_type=Path))
+directory = click.argument(
+    "directory", required=False, metavar="[DIR]", type=click.Path(path_type=Path), callback=_there
+)
 quiet = click.option("--quiet", "-q", is_flag=True, help="Print only warnings and errors; the exit code shows success.")
 force = click.option("--force", is_flag=True, help="Make recorded calls again.")
 retry_timeouts = click.option(

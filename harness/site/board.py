@@ -12,21 +12,22 @@ from harness.board.on_task import OnTask
 from harness.board.row import Row
 from harness.board.yardsticks import Yardstick, is_scored, score_oracle
 from harness.site.data import SiteData, SiteSettings, TaskFacts, WithheldResults, key_of
-from scoring import TaskScore, mean_score
+from scoring import mean_score
 
 Y = TypeVar("Y", bound=Yardstick)
 
 
 def leaderboard(data: SiteData) -> Board:
     """Return the board, computed from records on public tasks; the results on hidden tasks are in the settings."""
-    tasks, given = data.settings.tasks, data.settings.withheld
+    settings, given = data.settings, data.settings.withheld
     rows = make_rows(data.calls(), data.references, ())
-    rows = [_with_withheld(row, given[key_of(row)], tasks) if key_of(row) in given else row for row in rows]
-    settings, fits = data.settings, score_hyperparameters(data.references)
+    rows = [_with_withheld(row, given[key_of(row)], settings) if key_of(row) in given else row for row in rows]
+    fits = score_hyperparameters(data.references)
     fits = Hyperparameters(_on_all(fits.in_sample, settings), _on_all(fits.from_other_tasks, settings))
-    oracle, scored = _on_all(score_oracle(data.references), settings), is_scored(data.references)
+    oracle = _on_all(score_oracle(data.references), settings)
+    scored = is_scored(data.references) or bool(settings.hidden_scored)
     return ranked_board(
-        rows, oracle, fits, settings.remarks, data.held_out, settings.hidden, scored=scored or settings.hidden_scored
+        rows, oracle, fits, settings.remarks, data.held_out, settings.hidden, scored=scored
     ).with_columns(settings.columns)
 
 
@@ -35,15 +36,16 @@ def _on_all(computed: Y, settings: SiteSettings) -> Y:
     return computed.of({name: computed.tasks.get(name) for name in settings.tasks}, settings.hidden)
 
 
-def _with_withheld(row: Row, given: WithheldResults, facts: dict[str, TaskFacts]) -> Row:
-    tasks = {name: _on_task(name, row, given, facts[name]) for name in facts}
+def _with_withheld(row: Row, given: WithheldResults, settings: SiteSettings) -> Row:
+    tasks = {name: _on_task(name, row, given, facts) for name, facts in settings.tasks.items()}
     exceeded = row.result.exceeded or given.exceeded
     results = {name: task.result for name, task in tasks.items()}
+    lacks = [name for name, task in tasks.items() if task.score is None and name in settings.hidden_scored]
     result = replace(
         row.result,
         score=0.0 if exceeded else mean_score(results.values(), DECIMALS),
         tasks=results,
-        complete=all(isinstance(result, TaskScore) for result in results.values()),
+        complete=row.complete and not lacks,
         exceeded=exceeded,
     )
     own = None if row.own_randomness is None else replace(row.own_randomness, error=None)  # known on public tasks alone

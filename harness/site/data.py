@@ -16,11 +16,10 @@ from harness.board.collect import Calls
 from harness.board.disclosure import rounded_task
 from harness.board.rankings import held_out_sets
 from harness.board.row import Row
-from harness.board.yardsticks import is_scored
 from harness.configuration import Configuration, isolation_of
 from harness.format.reference import Reference
 from harness.outcome import LONGEST_TIME_S
-from scoring import Failure, HeldOut, TaskScore
+from scoring import Failure, HeldOut, TaskScore, has_official_score
 
 #: The default title of a site.
 TITLE = "Leaderboard"
@@ -106,7 +105,7 @@ class SiteSettings(_Model):
     tasks: dict[str, TaskFacts]  #: name -> task, in the order of the board's columns
     submissions: list[SubmissionFacts]  #: the rows of the board, in any order
     withheld: dict[str, WithheldResults]  #: `row_key` -> results on hidden tasks; empty without a hidden task
-    hidden_scored: bool  #: whether at least one hidden task can have an official score
+    hidden_scored: list[str]  #: the hidden tasks that can have an official score
     remarks: list[str]  #: as `Board.remarks`
     title: str
     organiser: str  #: who runs the board; may be empty
@@ -231,7 +230,7 @@ def gather(
         },
         submissions=[_facts(calls, withheld) for calls in shown],
         withheld={key_of(row): _withheld(row) for row in board.rows} if withheld else {},
-        hidden_scored=is_scored({name: reference for name, reference in references.items() if name in withheld}),
+        hidden_scored=[name for name in references if name in withheld and has_official_score(references[name].grid)],
         remarks=list(board.remarks),
         title=title,
         organiser=organiser,

@@ -59,10 +59,7 @@ def test_a_specification_with_a_wrong_parameter_is_refused(specification, messag
 
 @pytest.fixture(scope="module")
 def twice():
-    """Return two lists of all measures' values, in opposite orders and with two seeds.
-
-    The third item says whether the model is unchanged.
-    """
+    """Return all measures' values twice, in opposite orders with two seeds, and whether the model is the same."""
     model, data = read_model(DEMO / MODEL), read_dataset(DEMO / "dataset_1" / "train")
     before = state(model)
     names = list(baselines.MEASURES)

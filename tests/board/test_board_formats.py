@@ -261,9 +261,21 @@ def test_intervals_are_drawn_on_one_axis_and_explained_on_request(board: Board) 
     assert winner.index("\N{BLACK CIRCLE}") - weak.index("\N{BLACK CIRCLE}") == round(9 * (1 - OFFICIAL))
     assert RULE in text.replace("\n", " ")
     brief = on_terminal(board, 200, explain=False)
-    assert brief.splitlines()[-1] == "--explain prints the rule, and what the columns mean."
     assert RULE not in brief
     assert "not sandboxed: run with --unsafe-no-sandbox, never ranked." in brief
+
+
+def test_a_notebook_shows_the_table_and_the_remarks(board: Board, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    remarked = replace(board, remarks=["<b>"])
+    headings, *lines = repr(remarked).splitlines()
+    assert headings.split()[:3] == ["rank", "submission", "score"]
+    assert [line.split()[1] for line in lines[:5]] == [row.submission for row in board.rows]
+    assert lines[6] == "<b>"
+    assert "\x1b" not in repr(remarked)
+    shown = remarked._repr_html_()
+    assert "<tr><td>1</td><td>winner</td><td></td><td>100.00</td>" in shown
+    assert "</table><p>&lt;b&gt;</p>" in shown
 
 
 def test_the_level_of_chance_has_its_place_on_the_axis(tmp_path: Path) -> None:

@@ -116,7 +116,15 @@ def test_outside_the_sandbox_nothing_is_ranked(known: dict[str, Reference]) -> N
 def test_nothing_is_ranked_if_no_task_can_have_a_score(tmp_path: Path) -> None:
     reference = references(tmp_path, gaps=GAPS[:4], sizes=(2, 2))
     found = compare(rows("good", GAPS[:4]), reference, {"good": "norm", "never": "norm"})
-    assert [row.rank for row in found.rows] == [None, None]
+    assert [(row.rank, row.kendall) for row in found.rows] == [(None, 1), (None, None)]
+
+
+def test_a_task_on_which_nobody_can_have_a_score_changes_neither_rank_nor_kendall(tmp_path: Path) -> None:
+    tasks = references(tmp_path, "flat", sizes=(4, 2)) | references(tmp_path, "toy")
+    records = [*rows("half", MEASURE), *rows("good", MEASURE), *rows("good", GAPS, "flat")]
+    found = compare(records, tasks, {"half": "norm", "good": "norm"})
+    expected = (1, pytest.approx(kendall_tau(MEASURE, GAPS)), True)
+    assert [(row.rank, row.kendall, row.standing is not None) for row in found.rows] == [expected, expected]
 
 
 def test_of_withheld_tasks_scores_are_rounded_and_reasons_are_not_told(known: dict[str, Reference]) -> None:

@@ -66,6 +66,16 @@ def test_an_incomplete_submission_stands_below_every_complete_one(known: dict[st
     assert (found[1].calls_ok, found[1].calls_expected) == (8, 16)
 
 
+@pytest.mark.parametrize("hidden", [[], ["flat"]])
+def test_a_task_on_which_nobody_can_have_a_score_lowers_no_row(tmp_path: Path, hidden: list[str]) -> None:
+    tasks = references(tmp_path, "flat", sizes=(4, 2)) | references(tmp_path, "toy")
+    late = [*rows("late", GAPS), failed("late", "model_0", Outcome.TIMEOUT, "flat")]
+    whole = [*rows("whole", CONSTANT), *rows("whole", CONSTANT, "flat")]
+    found = build_board(collect([*late, *rows("half", MEASURE), *whole], tasks), tasks, hidden)
+    assert standing(found.rows) == [(1, "late"), (2, "half"), (3, "whole")]
+    assert all(row.complete and (hidden or row.standing) for row in found.rows)
+
+
 def test_a_timeout_puts_a_submission_among_the_incomplete_with_a_score_of_0(known: dict[str, Reference]) -> None:
     late = [*both("late", GAPS), failed("late", "model_0", Outcome.TIMEOUT)]
     broken = [failed("broken", model, Outcome.CRASH) for model in MODELS]

@@ -105,15 +105,17 @@ def test_the_command_that_renews_calls_names_them_and_their_settings(known: dict
     assert line.startswith("pgdl run /home/one.py /home/two.py vc_dim --as one --as two --seed 3 --runtime keras2")
 
 
-def test_functions_are_renewed_by_no_command(known: dict[str, Reference]) -> None:
-    made = [*rows("one", GAPS), *rows("norms", GAPS)]
-    requests = [request(made[0], source="/home/one.py"), request(made[8], source="function norms")]
+def test_functions_and_files_of_a_repository_are_renewed_by_no_command(known: dict[str, Reference]) -> None:
+    made = [*rows("one", GAPS), *rows("norms", GAPS), *rows("two", GAPS), *rows("three", GAPS)]
+    sources = ("/home/one.py", "function norms", "submissions/two", "C:\\three.py")
+    requests = [request(row, source=source) for row, source in zip(made[::8], sources, strict=True)]
     found = collect(made, known, requests)
     stale = replace(found, shown=[replace(calls, stale=frozenset(calls.rows)) for calls in found.shown])
     command = partial(run_command, tasks=Path("task_data"), results=RESULTS)
     lines = [line for line in remarks_on_records(stale, known, command) if line.startswith("stale:")]
-    assert [line.partition("; to renew them: ")[2][:21] for line in lines] == [
-        "hand in the functions", "pgdl run /home/one.py",
+    assert [line.partition("; to renew them: ")[2][:36] for line in lines] == [
+        "hand in the functions again, with pg", "pgdl run /home/one.py 'C:\\three.py' ",
+        "make the calls again with pgdl ci, i",
     ]  # fmt: skip
 
 

@@ -72,7 +72,7 @@ def test_the_token_goes_to_the_api_alone(server, api):
     [
         (b"no zip", "the artifact is not a zip with report.json"),
         (zipped(b"{}", "other.json"), "the artifact is not a zip with report.json"),
-        (zipped(b"{}"), "expected a report of format 6"),
+        (zipped(b"{}"), "expected a report of format 7"),
         (zipped(b" " * (MAX_BYTES + 1)), f"expected at most {MAX_BYTES} bytes"),
         (zipped(replace(REPORT, head="c" * 40).to_json().encode()), "found one of another commit"),
     ],

@@ -9,7 +9,7 @@ import pytest
 from in_process import Pgdl, Record
 
 from harness.board.columns import SECONDS_NOTE
-from harness.board.formats.table import EXPLAINED
+from harness.cli.formats import EXPLAINED
 from harness.format.reference import read_reference
 from harness.outcome import Outcome
 from scoring import RULE, sign_errors

@@ -74,6 +74,14 @@ def test_a_data_set_that_never_ends_is_named_if_a_call_did_not_end(source: str, 
     assert replace(report([OK, OK]), submission=submission).endless is None
 
 
+def test_a_notebook_shows_the_verdict_and_each_failure_once() -> None:
+    failure = "EXCEPTION on toy/model_1: ValueError: 100% wrong ::error::not mine"
+    assert repr(report([OK, FAILED, FAILED])) == f"mine does not pass: 2 EXCEPTION, 1 OK\n{failure}"
+    assert repr(report([OK, FAILED], withheld=["toy"])) == "mine does not pass: 1 EXCEPTION, 1 OK"
+    assert repr(report([OK, OK])).startswith("mine passes: 2 OK\nWarning: the same value for all models tried")
+    assert repr(CheckReport(replace(make_submission("mine"), problem="no code"))) == "mine does not pass: no code"
+
+
 def test_json_has_what_may_be_shown() -> None:
     content = json.loads(to_json(report([OK, FAILED])))
     assert (content["submission"], content["passed"], content["problem"]) == ("mine", False, None)

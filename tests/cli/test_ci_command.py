@@ -76,6 +76,7 @@ def test_what_a_job_prints_without_a_directory_or_quietly(repo, pgdl, record, fo
     ended = pgdl("ci", "--base", "main", "--head", "main")
     assert (ended.code, ended.out) == (0, "")
     assert ended.err.endswith("For the leaderboard, the site and the comment, add --output DIR.\n")
+    assert "calls are recorded" not in ended.err  # no call was made
     record(rows("mine", submission_digest=MINE.digest))
     line = ["ci", "--base", "main", "--head", "main", "--output", "out", "--add-records", "results.db", "--results"]
     loud, quiet = pgdl(*line, "loud.db").err, pgdl(*line, "quiet.db", "--quiet")
@@ -138,13 +139,31 @@ def test_a_renamed_submission_keeps_its_rank_and_equals_another_one(repo, folder
     assert "`his` | `renamed` from `mine` |" in (folder / "out" / "comment.md").read_text()
 
 
-def test_a_submission_whose_run_was_interrupted_at_once_has_a_row_at_the_base(repo, folder, job, record):
+def test_where_records_of_the_base_are_missing_no_rank_is_compared(repo, folder, job, record):
+    """As of a submission whose run was interrupted at once, or whose records are all of an earlier task."""
     repo.commit({"README.md": ""}, repo.git("rev-parse", "main"), branch="removed")
     with Records(str(record(rows("vc_dim", is_baseline=True)))) as records:
         records.ask([request(rows("mine", submission_digest=MINE.digest)[0])])
-    job(head="removed")
-    (line,) = written(folder, "report.json")["lines"]
-    assert (line["change"], line["rank_before"], line["score_before"]) == ("removed", 2, None)
+    ended = job(head="removed")
+    report = written(folder, "report.json")
+    (line,) = report["lines"]
+    assert (line["change"], line["rank_before"], line["score_before"], report["moved"]) == ("removed", None, None, [])
+    assert "no ranks before the change: at the base, records of mine are missing or stale" in ended.err
+    assert f"- `{report['notes'][0]}`" in (folder / "out" / "comment.md").read_text()
+
+
+def test_what_a_merge_may_surprise_with_is_named(repo, folder, job, pgdl, record, monkeypatch):
+    """The base has changed the submission since; two files are called so that they are no submissions."""
+    main = repo.git("rev-parse", "main")
+    base = repo.commit({"submissions/mine.py": MEASURE.format("2.0")}, main)
+    more = {"submissions/.foo.py": CODE, "submissions/foo.PY": CODE}
+    repo.commit({"submissions/mine.py": MEASURE.format("3.0")} | more, main, branch="late")
+    record(rows("vc_dim", is_baseline=True))
+    monkeypatch.setattr("harness.api.ci._call", lambda *_: ())
+    ended = job("--only-new", base=base, head="late", code=1)
+    assert "mine: the base has changed it since the change branched off, so a merge may give other files" in ended.err
+    assert "no submissions, since not called NAME.py, NAME.zip or a folder's NAME: submissions/.foo.py," in ended.err
+    assert "the change overwrites submissions of the base: mine" in ended.err
 
 
 def planned(*made, withheld=False):
@@ -194,7 +213,7 @@ def test_a_failure_on_a_task_without_reference_data_breaks_the_rules(repo, folde
 def test_a_report_of_any_size_can_be_read():
     long = "x" * (2 * MAX_TEXT)
     lines = tuple(Line(long, long, "new", problem=long) for _ in range(2 * MAX_ITEMS))
-    report = ChangeReport("a", "b", 2, lines, (Moved(long, 1, 2),) * 2 * MAX_ITEMS, (long,), True, (long,), (long,))
+    report = ChangeReport("a", "b", 2, lines, (Moved(long, 1, 2),) * 2 * MAX_ITEMS, (long,), 1, (long,), (long,))
     parsed = ChangeReport.parse(report.to_json().encode())
     assert (len(parsed.lines), len(parsed.broken[0])) == (MAX_ITEMS, MAX_TEXT)
 

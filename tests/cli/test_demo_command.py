@@ -7,10 +7,12 @@ import resource
 import subprocess
 import sys
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from in_process import Pgdl
 
+import harness.task.demo
 from harness.format.reference import read_reference
 from harness.submission import find_submission
 from harness.task.layout import TaskDirectory
@@ -128,6 +130,17 @@ def test_a_full_disk_is_one_line(folder: Path) -> None:
     assert ended.stderr.startswith("pgdl: there/task_data/")
     assert ended.stderr.endswith(": File too large; raise the limit on the size of files (ulimit -f)\n")
     assert list(folder.iterdir()) == [], "the same command works once there is space"
+
+
+def test_the_same_command_works_after_ctrl_c(pgdl: Pgdl, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object) -> NoReturn:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(harness.task.demo, "write_reference", interrupt)
+        assert pgdl("demo", "there").code == 130
+    assert list(folder.iterdir()) == []
+    assert pgdl("demo", "there").code == 0
 
 
 @pytest.mark.parametrize("command", ["check mine.py", "run mine.py", "board", "task validate"])

@@ -5,6 +5,7 @@ Every output is the same for both, to the last byte. All outputs differ if the o
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -102,12 +103,18 @@ def written_by(withhold: str, pgdl: Pgdl) -> Iterator[tuple[str, object]]:
             yield str(file), file.read_bytes()
     found = api.board(withhold=withhold, with_site=True)
     yield "results API", repr(api.results(withhold=withhold, task_names=["secret"]))
-    yield "score API", repr(api.score(withhold=withhold))
-    yield "report API", repr(api.report(withhold=withhold))
-    yield "comparison API", repr(api.compare_recorded("path_norm", withhold=withhold))
-    yield "board API", repr(found)
+    yield "score API", in_full(api.score(withhold=withhold))
+    yield "report API", in_full(api.report(withhold=withhold))
+    yield "comparison API", in_full(api.compare_recorded("path_norm", withhold=withhold))
+    yield "board API", in_full(found)
+    yield "board in a notebook", repr(found) + found._repr_html_()
     yield "board with more columns API", repr(found.board.with_columns(MORE).to_records())
     yield "comment", comment(found.board)
+
+
+def in_full(result: Any) -> str:
+    """All data of a result, and the lines that a notebook shows of it."""
+    return f"{asdict(result)} {result!r}"
 
 
 def comment(board: Board) -> str:

@@ -55,13 +55,6 @@ def test_it_is_refused_and_nothing_is_recorded(command: str, form: str, drop: Pa
         assert not records.requests()
 
 
-def test_no_other_submission_of_the_command_is_run(drop: Path, pgdl: Pgdl) -> None:
-    make_task(drop.parent, n_models=1)
-    ended = pgdl("run", "alice", "drop/mallory.py", "--tasks", "tiny")
-    assert ended.code == 2
-    assert not (drop.parent / "results.db").exists()
-
-
 @pytest.mark.parametrize(
     ("form", "name", "source"),
     [("eve/../alice", "alice", "alice"), ("eve/complexity.py", "eve", "alice/complexity.py")],

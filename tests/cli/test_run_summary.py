@@ -57,6 +57,16 @@ def test_failures_are_counted_by_outcome_the_most_frequent_first() -> None:
     assert text.splitlines()[1].split() == ["a", "toy", "8", "of", "11", "1.50", "2", "TIMEOUT,", "1", "CRASH"]
 
 
+def test_a_notebook_shows_at_most_twenty_lines() -> None:
+    tally = Tally()
+    for row in [failed("a", "model_8", Outcome.CRASH), *rows("a")]:
+        tally.add(recorded(row))
+    done = RunResult(Plan((), ()), tally, "results.db", True, (), (), ("b: no code",))
+    assert repr(done) == "a on toy: 1 CRASH, 8 OK\nb: no code\nRecords: results.db"
+    many = replace(done, refused=[f"{number}: no code" for number in range(30)])
+    assert repr(many).splitlines()[19:] == ["18: no code", "... and 12 more lines"]
+
+
 @pytest.mark.parametrize("outcome", [o for o in Outcome if o is not Outcome.OK])
 def test_after_a_failed_call_or_a_refused_submission_not_all_is_well(outcome: Outcome) -> None:
     assert not summary([*rows("a"), failed("b", "model_0", outcome)])[0]

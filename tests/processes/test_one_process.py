@@ -129,10 +129,15 @@ def test_memory_is_limited(start):
         assert process.ask({"do": "look"})["memory"] == -1
 
 
-def test_a_line_that_is_too_long_or_no_json_ends_the_process(start, monkeypatch):
-    monkeypatch.setattr(channel, "MAX_LINE", 1000)
+def test_a_line_that_cannot_be_read_ends_the_process(start, monkeypatch):
+    monkeypatch.setattr(channel, "MAX_LINE", 2000)
     with start() as process:
-        for text, times, problem in (("x", 1001, "more than 1000 bytes"), ("{\n", 1, "Expecting property name.*")):
+        for text, times, problem in (
+            ("x", 2001, "more than 2000 bytes"),
+            ("{\n", 1, "Expecting property name.*"),
+            (f"{'[' * 1900}\n", 1, "nested deeper than 200 levels"),
+            ("1\n", 1, "cannot unpack.*"),
+        ):
             pid = process.ask({"do": "look"})["pid"]
             with pytest.raises(UnableError, match=f"^its answer cannot be read: {problem}$"):
                 process.ask({"do": "write", "detail": text, "times": times})

@@ -131,7 +131,9 @@ def test_what_cannot_be_probed_is_named_and_left_out(place: Place) -> None:
         "model_4": "its last layer with weights is Conv2D, not a dense layer on a vector of features",
     }
     assert json.loads(place.dataset.attrs["failed"]) == reasons
-    assert place.said[0].startswith("3 seen classes, 2 unseen ones; 60 training images, 30 test images, at least 6")
+    assert place.said[0].startswith(
+        "3 seen and 2 unseen classes evaluated; 60 training images, 30 test images, at least 6"
+    )
     assert sorted(place.said[1:]) == [f"{name} is left out: {reason}" for name, reason in reasons.items()]
 
 
@@ -215,8 +217,9 @@ def test_the_command_prints_a_table_or_json_and_writes(place: Place, pgdl: Pgdl,
 
 
 def test_measures_are_called_in_the_sandbox_and_compared(
-    place: Place, pgdl: Pgdl, tmp_path: Path, zygotes: Any, no_process: None
+    place: Place, pgdl: Pgdl, tmp_path: Path, zygotes: Any, no_process: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("harness.cli.testbed.SHOWN", 0)
     problem = Fresh().problem()
     if problem is not None:
         pytest.skip(f"no sandbox here: {problem}")
@@ -231,6 +234,8 @@ def test_measures_are_called_in_the_sandbox_and_compared(
     assert [float(row[column]) for column in list(row)[1:]] == pytest.approx([*expected.errors.values(), expected.mean])
     assert (tmp_path / "consistency.png").exists()
     assert "sign-errors of measures" in out
+    assert f"and 1 more: all are in {tmp_path / 'consistency.csv'}" in out
+    assert "no official score" not in out + err
 
 
 def test_the_sign_error_of_a_measure_over_a_slice(place: Place) -> None:
@@ -313,6 +318,12 @@ def test_without_unseen_classes_only_0_percent_is_evaluated(place: Place, tmp_pa
     found, classes = divide(place, make_data(tmp_path / "data.npz", **arrays))
     assert classes.levels == (0,)
     assert found.notes[1] == "there are no unseen classes, so only 0 % is evaluated"
+
+
+@pytest.mark.usefixtures("_read_here")
+def test_unseen_classes_that_were_not_requested_are_not_denied(place: Place, tmp_path: Path) -> None:
+    found, _ = divide(place, make_data(tmp_path / "data.npz"), (0,))
+    assert [note.partition(";")[0] for note in found.notes] == ["3 seen and 0 unseen classes evaluated"]
 
 
 def test_steps_are_as_equal_as_whole_numbers_allow() -> None:

@@ -69,7 +69,7 @@ def test_a_file_of_other_content_is_one_line(tmp_path, column, value):
 def test_a_missing_file_and_another_file_are_one_line(tmp_path):
     (tmp_path / "text").write_text("no database")
     with Records(str(tmp_path / "mine")) as records:
-        first = "no such results file; run `pgdl run SUBMISSION` first, or name another database with --add-records"
+        first = "no such results file; name another database with --add-records"
         for name, problem in (("missing", first), ("text", "not a database")):
             with pytest.raises(UserError, match=problem):
                 add_records(records, tmp_path / name)

@@ -184,7 +184,7 @@ def test_tables_without_a_number_are_refused(tmp_path: Path, statement: str, fou
     Records(str(file)).__exit__(None, None, None)
     change(file, statement)
     before = file.read_bytes()
-    expected = f"expected one number, found {found}; name another database with --results"
+    expected = f"expected one number without leading zeros, found {found}; name another database with --results"
     with pytest.raises(UserError, match=f"^{file}: version of the tables: {expected}$"):
         Records(str(file), read_only=read_only)
     assert file.read_bytes() == before

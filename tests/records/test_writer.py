@@ -164,6 +164,22 @@ def show_table(location: str) -> None:
     execute(location, "alter table gone rename to evaluations")
 
 
+@pytest.mark.usefixtures("impatient", "cache")
+def test_an_error_that_ends_a_run_is_told_once(location: str) -> None:
+    said: list[str] = []
+    first, *later = rows(3)
+    with Records(location) as records:
+        records.warn = said.append
+        hide_table(location)
+        with pytest.raises(UserError, match="finished calls are kept in "), RecordWriter(records, None) as writer:  # noqa: PT012
+            writer.add(first)
+            try:
+                writer.flush()
+            finally:
+                writer._waiting += later
+    assert not any("finished calls are kept in " in line for line in said)
+
+
 @pytest.mark.usefixtures("impatient")
 def test_an_interrupted_run_names_the_file_too(location: str, cache: Path) -> None:
     said: list[str] = []

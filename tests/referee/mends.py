@@ -78,7 +78,7 @@ MENDS = {
         "harness/names.py", """    seen = re.sub(""", """    return name\n    seen = re.sub("""
     ),
     "a submission with a flaw is run": Mend(
-        "harness/api/runs.py", "return [one for one in found if one.name not in flaws]", "return list(found)"
+        "harness/api/runs.py", "zip(given, flaws, strict=True) if flaw is None]", "zip(given, flaws, strict=True)]"
     ),
     "ranks without an official score": Mend(
         "harness/board/leaderboard.py", "row.sandboxed and scored", "row.sandboxed"

@@ -160,6 +160,10 @@ class Database:
             found.setdefault(one.version.name, []).append(one)
         return found
 
+    def is_known(self, version: Version, source: str) -> bool:
+        """Whether this path has been handed in under this name."""
+        return source in {one.source for one in self.names().get(version.name, [])}
+
     def settle(self, version: Version, source: str, *, given: bool) -> str:
         """Return the path under which a submission is known; raise `Refusal` if another submission has its name."""
         if version.is_baseline:
@@ -241,9 +245,9 @@ class Database:
                 model: one.value for model, one in outcomes.items() if one.outcome == "OK" and one.value is not None
             }
             n_ok += len(values)
-            exceeded |= any(one.outcome == "TIMEOUT" for one in outcomes.values())
+            exceeded |= task.is_full and any(one.outcome == "TIMEOUT" for one in outcomes.values())
             has_score = not exceeded and len(values) == len(found)
-            complete &= has_score
+            complete &= has_score or not task.is_full
             score = task.official(values) if has_score else None
             on[name] = None if score is None else round(score, 3) if task.hidden else score
         scores = [score for score in on.values() if score is not None]
@@ -252,7 +256,7 @@ class Database:
             total = round(total, 1)
         n_models = sum(len(task.cells) for task in tasks.values())
         return Row(
-            version, choice, on, total, complete and bool(tasks), n_ok, n_models, n_stale, n_missing, age,
+            version, choice, on, total, complete, n_ok, n_models, n_stale, n_missing, age,
             frozenset(results),
         )  # fmt: skip
 
@@ -355,10 +359,15 @@ class Line(NamedTuple):
 
 @dataclass
 class Report:
-    """A report's lines, and the submissions with missing records; if there are any, no submission has a rank."""
+    """A report's lines, and the submissions with missing records.
+
+    If records of a submission that stays are missing, no submission has a rank. If records of a changed or removed
+    submission are missing at the base, no submission has a rank at the base.
+    """
 
     lines: list[Line]
     missing: list[str]
+    unknown: list[str]
 
 
 def report(
@@ -372,15 +381,18 @@ def report(
     removed = [name for name in gone if name not in renamed.values()]
     untouched = [name for name in sorted(head) if name not in touched]
     missing = [name for name in untouched if name not in after or after[name].n_missing] if touched or removed else []
+    replaced = [name for name in sorted(base) if name not in untouched]
+    unknown = [name for name in replaced if name not in before or before[name].n_missing]
     lines = []
     for name in (*touched, *removed):
         old, new = before.get(renamed.get(name, name)), after.get(name)
         change = "removed" if name in removed else "changed" if name in base else "new"
         change = "renamed" if name in renamed else change
-        ranks = (None, None) if missing else (old and old.rank, new and new.rank)
+        rank_before = None if unknown else old and old.rank
+        ranks = (None, None) if missing else (rank_before, new and new.rank)
         scores, n_ok = (old and old.score, new and new.score), new.n_ok if new else 0
         lines.append(Line(name, change, ranks[0], scores[0], ranks[1], scores[1], n_ok, renamed.get(name, "")))
-    return Report(lines, missing)
+    return Report(lines, missing, unknown)
 
 
 def _renamed(new: Mapping[str, str], gone: Mapping[str, str]) -> dict[str, str]:

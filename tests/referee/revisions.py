@@ -96,6 +96,7 @@ def _compare(world: World, job: ChangeResult, code: int, head: dict[str, str], c
     assert {_line(one) for one in found.lines} == {_rounded(one) for one in expected.lines}
     assert sorted(found.missing) == sorted(expected.missing)
     faces.require_rows(world, json.loads(_json(job)), known.board(world.tasks, head, choice))
+    assert ("no ranks before the change" in job.comment) == bool(expected.unknown and not expected.missing)
     machine_failed = any(line.machine_failed for line in found.lines)
     assert code == (1 if expected.missing or machine_failed else 0)
     for name in expected.missing:

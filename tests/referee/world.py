@@ -8,7 +8,7 @@ import itertools
 import os
 import shutil
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -326,26 +326,27 @@ class World:
         names = iter(order.names)
         versions = [self.version(one, None if one == MEASURE else next(names, None)) for one in order.arguments]
         sources = ["library" if one == MEASURE else str(self.directory / one) for one in order.arguments]
-        for one, other in itertools.combinations(versions, 2):
-            if one.name == other.name or alike(one.name, other.name):
-                raise Refusal("two of one name")
         tasks = order.tasks or tuple(sorted(self.tasks))
         if not all(self.tasks[task].valid for task in tasks):
             raise Refusal("damaged")
         if order.choice.isolation == "none" and any(self.tasks[task].hidden for task in tasks):
             raise Refusal("hidden")
         database = self.databases[order.database]
-        runnable = {
-            version: source
+        handed_in = [
+            (version, source)
             for version, source in zip(versions, sources, strict=True)
             if not version.files.endswith(REFUSED)
-        }
-        if not runnable:
+        ]
+        known_as = {}
+        for version, source in handed_in:
+            same = [one for one in handed_in if one[0].name == version.name or alike(one[0].name, version.name)]
+            owners = [one for one in same if database.is_known(*one)]
+            if len(same) == 1 or owners == [(version, source)]:
+                with suppress(Refusal):
+                    known_as[version] = database.settle(version, source, given=bool(order.names))
+        if not known_as:
             raise Refusal("nothing to run")
-        known_as = {
-            version: database.settle(version, source, given=bool(order.names)) for version, source in runnable.items()
-        }
-        return Expected(known_as, tasks, frozenset(database.missing(self.calls(list(runnable), tasks, order.choice))))
+        return Expected(known_as, tasks, frozenset(database.missing(self.calls(list(known_as), tasks, order.choice))))
 
     def calls(self, versions: list[Version], tasks: tuple[str, ...], choice: Choice) -> list[Call]:
         """Return all calls of a run."""

@@ -73,7 +73,7 @@ def test_a_call_over_its_time_budget_makes_the_score_0_and_skips_all_later_tasks
 
 def test_nothing_to_score() -> None:
     result = score_submission({})
-    assert (result.score, result.complete, result.exceeded) == (None, False, False)
+    assert (result.score, result.complete, result.exceeded) == (None, True, False)
     assert scores_by_limit({}, {}) == [TimeStep(0, None, ())]
     assert scores_by_limit({"task1": TaskCalls(toy().grid, GAP, {})}, {}) == [TimeStep(0, None, ("task1",))]
 
@@ -127,6 +127,16 @@ def test_a_task_without_an_official_score_does_not_count_for_anybody() -> None:
     assert (on_flat.official, on_flat.kendall, on_flat.granulated_kendall) == (None, 1, 1)
     alone = score_submission({"flat": flat})
     assert (alone.score, alone.complete) == (None, True)
+
+
+@pytest.mark.parametrize("outcome", [CRASH, LATE, math.nan])
+def test_failed_calls_on_a_task_that_nobody_can_have_a_score_on_change_nothing_else(outcome: float | Failure) -> None:
+    t = task(TOY_GAP, TOY_GAP, a=4, b=2)
+    failed = TaskCalls(t.grid, t.gap, dict.fromkeys(t.measure, outcome))
+    found, other = (score_submission({"flat": flat, "task1": calls()}) for flat in (failed, replace(failed, values={})))
+    assert isinstance(found.tasks["flat"], str)
+    assert (found.score, found.complete, found.exceeded) == (pytest.approx(100 * TOY_SCORE), True, False)
+    assert (other.score, other.complete, other.exceeded) == (found.score, True, False)
 
 
 scores = st.one_of(st.none(), st.floats(), st.sampled_from([0.0, 20.0, 50.0, 50.0, 100.0]))

@@ -10,6 +10,7 @@ from site_examples import HOSTILE, data_of, make, pages_of
 from harness.board.leaderboard import build_board
 from harness.outcome import Outcome
 from harness.site import charts, submission_pages, write_report
+from harness.site.board import leaderboard
 from harness.site.pages import make_site
 from harness.task.task_notes import N_PERMUTATIONS
 from scoring import compare_with_chance, explain_score
@@ -54,7 +55,10 @@ def test_equal_failures_are_shown_once_with_their_number(tmp_path: Path) -> None
     kinds = [Outcome.EXCEPTION] * 6 + [Outcome.CRASH] * 2
     calls = [failed("mine", f"model_{n}", kind, message=f"why {kind}") for n, kind in enumerate(kinds)]
     page = pages_of(data_of(references(tmp_path), calls))["submissions/mine.html"]
-    for line in ("model_0 and 5 more: EXCEPTION, why EXCEPTION", "model_6 and 1 more: CRASH, why CRASH"):
+    for line in (
+        "model_0 and 5 more like it: EXCEPTION, why EXCEPTION",
+        "model_6 and 1 more like it: CRASH, why CRASH",
+    ):
         assert page.count(f"<summary>{line}</summary>") == 1
     assert "all are in the records" not in page
 
@@ -144,6 +148,14 @@ def test_a_task_with_two_hyperparameters_has_no_official_score(tmp_path: Path, v
     assert "expected at least 3 hyperparameters that vary, found axis_a, axis_b" in text
     assert "Kendall" in text
     assert "interval" not in pages["index.html"].split("<tbody>")[0]
+
+
+@pytest.mark.parametrize("withheld", [(), ("flat",), ("flat", "toy")])
+def test_a_task_on_which_nobody_can_have_a_score_lowers_no_row(tmp_path: Path, withheld: tuple[str, ...]) -> None:
+    tasks = references(tmp_path, "flat", sizes=(4, 2)) | references(tmp_path, "toy")
+    records = [*rows("best", GAPS), *rows("whole"), *rows("whole", MEASURE, "flat")]
+    found = leaderboard(data_of(tasks, records, withheld=withheld)).rows
+    assert [(row.rank, row.submission, row.complete) for row in found] == [(1, "best", True), (2, "whole", True)]
 
 
 def test_rows_of_one_name_are_told_apart(tmp_path: Path) -> None:

@@ -117,6 +117,13 @@ def test_a_changed_page_is_named(site: Path, change: Callable[[Path], None], sai
     assert re.match(said, first), first
 
 
+def test_a_link_in_place_of_the_first_page_is_the_only_difference(site: Path) -> None:
+    write_site(read_files(site), site, b"\x89PNG")
+    (site / "index.html").rename(site.parent / "index.html")
+    (site / "index.html").symlink_to(site.parent / "index.html")
+    assert verify_site(site).differences == ("index.html: a link",)
+
+
 def test_last_digits_may_differ_as_they_do_between_processors(site: Path) -> None:
     file = site / "leaderboard.json"
     text = file.read_text()

@@ -152,7 +152,7 @@ def test_keys_that_are_misspelt_are_mentioned(tmp_path: Path) -> None:
     text = b"nmae: mine\nkeres: 2\nversion: 3\ncompetition: pgdl\n"
     folder = write_folder(tmp_path / "folder", {"complexity.py": MEASURE, "metadata": text})
     notes: list[str] = []
-    (found,) = find_submissions([str(folder)], note=notes.append)
+    ((found,), _) = find_submissions([str(folder)], note=notes.append)
     assert (found.name, found.metadata.runtime) == ("folder", None)
     assert notes == [
         f"{folder}: metadata: unknown key 'nmae'; did you mean 'name'?",

@@ -120,6 +120,8 @@ def problems(directory: Path) -> None:
                 "measured labels": problem_of_measure(network(), (INPUTS, LABELS + 1)),
                 "complex": problem_of_measure(network(), (INPUTS + 1j, LABELS)),
                 "text": problem_of_measure(network(), (INPUTS, LABELS.numpy().astype(str))),
+                "regression": problem_of_measure(network(), (INPUTS, LABELS / 2)),
+                "single examples": problem_of_measure(network(), zip(INPUTS, LABELS, strict=True)),
                 "data": problem(directory, (network(), a), train=[1, 2, 3]),
                 "one cell": problem(directory, (network(), a), (network(), a)),
                 "names": problem(directory, (network(), a), (network(), {"depth": 4})),

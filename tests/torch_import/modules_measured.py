@@ -1,4 +1,7 @@
-"""Prints ten measures of a module as JSON: name -> [the library's value, the value computed in PyTorch by hand]."""
+"""Prints ten measures of a module as JSON: name -> [the library's value, the value computed in PyTorch by hand].
+
+`random` has its values for the labels as a column and as one-hot rows, which must be equal.
+"""
 
 import copy
 import json
@@ -81,7 +84,9 @@ def main() -> None:
     rows = pgdl.measures(module, loader, list(expected))
     one = pgdl.measure("cross_entropy")(module, (inputs.numpy(), labels.numpy()))
     values = {row["measure"]: [row["value"], expected[row["measure"]]] for row in rows}
-    print(json.dumps(values | {"in a line": [one, expected["cross_entropy"]]}))
+    column, one_hot = labels[:, None], functional.one_hot(labels)
+    again = [pgdl.measure("random")(module, (inputs, given)) for given in (column, one_hot)]
+    print(json.dumps(values | {"in a line": [one, expected["cross_entropy"]], "random": again}))
 
 
 if __name__ == "__main__":
