@@ -43,8 +43,7 @@ from harness.task.model import read_model
 from harness.task.shapes import infer_shapes
 from harness.task.task import check_tasks
 from harness.task.task_notes import outputs_of
-from harness.torch_import.check import EXAMPLES, OutputComparison
-from harness.worker.runtimes import RUNTIMES
+from harness.torch_import.check import EXAMPLES, OutputComparison, can_run_torch
 
 #: Approximate size of a shard in bytes, and minimum number of shards.
 SHARD_BYTES, SHARDS = 2**26, 3
@@ -245,7 +244,7 @@ def _accuracies(
     parts = list(data)
     sizes = {part: len(np.load(data[part] / "labels.npy", mmap_mode="r")) for part in parts}
     inputs = np.array(np.load(data["train"] / "inputs.npy", mmap_mode="r")[:EXAMPLES])
-    can_compare = not RUNTIMES["torch"].missing()
+    can_compare = can_run_torch()
     if not can_compare and any(model.row.exported and model.row.outputs is None for model in models):
         warn("Note: PyTorch is not installed: the outputs of .pt2 files were not compared with it")
     process = Process("harness.processes.accuracies", installed_runtime(PREFERRED))

@@ -18,6 +18,11 @@ from harness.worker.runtimes import RUNTIMES
 EXAMPLES, TOLERANCE = 64, 1e-4
 
 
+def can_run_torch() -> bool:
+    """Whether PyTorch is installed."""
+    return not RUNTIMES["torch"].missing()
+
+
 class OutputComparison(AbstractContextManager["OutputComparison"]):
     """Compares the outputs of translated networks with the outputs of the originals in PyTorch.
 

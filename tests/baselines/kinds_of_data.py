@@ -1,4 +1,4 @@
-"""Pairs of a network and data; in the second of a pair, the classes have other numbers."""
+"""Kinds of data and classes: each case is a network with data, and the same with other numbers for the classes."""
 
 import numpy as np
 from small_networks import dataset, layers

@@ -140,7 +140,7 @@ def test_a_change_of_the_answer_to_the_flipped_image_costs_18():
 
 
 def test_all_changes_together_cost_27():
-    """The network gives the unchanged image another class than all changed images."""
+    """The network predicts one class for the unchanged image, and another class for all changed images."""
     image = np.zeros((1, 20, 20, 3), np.float32)
     image[:, :7] = [0.5, 0.2, 0.1]
     image[:, :, :3] = [0.1, 0.4, 0.8]

@@ -111,7 +111,7 @@ def test_h_score_of_collapsed_classes_and_against_covariances():
 
 
 def test_confidence_and_calibration():
-    """Predictions with probability 0.8, half of them right, and a right prediction with probability 0.6."""
+    """Half of the predictions with probability 0.8 are right, and the prediction with probability 0.6 is right."""
     given = np.eye(2), np.log([[0.8, 0.2], [0.8, 0.2], [0.4, 0.6]]), [0, 1, 1]
     assert linear(*given, confidence) == pytest.approx(-(0.8 + 0.8 + 0.6) / 3, rel=1e-6)
     assert linear(*given, calibration) == pytest.approx((2 * 0.3 + 0.4) / 3, rel=1e-6)

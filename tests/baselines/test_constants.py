@@ -1,4 +1,4 @@
-"""Tests of constant factors and summands in a network: measures of weights do not depend on where they are written."""
+"""Tests of constant factors and summands in a network: measures of weights are equal if kernels absorb them."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Tests of all measures on pairs of networks that are the same function: equal values, or both are refused."""
+"""Tests of all measures on pairs of networks that are the same function: equal values or equal refusals."""
 
 import pytest
 from as_trained import AS_TRAINED, IN_UNITS

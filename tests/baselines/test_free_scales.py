@@ -1,4 +1,4 @@
-"""Tests of scales around normalizations: free, fixed or not understood."""
+"""Tests of scales of weights around normalizations: which are free, fixed, or not understood."""
 
 import numpy as np
 import pytest

@@ -42,7 +42,7 @@ def test_median_and_mean():
 
 @pytest.mark.rest
 def test_shares_of_classes():
-    """Class 0, doubled, has 2/3 of the examples; its halves are alike (spread 0) or opposite (spread 2)."""
+    """Class 0 has 2/3 of the examples, all of them twice; its halves are alike (spread 0) or opposite (spread 2)."""
     data = dataset([*IMAGES, *IMAGES[:2]], [*LABELS, *LABELS[:2]])
     expected = [-3 / (2 / 3 * spread + 1 / 3 * 6) for spread in (0, 2)]
     found = {round(float(kv_gn(linear(), data, seed=seed)), 3) for seed in range(20)}

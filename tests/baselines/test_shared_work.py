@@ -147,10 +147,11 @@ def test_each_gradient_is_computed_once(name, work):
 
 @pytest.mark.rest
 def test_each_spectrum_is_computed_once(work):
-    """Ten spectra of the four trained and changed kernels as matrices, and of the depthwise one at each frequency.
+    """Ten spectra are of kernels as matrices: of four kernels, trained and changed, and of one kernel at each
+    frequency.
 
-    Three spectra of the places of the other convolution's window, and of the last hidden representation, centered and
-    as it is. Two layers are large enough for WeightWatcher's spectrum and for five spectra of shuffled weights.
+    Three spectra are of the places of the other convolution's window, and of the last hidden representation, centered
+    and as it is. Two layers are large enough for WeightWatcher's spectrum and for five spectra of shuffled weights.
     """
     assert sum(count for key, count in work.items() if key[:2] == ("spectrum", "eigvalsh")) == 10 + 3 + 2 * (5 + 1)
 
@@ -167,7 +168,9 @@ def test_what_is_not_normalized_needs_no_folding_and_one_search():
 
 @pytest.mark.rest
 def test_each_search_is_made_once(work):
-    """One search for pruning, one each for sigma and sigma', three each for alpha, alpha' and the kit's ratio."""
+    """The searches are one for pruning, one each for sigma and sigma', three each for alpha, alpha' and the kit's
+    ratio.
+    """
     searches = Counter()
     for key, count in work.items():
         if key[0] == "search":

@@ -108,7 +108,7 @@ def failed(submission: str, model: str, outcome: Outcome, task: str = "toy", **c
 
 
 def over_tasks(*tasks: str) -> list[Evaluation]:
-    """Records of "best", "fair" and "weak" on these tasks; a fourth submission, "half", misses one model."""
+    """Records of "best", "fair" and "weak" on these tasks; a fourth submission, "half", lacks one record."""
     records = []
     for number, task in enumerate(tasks):
         random = np.random.default_rng(number)

@@ -1,4 +1,4 @@
-"""Tests of remarks that submissions under several names are the same: they contain no value."""
+"""Tests of remarks on submissions that are the same under several names; a remark contains no value."""
 
 from collections.abc import Sequence
 

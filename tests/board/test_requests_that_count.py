@@ -154,7 +154,7 @@ def of_library(known: dict[str, Reference]) -> Calls:
 
 
 def test_the_command_does_not_leave_the_runtime_to_the_metadata(known: dict[str, Reference]) -> None:
-    """A submission's metadata may say `keras: 2`; only a measure of the library has no metadata."""
+    """The metadata of files may say `keras: 2`, so the command names the runtime, except for library measures."""
     assert renewal(known)["runtime"] == "tensorflow"
     assert "--runtime" not in run_command([of_library(known)], Path("task_data"), RESULTS)
 

@@ -97,7 +97,7 @@ def test_json_has_everything(pgdl: Pgdl) -> None:
 
 
 def test_every_page_explains_all_of_its_parameters() -> None:
-    """The docstring of the measure or of its file explains a parameter; no entry refers to a text outside the page."""
+    """The docstring of the measure or of its file explains each parameter; no entry refers to text outside the page."""
     for measure in baselines.MEASURES.values():
         page = explanation(measure)
         unexplained = [name for name in measure.parameters if not re.search(rf"^    {name}: \S", page, re.MULTILINE)]

@@ -129,7 +129,7 @@ class _Api(_Handler):
         return self.details(parts.path.split("/"))
 
     def do_PATCH(self) -> None:
-        """Change a score for an organiser; it has at most ten decimals (api/views/leaderboards.py:38)."""
+        """Change a score, as an organiser may; scores have at most ten decimals (api/views/leaderboards.py:38)."""
         score = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["score"]
         assert self.headers["Authorization"] == f"Token {TOKEN}"
         self.said.changed[int(self.path.split("/")[3])] = score

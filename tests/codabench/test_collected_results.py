@@ -47,7 +47,7 @@ def again(monkeypatch, phases):
 
 
 def call(number, value, machine="same"):
-    """Return a call, with the value that was recorded or that a repeated call returned."""
+    """Return a recorded or repeated call with this value."""
     environment = {"machine_class": machine}
     return SimpleNamespace(
         task="tiny", model=f"model_{number}", value=value, outcome=Outcome.OK, environment=environment

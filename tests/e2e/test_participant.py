@@ -1,4 +1,4 @@
-"""Tests of a participant's way from a demo or template over a check and a run to the board, also with bad input."""
+"""Tests of a participant's steps: demo or template, check, run, score, place on the board; also with bad input."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""Tests of calls on a real Ray cluster of one machine: the values of local calls, bit for bit, also after faults."""
+"""Tests of calls on a real Ray cluster of one machine: values equal local values bit for bit, even after faults."""
 
 import os
 import signal

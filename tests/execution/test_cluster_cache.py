@@ -1,4 +1,4 @@
-"""Tests of the cache of models and training data on a machine of a cluster; the driver sends what is missing."""
+"""Tests of the cache of models and training data on a machine of a cluster; the driver sends missing files."""
 
 import hashlib
 import os

@@ -40,7 +40,7 @@ def changed(content: bytes, chance: Random) -> bytes:
 
 
 def _place(content: bytes, chance: Random) -> int:
-    """Return a position, more often near the beginning and the end, where headers are."""
+    """Return a random position, more often near the beginning and the end, where headers are."""
     length = len(content)
     near = min(length, 512)
     return chance.choice((chance.randint(0, length), chance.randint(0, near), length - chance.randint(0, near)))

@@ -1,4 +1,4 @@
-"""Steps that find the files which CUDA opens: entries of harness/sandbox/devices.py are left out, or opens traced."""
+"""Steps that find the files which CUDA opens, by omitting entries of harness/sandbox/devices.py and by tracing."""
 
 import re
 import shutil

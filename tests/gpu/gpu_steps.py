@@ -17,7 +17,7 @@ RESULT = "RESULT "
 
 
 class Skip(Exception):
-    """A step does not apply to this machine; the message says why."""
+    """Raised if a step does not apply to this machine; the message says why."""
 
 
 @dataclass(frozen=True)

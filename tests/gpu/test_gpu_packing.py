@@ -60,7 +60,7 @@ def test_dependencies_of_the_checks_are_those_of_the_project_but_for_some() -> N
 
 @pytest.mark.rest
 def test_the_commands_of_the_checks_import_nothing_that_is_left_out() -> None:
-    """The program imports modules of commands as commands do; frameworks run in other processes."""
+    """The test's program imports the modules that the commands import; frameworks run in other processes."""
     modules = {"scikit-learn": "sklearn"}
     program = f"""
 import sys

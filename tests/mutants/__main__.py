@@ -71,7 +71,10 @@ def room_of(mutant: Mutant) -> str:
 
 
 def attempt(mutant: Mutant | None, by: str, rooms: list[str]) -> str:
-    """Return by which tests a mutant is noticed or missed; the tests of `rooms` run first. None: no mutant."""
+    """Return whether the tests notice a mutant, as text; the tests of `rooms` run first.
+
+    Without a mutant, the unchanged code is tested.
+    """
     own = [f"tests/{room}" for room in rooms]
     with tempfile.TemporaryDirectory() as directory:
         copy = Path(directory, "checkout")

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.rest
 
 
 class Questions:
-    """Contexts of questions; `entered` lists the contexts that were entered."""
+    """Questions as contexts; `entered` lists the questions whose contexts were entered."""
 
     def __init__(self, *orders):
         self.entered = []

@@ -33,7 +33,7 @@ def pgdl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
 
 @pytest.fixture
 def commands(pgdl: Pgdl, tmp_path: Path) -> Commands:
-    """Return a function that runs every command that needs records, with the URL as option and as variable."""
+    """Return a function that runs every command that needs records, with the URL as an option and in PGDL_RESULTS."""
     make_task(Path("task_data"))
     Repo(tmp_path / "folder").commit({"submissions/README.md": ""}, branch="main")
 

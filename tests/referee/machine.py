@@ -44,7 +44,7 @@ to_software = st.sampled_from(("libraries", "loader", "measure", "clock"))
 
 
 def often(act: Callable[..., None]) -> Callable[..., None]:
-    """Return the same action under another name: the more rules have an action, the more often it happens."""
+    """Return the same action under another name, so that hypothesis chooses it more often."""
 
     def again(machine: "Competition", **how: Any) -> None:
         act(machine, **how)

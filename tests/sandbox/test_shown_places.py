@@ -26,7 +26,7 @@ SHOWING = [Fresh(), Landlock()]
 
 @pytest.fixture
 def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A directory as Python's environment, which every sandbox shows, on a machine where the sandbox works."""
+    """Make a directory Python's environment, and let the sandbox seem to work; return the directory."""
     (tmp_path / "venv").mkdir()
     monkeypatch.setattr(sys, "prefix", str(tmp_path / "venv"))
     monkeypatch.setenv("PGDL_CACHE", str(tmp_path / "cache"))

@@ -1,4 +1,4 @@
-"""Tests of chance: its level and p-values on one and several tasks, for the best of many, and resolution."""
+"""Tests of the level of chance and of p-values, for one or several tasks and the best of many; and of resolution."""
 
 from collections.abc import Iterator
 from itertools import permutations, product

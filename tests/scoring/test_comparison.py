@@ -197,7 +197,10 @@ def test_only_the_order_of_values_counts(t: Task) -> None:
 
 
 def test_intervals_are_symmetric_for_the_root_of_a_score() -> None:
-    """The draws have the roots 4 and 6, with deviation sqrt(2); the upper end is at least their 97.5 % quantile."""
+    """The roots of the draws are 4 and 6, with deviation sqrt(2).
+
+    The upper end of an interval is at least the 97.5 % quantile of the draws.
+    """
     draws = np.array([[16.0], [36.0]])
     low, high = score_intervals(np.array([25.0]), draws, 1.0)[0]
     assert (low, high) == (pytest.approx((5 - math.sqrt(2)) ** 2), pytest.approx((5 + math.sqrt(2)) ** 2))

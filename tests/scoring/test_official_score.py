@@ -180,7 +180,7 @@ def test_without_a_wrong_order_or_a_right_one_there_is_nothing_to_explain() -> N
 
 
 def rows(n_levels: int, *, missing: tuple[int, ...] = ()) -> tuple[Grid, list[int]]:
-    """Return a grid of a, b and the level of augmentation without some models, and the numbers of the other models."""
+    """Return a grid of a, b and augmentation level that lacks the models `missing`; and the numbers of its models."""
     cells = [{"a": a, "b": b, "level": level} for a in (0, 1) for b in (0, 1) for level in range(n_levels)]
     kept = [number for number in range(len(cells)) if number not in missing]
     possible = {"a": [0, 1], "b": [0, 1], "level": list(range(n_levels))}

@@ -1,4 +1,4 @@
-"""Tests of a stranger's site with any content: its verification ends within bounds, and prints one-line texts."""
+"""Tests of a stranger's site with any content: its verification ends within bounds, and prints only plain lines."""
 
 import math
 import os

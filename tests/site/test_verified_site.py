@@ -221,7 +221,7 @@ def test_a_line_that_was_removed_or_moved_is_found(site: Path) -> None:
 def test_a_consistent_site_of_impossible_records_is_refused(
     data: SiteData, tmp_path: Path, change: dict[str, object]
 ) -> None:
-    """The digests are right, but the program must neither crash nor accept a hidden record."""
+    """The digests are right, but the site must be refused, without a crash."""
     records = [data.records[0].model_copy(update=change), *data.records[1:]]
     files, _ = to_files(replace(data, records=records))
     store(tmp_path / "site", files)

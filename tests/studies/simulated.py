@@ -60,7 +60,7 @@ class Task:
         return mean
 
     def unlimited(self, random: np.random.Generator, rho: float) -> float:
-        """Return a measure's score, 0 to 1, for unlimited, separately trained networks of each setting."""
+        """Return a measure's score, 0 to 1, if each setting had infinitely many networks, trained separately."""
         counts = np.zeros((3, self.cond.first.size))
         for _ in range(TRAININGS):
             (gap, (one,)), (other_gap, (other,)) = (self.train(random, (rho,)) for _ in range(2))

@@ -54,7 +54,7 @@ def counted() -> Iterator[Callable[[], Opened]]:
 
 @pytest.fixture
 def directory(tmp_path: Path, shared_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A task that was written long enough ago, with a cache that has only the shapes."""
+    """A task whose files are old enough to be trusted, with a cache that has only the shapes."""
     shutil.copytree(shared_cache / "shapes", tmp_path / "cache/shapes")
     monkeypatch.setenv("PGDL_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(digests, "SETTLED_S", 0.0)
